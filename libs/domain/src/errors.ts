@@ -1,0 +1,41 @@
+/** One problem in the caller's input. `path` is an RFC 6901 JSON Pointer into the request body, or `/query/…`, `/path/…`. */
+export interface ErrorDetail {
+  path: string;
+  message: string;
+  code?: string;
+}
+
+/** The codes of the specification's error envelope ("Errors") and those that the contract adds. */
+export const ERROR_CODES = [
+  'validation_error',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'method_not_allowed',
+  'not_acceptable',
+  'conflict',
+  'payload_too_large',
+  'unsupported_media_type',
+  'human_principal_required',
+  'rate_limited',
+  'request_header_fields_too_large',
+  'internal_error',
+  'unavailable',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * A failure that the caller can act on. It carries the specification's code and knows nothing of HTTP;
+ * one table at the edge maps codes to statuses. `message` says what the caller should do next.
+ */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details?: readonly ErrorDetail[],
+  ) {
+    super(message);
+  }
+}
