@@ -1,0 +1,77 @@
+import { DomainError } from '../errors';
+import { isAtLeast, type MemberStatus, type Role } from './roles';
+import type { Scope } from './scopes';
+
+/** What is known, at this moment, about one principal acting for one tenant on at most one subject. Never cached. */
+export interface AccessFacts {
+  /** The principal's record in the acting tenant; null when there is none. */
+  membership: { role: Role; status: MemberStatus; allowCounterpartyAccess: boolean } | null;
+  /** Whether the acting tenant owns the subject. False for a subject that does not exist. */
+  ownsSubject: boolean;
+  /** Scopes of the acting tenant's live grant on the subject; null when it holds none. */
+  grantScopes: readonly Scope[] | null;
+}
+
+/** What an operation demands. `subject` is absent where the operation concerns the tenant alone. */
+export interface AccessRule {
+  role: Role;
+  /** `owner`: only the owner. A list: the owner, or a grant with any one of these scopes. */
+  subject?: 'owner' | readonly Scope[];
+}
+
+export const DENY_REASONS = [
+  'not_a_member',
+  'member_removed',
+  'role_too_low',
+  'not_owner',
+  'owner_or_grant_required',
+  'scope_missing',
+  'counterparty_access_off',
+] as const;
+export type DenyReason = (typeof DENY_REASONS)[number];
+
+export type Verdict = { allowed: true } | { allowed: false; reason: DenyReason };
+
+const ALLOWED: Verdict = { allowed: true };
+const deny = (reason: DenyReason): Verdict => ({ allowed: false, reason });
+
+/**
+ * The one place where access is decided: membership, then role, then ownership or grant
+ * (specification, "Authentication" 6). Pure; says the same for a subject that does not exist
+ * and for one on which the tenant has no right, so that it is no existence oracle.
+ */
+export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
+  const { membership } = facts;
+  if (membership === null) return deny('not_a_member');
+  if (membership.status !== 'active') return deny('member_removed');
+  if (!isAtLeast(membership.role, rule.role)) return deny('role_too_low');
+  if (rule.subject === undefined || facts.ownsSubject) return ALLOWED;
+  if (rule.subject === 'owner') return deny('not_owner');
+  const scopes = facts.grantScopes;
+  if (scopes === null) return deny('owner_or_grant_required');
+  if (!rule.subject.some((scope) => scopes.includes(scope))) return deny('scope_missing');
+  return membership.allowCounterpartyAccess ? ALLOWED : deny('counterparty_access_off');
+}
+
+const WAY_OUT: Record<DenyReason, (rule: AccessRule) => string> = {
+  not_a_member: () =>
+    'You are not a member of this tenant. Ask one of its tenant_admins to add your principal, or use a tenant that you belong to.',
+  member_removed: () => 'Your membership of this tenant was removed. Ask one of its tenant_admins to restore it.',
+  role_too_low: (rule) =>
+    `This needs at least ${rule.role} in the tenant. Ask one of its tenant_admins for that role.`,
+  not_owner: () => 'Owner required: only the tenant that owns the subject may do this.',
+  owner_or_grant_required: () =>
+    "Owner or grant required: act for the tenant that owns the subject, or ask the subject's owner for a grant.",
+  scope_missing: (rule) =>
+    `The grant does not cover this read. Ask the subject's owner for a grant with ${
+      Array.isArray(rule.subject) ? rule.subject.join(' or ') : 'a wider scope'
+    }.`,
+  counterparty_access_off: () =>
+    'Your principal may not use grants: allow_counterparty_access is false. A human account_admin of your tenant can set it.',
+};
+
+/** The verdict as an exception: 403 `forbidden` whose message names what is missing and how to get it. */
+export function requireAccess(facts: AccessFacts, rule: AccessRule): void {
+  const verdict = decideAccess(facts, rule);
+  if (!verdict.allowed) throw new DomainError('forbidden', WAY_OUT[verdict.reason](rule));
+}

@@ -1,0 +1,74 @@
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const DATE_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,30})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MINUTE_MS = 60_000;
+
+/**
+ * Whether `text` is a UUID in the textual form of RFC 9562 section 4 (8-4-4-4-12 hexadecimal digits, either case, any
+ * version, Nil and Max included). Two texts that differ in case only are the same UUID: see `sameUuid`.
+ */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** Whether two UUID texts name the same UUID (RFC 9562 section 4: case does not matter). */
+export function sameUuid(left: string, right: string): boolean {
+  return left === right || left.toLowerCase() === right.toLowerCase();
+}
+
+/** Whether `text` is an RFC 6901 JSON Pointer ("" included). */
+export function isPointer(text: string): boolean {
+  return (text === '' || text.startsWith('/')) && !/~(?![01])/.test(text);
+}
+
+/**
+ * Whether `text` is an RFC 3339 section 5.6 date-time with its timezone. Strict: days that exist in the Gregorian
+ * calendar, offsets up to 23:59, at most 30 digits of a fraction, no year 0000 (there was none). A leap second (`:60`)
+ * only where section 5.7 allows one: at 23:59:60 UTC on 30 June or 31 December.
+ */
+export function isDateTime(text: string): boolean {
+  if (!DATE_TIME.test(text)) return false;
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 2);
+  if (year === 0 || digits(text, 8, 2) > daysIn(year, month)) return false;
+  return digits(text, 17, 2) !== 60 || isLeapSecond(text);
+}
+
+/**
+ * The instant that an RFC 3339 date-time names, to the millisecond, or null where `isDateTime` says no. A leap second
+ * is the instant after it, as PostgreSQL reads it (JavaScript's own `Date` refuses one).
+ */
+export function parseDateTime(text: string): Date | null {
+  if (!isDateTime(text)) return null;
+  const fraction = /\.(\d{1,3})/.exec(text)?.[1] ?? '';
+  return new Date(minuteOf(text) + digits(text, 17, 2) * 1000 + Number(fraction.padEnd(3, '0')));
+}
+
+function isLeapSecond(text: string): boolean {
+  const last = new Date(minuteOf(text));
+  const isJuneOrDecember = last.getUTCMonth() === 5 || last.getUTCMonth() === 11;
+  return isJuneOrDecember && new Date(last.getTime() + MINUTE_MS).getUTCDate() === 1 && last.getUTCDate() !== 1;
+}
+
+/** Epoch milliseconds of the minute that a well-formed date-time lies in. */
+function minuteOf(text: string): number {
+  const date = new Date(0);
+  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(digits(text, 0, 4), digits(text, 5, 2) - 1, digits(text, 8, 2));
+  date.setUTCHours(digits(text, 11, 2), digits(text, 14, 2));
+  if (/[Zz]$/.test(text)) return date.getTime();
+  const offset = (digits(text, text.length - 5, 2) * 60 + digits(text, text.length - 2, 2)) * MINUTE_MS;
+  return date.getTime() - (text.at(-6) === '-' ? -offset : offset);
+}
+
+function daysIn(year: number, month: number): number {
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 && isLeapYear ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
+}
+
+function digits(text: string, start: number, length: number): number {
+  let number = 0;
+  for (let i = start; i < start + length; i++) number = number * 10 + text.charCodeAt(i) - 48;
+  return number;
+}

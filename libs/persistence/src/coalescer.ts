@@ -1,0 +1,82 @@
+/** What became of one row of a shared statement. */
+export type Outcome<Output> = { value: Output } | { error: unknown };
+
+interface Waiting<Input, Output> {
+  input: Input;
+  resolve: (output: Output) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
+ * those that come while `maxRunning` statements run wait together for the next one. So an idle service adds no delay,
+ * and a busy one sends fewer, larger statements. A statement holds only requests that came before it began: each sees
+ * all that was committed before it asked.
+ *
+ * `run` gets the rows of one statement and answers for each in the same order. When it fails as a whole and there was
+ * more than one row, each row is run alone, so that a bad one does not fail its neighbours. It must therefore leave
+ * nothing behind when it throws.
+ */
+export class Coalescer<Input, Output> {
+  private waiting: Waiting<Input, Output>[] = [];
+  private running = 0;
+
+  constructor(
+    private readonly run: (inputs: readonly Input[]) => Promise<readonly Outcome<Output>[]>,
+    private readonly limits: { maxRows: number; maxRunning: number },
+    /** Rows with the same key never share a statement: each would not see what the other writes. */
+    private readonly keyOf?: (input: Input) => readonly string[],
+  ) {}
+
+  submit(input: Input): Promise<Output> {
+    return new Promise<Output>((resolve, reject) => {
+      this.waiting.push({ input, resolve, reject });
+      // Deferred, so that requests read from the network in the same turn go out together.
+      if (this.running < this.limits.maxRunning) setImmediate(() => this.start());
+    });
+  }
+
+  private start(): void {
+    if (this.running >= this.limits.maxRunning || this.waiting.length === 0) return;
+    const rows = this.take();
+    this.running += 1;
+    void this.settle(rows).finally(() => {
+      this.running -= 1;
+      this.start();
+    });
+  }
+
+  private take(): Waiting<Input, Output>[] {
+    const { keyOf } = this;
+    if (keyOf === undefined) return this.waiting.splice(0, this.limits.maxRows);
+    const taken: Waiting<Input, Output>[] = [];
+    const left: Waiting<Input, Output>[] = [];
+    const keys = new Set<string>();
+    for (const row of this.waiting) {
+      const rowKeys = keyOf(row.input);
+      if (taken.length < this.limits.maxRows && !rowKeys.some((key) => keys.has(key))) {
+        rowKeys.forEach((key) => keys.add(key));
+        taken.push(row);
+      } else {
+        left.push(row);
+      }
+    }
+    this.waiting = left;
+    return taken;
+  }
+
+  private async settle(rows: readonly Waiting<Input, Output>[]): Promise<void> {
+    try {
+      const outcomes = await this.run(rows.map((row) => row.input));
+      rows.forEach((row, index) => {
+        const outcome = outcomes[index];
+        if (outcome === undefined) row.reject(new Error('a shared statement answered fewer rows than it was given'));
+        else if ('value' in outcome) row.resolve(outcome.value);
+        else row.reject(outcome.error);
+      });
+    } catch (error) {
+      if (rows.length === 1) rows[0]?.reject(error);
+      else for (const row of rows) await this.settle([row]);
+    }
+  }
+}

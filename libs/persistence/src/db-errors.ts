@@ -1,0 +1,73 @@
+import { DomainError } from '@iss/domain';
+
+interface DatabaseError extends Error {
+  code: string;
+  constraint?: string;
+}
+
+function isDatabaseError(error: unknown): error is DatabaseError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string';
+}
+
+/** What a violated unique constraint means to the caller. A constraint that is missing here is a defect, hence a 500. */
+const CONFLICTS: Record<string, string> = {
+  tenants_pkey: 'A tenant with this tenant_id exists. Choose another tenant_id.',
+  tenants_slug_key: 'This slug is taken. Choose another slug, or leave it out.',
+  subjects_identity_key: 'The subject exists. Write later versions through updates.',
+  snapshots_snapshot_id_key: 'A snapshot with this snapshot_id exists. Use a fresh UUID.',
+  snapshots_version_key: 'The base snapshot is stale: another version was written meanwhile. Read the latest and propose again.',
+  updates_applied_snapshot_key: 'The update was applied meanwhile.',
+  updates_request_key: 'An update with this request_id exists.',
+};
+
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK = '40P01';
+const UNIQUE_VIOLATION = '23505';
+
+/** Whether the same statement may simply be run again: nothing of it was kept. */
+export function isRetryable(error: unknown): boolean {
+  return isDatabaseError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
+}
+
+/** Whether a row of the statement broke a unique constraint. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return (
+    isDatabaseError(error) &&
+    error.code === UNIQUE_VIOLATION &&
+    (constraint === undefined || error.constraint === constraint)
+  );
+}
+
+// Connection failures, by SQLSTATE class or Node error code: the statement may or may not have run.
+const UNREACHABLE =
+  /^(08|57P0|53|25006|28|3D000|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
+
+/** Whether the failure is the database's state and not the statement's. */
+export function isUnavailable(error: unknown): boolean {
+  if (isDatabaseError(error)) return UNREACHABLE.test(error.code);
+  // pg reports these without a code.
+  return (
+    error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after/.test(
+      error.message,
+    )
+  );
+}
+
+/**
+ * A failure of the driver as the domain says it: unique violations become `conflict` by constraint name, exhausted
+ * retries `conflict`, an unreachable or exhausted database `unavailable`. Anything else is returned as it is.
+ */
+export function toDomainError(error: unknown): unknown {
+  if (isRetryable(error)) {
+    return new DomainError('conflict', 'Concurrent writes collided and retries ran out. Read the latest and try again.');
+  }
+  if (isDatabaseError(error) && error.code === UNIQUE_VIOLATION && error.constraint !== undefined) {
+    const message = CONFLICTS[error.constraint];
+    if (message !== undefined) return new DomainError('conflict', message);
+  }
+  if (isUnavailable(error)) {
+    return new DomainError('unavailable', 'The database cannot be reached at the moment. Try again shortly.');
+  }
+  return error;
+}

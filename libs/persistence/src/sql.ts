@@ -1,0 +1,87 @@
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { isRetryable, toDomainError } from './db-errors';
+
+/** A statement that PostgreSQL parses and plans once a connection. `name` is unique in the process. */
+export interface Statement<Row extends QueryResultRow> {
+  readonly name: string;
+  readonly text: string;
+  /** Never set: it carries the row's type. */
+  readonly row?: Row;
+}
+
+/** Declares a named prepared statement and the shape of its rows. */
+export function statement<Row extends QueryResultRow>(name: string, text: string): Statement<Row> {
+  return { name, text };
+}
+
+const MAX_TRIES = 5;
+
+/** Runs `work` again while it fails by serialization or deadlock, at most five times; failures come out as domain errors. */
+export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRetryable(error) || tries === MAX_TRIES) throw toDomainError(error);
+    }
+  }
+}
+
+/**
+ * Named prepared statements over one pool. A statement outside of a transaction is a transaction of its own, so one
+ * that checks and writes does both or neither.
+ */
+export class Sql {
+  constructor(
+    private readonly pool: Pool,
+    private readonly observe: (statementName: string) => void = () => undefined,
+  ) {}
+
+  /** Runs one statement; serialization failures and deadlocks are retried a bounded number of times. */
+  async run<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    return withRetries(() => this.once(query, values));
+  }
+
+  /** Runs one statement once; failures come out as the driver gives them, for callers that read constraint names. */
+  async once<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.observe(query.name);
+    const result = await this.pool.query<Row>({ name: query.name, text: query.text, values: [...values] });
+    return result.rows;
+  }
+
+  /** Several statements in one transaction: all of them or none. `work` may run more than once. */
+  async transaction<T>(work: (sql: TransactionSql) => Promise<T>): Promise<T> {
+    return withRetries(async () => {
+      const client = await this.pool.connect();
+      let failure: Error | undefined;
+      try {
+        await client.query('BEGIN');
+        const result = await work(new TransactionSql(client, this.observe));
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch((rollbackError: Error) => {
+          failure = rollbackError;
+        });
+        throw error;
+      } finally {
+        // A connection that could not roll back is not given to the next caller.
+        client.release(failure);
+      }
+    });
+  }
+}
+
+/** Statements of one transaction, on its connection. */
+export class TransactionSql {
+  constructor(
+    private readonly client: PoolClient,
+    private readonly observe: (statementName: string) => void,
+  ) {}
+
+  async run<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    this.observe(query.name);
+    const result = await this.client.query<Row>({ name: query.name, text: query.text, values: [...values] });
+    return result.rows;
+  }
+}
