@@ -1,1 +1,7 @@
-module.exports = { preset: '../../jest.preset.js', displayName: 'api-gateway', rootDir: __dirname };
+module.exports = {
+  preset: '../../jest.preset.js',
+  displayName: 'api-gateway',
+  rootDir: __dirname,
+  globalSetup: '../../tools/testing/global-setup.ts',
+  globalTeardown: '../../tools/testing/global-teardown.ts',
+};

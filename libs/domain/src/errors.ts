@@ -12,7 +12,6 @@ export const ERROR_CODES = [
   'forbidden',
   'not_found',
   'method_not_allowed',
-  'not_acceptable',
   'conflict',
   'payload_too_large',
   'unsupported_media_type',

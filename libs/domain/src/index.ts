@@ -8,7 +8,7 @@ export * from './access/roles';
 export * from './access/scopes';
 export * from './access/decide-access';
 export * from './envelope/envelope';
-export * from './envelope/patch-rules';
+export * from './envelope/protected-roots';
 export * from './chain/seal';
 export * from './chain/verify';
 export * from './chain/snapshot-id';

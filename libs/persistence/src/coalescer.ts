@@ -1,3 +1,5 @@
+import { DomainError } from '@iss/domain';
+
 /** What became of one row of a shared statement. */
 export type Outcome<Output> = { value: Output } | { error: unknown };
 
@@ -15,7 +17,7 @@ interface Waiting<Input, Output> {
  *
  * `run` gets the rows of one statement and answers for each in the same order. When it fails as a whole and there was
  * more than one row, each row is run alone, so that a bad one does not fail its neighbours. It must therefore leave
- * nothing behind when it throws.
+ * nothing behind when it throws; an unreachable database, which may have kept the rows, fails them all at once.
  */
 export class Coalescer<Input, Output> {
   private waiting: Waiting<Input, Output>[] = [];
@@ -75,7 +77,8 @@ export class Coalescer<Input, Output> {
         else row.reject(outcome.error);
       });
     } catch (error) {
-      if (rows.length === 1) rows[0]?.reject(error);
+      const alone = rows.length === 1 || (error instanceof DomainError && error.code === 'unavailable');
+      if (alone) rows.forEach((row) => row.reject(error));
       else for (const row of rows) await this.settle([row]);
     }
   }

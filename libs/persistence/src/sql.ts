@@ -85,3 +85,20 @@ export class TransactionSql {
     return result.rows;
   }
 }
+
+/** Columns of a statement's input rows, by name, with their PostgreSQL types. */
+export type InputColumns = Readonly<Record<string, 'text' | 'int' | 'uuid' | 'boolean'>>;
+
+/** `FROM` item `i` that takes one array parameter a column, and numbers its rows in `i.ord`. */
+export function inputRows(columns: InputColumns): string {
+  const arrays = Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`);
+  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS i(${Object.keys(columns).join(', ')}, ord)`;
+}
+
+/** The array parameters of {@link inputRows}, from rows that are keyed by column name. */
+export function inputArrays<Columns extends InputColumns>(
+  columns: Columns,
+  rows: readonly Readonly<Record<keyof Columns, unknown>>[],
+): unknown[][] {
+  return Object.keys(columns).map((column: keyof Columns) => rows.map((row) => row[column]));
+}

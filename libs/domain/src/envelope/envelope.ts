@@ -1,7 +1,25 @@
 import { DomainError, type ErrorDetail } from '../errors';
+import { isPointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
-import { arrayOf, type Check, either, literal, mapOf, object, oneOf, optional, required, text } from './check';
-import { isDateTime, isPointer, isUuid } from './formats';
+import {
+  anyObject,
+  anyText,
+  anyValue,
+  arrayOf,
+  type Check,
+  firstOf,
+  mapOf,
+  MAX_PROBLEMS,
+  object,
+  oneOf,
+  optional,
+  required,
+  rule,
+  text,
+} from './check';
+import { isDateTime, isUuid } from './formats';
+
+export { isDateTime, isUuid, parseDateTime, sameUuid } from './formats';
 
 export const ENVELOPE_VERSION = 'entity_state_envelope_v1';
 /** Versions are PostgreSQL integers. */
@@ -61,24 +79,20 @@ export interface EnvelopeDiff extends JsonObject {
   ops: JsonObject[];
 }
 
-const anyText = text();
-const uuid = text('must be a UUID in its 8-4-4-4-12 hexadecimal form', isUuid);
-const dateTime = text('must be an RFC 3339 date-time with a timezone (Z or +HH:MM)', isDateTime);
-const pointer = text('must be a JSON Pointer (RFC 6901)', isPointer);
-const nonEmptyText = text('must not be empty', (value) => value !== '');
-const anyObject = object({});
-const version: Check = either(
-  ['invalid_type', 'must be an integer', Number.isInteger],
-  [
-    'invalid_value',
-    `must be between 1 and ${MAX_SNAPSHOT_VERSION}`,
-    (value) => typeof value === 'number' && value >= 1 && value <= MAX_SNAPSHOT_VERSION,
-  ],
+const uuid = text('invalid_format', 'must be a UUID in its 8-4-4-4-12 hexadecimal form', isUuid);
+const dateTime = text('invalid_format', 'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)', isDateTime);
+const pointer = text('invalid_format', 'must be a JSON Pointer (RFC 6901)', isPointer);
+const nonEmptyText = text('invalid_value', 'must not be empty', (value) => value !== '');
+const version = firstOf(
+  rule('invalid_type', 'must be an integer', Number.isInteger),
+  rule('invalid_value', `must be between 1 and ${MAX_SNAPSHOT_VERSION}`, isVersionInRange),
 );
 const subjectType = oneOf(SUBJECT_TYPES);
 // With the u flag the count is of code points.
 const SUBJECT_ID = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
-const subjectId = text('must be 1 to 512 characters without control characters', (id) => SUBJECT_ID.test(id));
+const subjectId = text('invalid_value', 'must be 1 to 512 characters without control characters', (id) =>
+  SUBJECT_ID.test(id),
+);
 
 const evidence = object({
   evidence_id: required(anyText),
@@ -95,13 +109,16 @@ const evidenceRef = object({
   evidence_type: required(anyText),
   role: optional(oneOf(['primary', 'corroborating', 'conflicting'])),
 });
-const patchOperation = object({
+const operationFields = {
   op: required(oneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'])),
   path: required(pointer),
-  from: optional(pointer),
-});
+};
+const operationWithPath = object(operationFields);
+const operationWithValue = object({ ...operationFields, value: required(anyValue) });
+const operationWithFrom = object({ ...operationFields, from: required(pointer) });
+
 const envelope = object({
-  envelope_version: required(literal(ENVELOPE_VERSION)),
+  envelope_version: required(oneOf([ENVELOPE_VERSION])),
   snapshot_id: required(uuid),
   snapshot_version: required(version),
   generated_at: required(dateTime),
@@ -118,25 +135,19 @@ const envelope = object({
     }),
   ),
   attribute_paths: optional(mapOf(pointer, arrayOf(evidenceRef))),
-  diff: optional(object({ format: required(literal('rfc6902')), ops: required(arrayOf(patchOperation)) })),
+  diff: optional(object({ format: required(oneOf(['rfc6902'])), ops: required(arrayOf(patchOperation)) })),
 });
 
 const NAME_PARTS = ['given_name', 'family_name', 'formatted_name'];
-const name = either(
-  ['invalid_type', 'must be an object', isJsonObject],
-  [
-    'required',
-    `must have at least one of ${NAME_PARTS.join(', ')}`,
-    (value) =>
-      isJsonObject(value) &&
-      NAME_PARTS.some((part) => Object.hasOwn(value, part) && typeof value[part] === 'string' && value[part] !== ''),
-  ],
+const name = firstOf(
+  anyObject,
+  rule('required', `must have at least one of ${NAME_PARTS.join(', ')}, not empty`, hasNamePart),
 );
 /** What the canonical groups must hold where they are present, specification "Canonical attribute groupings". */
-const requiredContent: Record<SubjectType, Check> = {
-  organization: content({ legal: optional(object({ legal_name: required(nonEmptyText) })) }),
-  individual: content({ biographic: optional(object({ name: required(name) })) }),
-  entity: content({}),
+const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
+  organization: attributesWith('legal', object({ legal_name: required(nonEmptyText) })),
+  individual: attributesWith('biographic', object({ name: required(name) })),
+  entity: anyValue,
 };
 
 /**
@@ -148,45 +159,69 @@ const requiredContent: Record<SubjectType, Check> = {
  *   envelope and a code, one of `required`, `invalid_type`, `invalid_value`, `invalid_format`.
  */
 export function validateEnvelope(value: JsonValue): Envelope {
-  const problems = joined(envelope(value), contentProblems(value));
-  if (problems !== null) {
+  const structural = envelope(value);
+  const missingContent = contentProblems(value);
+  if (structural !== null || missingContent !== null) {
     throw new DomainError(
       'validation_error',
-      `The body is not a valid ${ENVELOPE_VERSION} envelope: correct what details names.`,
-      problems.slice(0, 100),
+      `This is not a valid ${ENVELOPE_VERSION} document: correct what details names.`,
+      [...(structural ?? []), ...(missingContent ?? [])].slice(0, MAX_PROBLEMS),
     );
   }
-  // The checks above hold for every field that the interface declares.
+  // The checks have seen every field that the interface declares.
   return value as Envelope;
 }
 
 /**
- * What is wrong with a subject's type and id, which arrive in paths and bodies alike; empty when nothing is. Paths are
- * `{at}/subject_type` and `{at}/subject_id`. Contract rows `subject_type`, `subject_id`.
+ * What is wrong with a subject's type and id, which arrive in paths and bodies alike; empty when nothing is. The paths
+ * are `{at}/subject_type` and `{at}/subject_id`. Contract rows `subject_type`, `subject_id`.
  */
 export function subjectProblems(type: unknown, id: unknown, at: string): ErrorDetail[] {
-  const problems: ErrorDetail[] = [];
-  for (const [name, value, check] of [
-    ['subject_type', type, subjectType],
-    ['subject_id', id, subjectId],
-  ] as const) {
-    const path = `${at}/${name}`;
-    if (value === undefined) problems.push({ path, message: 'is required', code: 'required' });
-    else for (const problem of check(value) ?? []) problems.push({ ...problem, path });
-  }
-  return problems;
+  return [...problemsAt(`${at}/subject_type`, type, subjectType), ...problemsAt(`${at}/subject_id`, id, subjectId)];
 }
 
-function content(fields: Parameters<typeof object>[0]): Check {
-  return object({ attributes: optional(object(fields)) });
+function problemsAt(path: string, value: unknown, check: Check): ErrorDetail[] {
+  if (value === undefined) return [{ path, message: 'is required', code: 'required' }];
+  // Anything that is no string fails alike.
+  const problems = check(typeof value === 'string' ? value : null) ?? [];
+  return problems.map((problem) => ({ ...problem, path }));
 }
 
 function contentProblems(value: JsonValue): ErrorDetail[] | null {
-  if (!isJsonObject(value) || !isJsonObject(value['attributes']) || !isJsonObject(value['subject'])) return null;
-  const type = SUBJECT_TYPES.find((known) => known === value['subject']);
-  return type === undefined ? null : requiredContent[type](value);
+  const subject = isJsonObject(value) && Object.hasOwn(value, 'subject') ? value['subject'] : null;
+  if (!isJsonObject(subject) || !Object.hasOwn(subject, 'subject_type')) return null;
+  const type = SUBJECT_TYPES.find((known) => known === subject['subject_type']);
+  return type === undefined ? null : REQUIRED_CONTENT[type](value);
 }
 
-function joined(left: ErrorDetail[] | null, right: ErrorDetail[] | null): ErrorDetail[] | null {
-  return left === null ? right : left.concat(right ?? []);
+/** `attributes` that are no object are the structural check's to report. */
+function attributesWith(group: string, check: Check): Check {
+  const attributes = object({ [group]: optional(check) });
+  return object({ attributes: optional((value) => (isJsonObject(value) ? attributes(value) : null)) });
+}
+
+function patchOperation(value: JsonValue): ErrorDetail[] | null {
+  switch (isJsonObject(value) && Object.hasOwn(value, 'op') ? value['op'] : null) {
+    case 'add':
+    case 'replace':
+    case 'test':
+      return operationWithValue(value);
+    case 'move':
+    case 'copy':
+      return operationWithFrom(value);
+    default:
+      return operationWithPath(value);
+  }
+}
+
+function hasNamePart(name: JsonValue): boolean {
+  return isJsonObject(name) && NAME_PARTS.some((part) => Object.hasOwn(name, part) && isNonEmptyText(name[part]));
+}
+
+function isNonEmptyText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isVersionInRange(value: JsonValue): boolean {
+  return typeof value === 'number' && value >= 1 && value <= MAX_SNAPSHOT_VERSION;
 }

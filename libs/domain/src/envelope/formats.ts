@@ -17,11 +17,6 @@ export function sameUuid(left: string, right: string): boolean {
   return left === right || left.toLowerCase() === right.toLowerCase();
 }
 
-/** Whether `text` is an RFC 6901 JSON Pointer ("" included). */
-export function isPointer(text: string): boolean {
-  return (text === '' || text.startsWith('/')) && !/~(?![01])/.test(text);
-}
-
 /**
  * Whether `text` is an RFC 3339 section 5.6 date-time with its timezone. Strict: days that exist in the Gregorian
  * calendar, offsets up to 23:59, at most 30 digits of a fraction, no year 0000 (there was none). A leap second (`:60`)

@@ -1,0 +1,14 @@
+import { type AccessRule, requireAccess } from '@iss/domain';
+import { TenancyStore } from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+
+/** Access to what concerns a tenant alone. Reads and writes of subjects load their facts with the data itself. */
+@Injectable()
+export class AccessService {
+  constructor(private readonly tenancy: TenancyStore) {}
+
+  /** Throws `forbidden` unless the principal may do this in the tenant at this moment. */
+  async require(tenantId: string, principalId: string, rule: AccessRule): Promise<void> {
+    requireAccess(await this.tenancy.facts(tenantId, principalId), rule);
+  }
+}

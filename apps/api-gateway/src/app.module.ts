@@ -1,0 +1,71 @@
+import {
+  Database,
+  OutboxStore,
+  SnapshotReadStore,
+  SnapshotWriteStore,
+  TenancyStore,
+  UpdateStore,
+  WebhookSubscriptionStore,
+} from '@iss/persistence';
+import { SecretBox } from '@iss/platform';
+import { EventQueue } from '@iss/queue';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { AccessService } from './access/access.service';
+import { AuthModule } from './auth/auth.module';
+import { EventHandOver } from './events/event-hand-over';
+import { IdentityStateModule } from './modules/identity-state/identity-state.module';
+import { SystemModule } from './modules/system/system.module';
+import { TenancyModule } from './modules/tenancy/tenancy.module';
+import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webhook-subscriptions.module';
+import { type GatewaySettings, SETTINGS } from './settings';
+
+/** What the process holds open, made before the application and closed after it. */
+export interface GatewayResources {
+  settings: GatewaySettings;
+  database: Database;
+  queue: EventQueue;
+  handOver: EventHandOver;
+  metrics: Registry;
+}
+
+/** What every room of the gateway may ask for. */
+@Global()
+@Module({})
+class ResourcesModule {
+  static of({ settings, database, queue, handOver, metrics }: GatewayResources): DynamicModule {
+    const providers = [
+      { provide: SETTINGS, useValue: settings },
+      { provide: Database, useValue: database },
+      { provide: EventQueue, useValue: queue },
+      { provide: EventHandOver, useValue: handOver },
+      { provide: Registry, useValue: metrics },
+      { provide: SecretBox, useValue: settings.secretBox },
+      { provide: SnapshotReadStore, useValue: new SnapshotReadStore(database.sql) },
+      { provide: SnapshotWriteStore, useValue: new SnapshotWriteStore(database.sql) },
+      { provide: UpdateStore, useValue: new UpdateStore(database.sql) },
+      { provide: TenancyStore, useValue: new TenancyStore(database.dataSource, database.sql) },
+      { provide: WebhookSubscriptionStore, useValue: new WebhookSubscriptionStore(database.dataSource) },
+      { provide: OutboxStore, useValue: new OutboxStore(database.sql) },
+      AccessService,
+    ];
+    return { module: ResourcesModule, providers, exports: providers };
+  }
+}
+
+@Module({})
+export class AppModule {
+  static of(resources: GatewayResources): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ResourcesModule.of(resources),
+        AuthModule.forRoot(resources.settings.auth),
+        IdentityStateModule,
+        TenancyModule,
+        WebhookSubscriptionsModule,
+        SystemModule,
+      ],
+    };
+  }
+}

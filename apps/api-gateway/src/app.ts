@@ -1,0 +1,56 @@
+import type { Server } from 'node:http';
+import { DURATION_BUCKETS_SECONDS, type Logger, NestLogger } from '@iss/platform';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Histogram } from 'prom-client';
+import { AppModule, type GatewayResources } from './app.module';
+import { setUpDocs } from './docs';
+import { accessLog } from './http/access-log';
+import { ErrorFilter } from './http/error.filter';
+import { answerMalformedRequests } from './http/malformed-requests';
+import { JsonAdapter } from './http/json-adapter';
+import { requestIdMiddleware } from './http/request-id';
+import { RouteTable } from './http/route-table';
+import { securityHeadersMiddleware } from './http/security-headers';
+
+/** A peer that sends slower than this holds a socket for nothing. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than the idle time of common load balancers, so that it is they who close. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** The gateway as it runs, ready to listen. */
+export async function createGateway(resources: GatewayResources, logger: Logger): Promise<NestExpressApplication> {
+  const { settings, metrics } = resources;
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(resources), new JsonAdapter(), {
+    logger: new NestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers: [metrics],
+  });
+  const routes = new RouteTable();
+
+  const express = app.getHttpAdapter().getInstance();
+  express.disable('x-powered-by');
+  express.disable('etag');
+  express.set('query parser', 'simple');
+  express.locals['bodyLimits'] = { maxBytes: settings.limits.bodyBytes, maxDepth: settings.limits.jsonDepth };
+  app.use(requestIdMiddleware, securityHeadersMiddleware, accessLog(logger, durations));
+  app.useGlobalFilters(new ErrorFilter(logger, routes, '/docs/errors'));
+  setUpDocs(app, settings);
+  await app.init();
+  routes.load(app);
+
+  const server: Server = app.getHttpServer();
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  answerMalformedRequests(server);
+  return app;
+}

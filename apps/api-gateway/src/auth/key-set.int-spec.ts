@@ -1,0 +1,174 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { Logger } from '@nestjs/common';
+import type { AuthSettings } from './auth-settings';
+import { KeySet } from './key-set';
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const key = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' };
+const answer =
+  (body: object | string, { status = 200, type = 'application/json' } = {}): RequestListener =>
+  (_request, response) =>
+    void response
+      .writeHead(status, { 'content-type': type })
+      .end(typeof body === 'string' ? body : JSON.stringify(body));
+const goodKeys = answer({ keys: [key] });
+
+let server: Server;
+let settings: AuthSettings;
+let routes: Record<string, RequestListener>;
+let asked: string[];
+let offsetMs: number;
+const discovery =
+  (changes: object): RequestListener =>
+  (request, response) =>
+    answer({ issuer: settings.issuer, jwks_uri: `${settings.issuer}/jwks`, ...changes })(request, response);
+const realNow = Date.now;
+const discoveryPath = '/acme/.well-known/openid-configuration';
+const jwksPath = '/acme/jwks';
+
+beforeEach(async () => {
+  offsetMs = 0;
+  jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offsetMs);
+  jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+  jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  asked = [];
+  routes = { [discoveryPath]: discovery({}), [jwksPath]: goodKeys, '/elsewhere': goodKeys };
+  server = createServer((request, response) => {
+    const path = request.url ?? '';
+    asked.push(path);
+    const route = routes[path];
+    if (route) route(request, response);
+    else response.writeHead(404).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  settings = {
+    mode: 'oidc',
+    issuer: `http://127.0.0.1:${address.port}/acme`,
+    projectId: 'acme',
+    audience: 'acme',
+    jwksUri: undefined,
+    principalTypeClaim: 'principal_type',
+    clockSkewSeconds: 60,
+    maxTokenBytes: 8192,
+  };
+});
+
+afterEach(async () => {
+  jest.restoreAllMocks();
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+});
+
+it('asks the issuer when first needed, and once for all who wait', async () => {
+  const keySet = new KeySet(settings);
+  expect(asked).toEqual([]);
+  const answers = await Promise.all([keySet.current(), keySet.current(), keySet.current()]);
+  expect(answers[0]).toEqual([
+    { keyId: 'k1', algorithms: expect.arrayContaining(['RS256']), publicKey: expect.any(String) },
+  ]);
+  expect(new Set(answers).size).toBe(1);
+  expect(asked).toEqual([discoveryPath, jwksPath]);
+});
+
+it('asks no discovery document when it is told where the keys are', async () => {
+  const keySet = new KeySet({ ...settings, jwksUri: new URL('/elsewhere', settings.issuer).href });
+  await keySet.current();
+  expect(asked).toEqual(['/elsewhere']);
+});
+
+it.each<[string, object]>([
+  ['for encryption', { use: 'enc' }],
+  ['without the operation verify', { key_ops: ['sign', 'encrypt'] }],
+  ['with key_ops that is no list', { key_ops: 'verify' }],
+  ['with an algorithm for encryption', { alg: 'RSA-OAEP' }],
+  ['with an algorithm of another kind of key', { alg: 'ES256' }],
+  ['with a symmetric algorithm', { alg: 'HS256' }],
+  ['with an algorithm that is no string', { alg: ['RS256'] }],
+  ['with a key id that is no string', { kid: ['k2'] }],
+  ['with an empty key id', { kid: '' }],
+  ['that is private', { ...privateKey.export({ format: 'jwk' }) }],
+  ['that is broken', { n: '!' }],
+  ['of an unknown kind', { kty: 'XYZ' }],
+  ['that is symmetric', { kty: 'oct', k: 'c2VjcmV0' }],
+])('ignores a key %s, and only that one', async (_name, members) => {
+  routes[jwksPath] = answer({ keys: [{ ...key, kid: 'k2', ...members }, key, null, 'key'] });
+  expect((await new KeySet(settings).current()).map(({ keyId }) => keyId)).toEqual(['k1']);
+  routes[jwksPath] = answer({ keys: [{ ...key, kid: 'k2', key_ops: ['verify'], alg: 'PS256' }, key] });
+  expect((await new KeySet(settings).current()).map(({ keyId }) => keyId)).toEqual(['k2', 'k1']);
+});
+
+it('gives the same object as long as the keys are the same, and another when they are not', async () => {
+  const keySet = new KeySet(settings);
+  const before = await keySet.current();
+  offsetMs += 11 * 60_000;
+  expect(await keySet.current()).toBe(before);
+  expect(asked).toHaveLength(4);
+  routes[jwksPath] = answer({ keys: [{ ...key, kid: 'k2' }] });
+  offsetMs += 11 * 60_000;
+  const after = await keySet.current();
+  expect(after).not.toBe(before);
+  expect(after.map(({ keyId }) => keyId)).toEqual(['k2']);
+});
+
+it('refreshes in good time without making anybody wait', async () => {
+  const keySet = new KeySet(settings);
+  const before = await keySet.current();
+  let release: (() => void) | undefined;
+  routes[jwksPath] = (request, response) => void (release = () => goodKeys(request, response));
+  offsetMs += 6 * 60_000;
+  expect(await keySet.current()).toBe(before);
+  const deadline = realNow() + 5_000;
+  while (!release && realNow() < deadline) await new Promise(setImmediate);
+  expect(asked).toHaveLength(4);
+  release?.();
+});
+
+const html = '<!doctype html><title>Sign in</title>';
+it.each<[string, string, RequestListener]>([
+  ['an error', jwksPath, answer({ keys: [key] }, { status: 500 })],
+  ['HTML', jwksPath, answer(html, { type: 'text/html' })],
+  ['HTML that claims to be JSON', jwksPath, answer(html)],
+  ['keys that claim to be text', jwksPath, answer({ keys: [key] }, { type: 'text/plain' })],
+  ['something huge', jwksPath, answer({ keys: [key], x: 'x'.repeat(300_000) })],
+  ['a redirect', jwksPath, (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end()],
+  ['a duplicate member', jwksPath, answer(`{"keys":[],"keys":[${JSON.stringify(key)}]}`)],
+  ['no keys', jwksPath, answer({ keys: [] })],
+  ['keys that are no list', jwksPath, answer({ keys: { length: 1, 0: key } })],
+  ['keys for other purposes only', jwksPath, answer({ keys: [{ ...key, use: 'enc' }] })],
+  ['a closed connection', jwksPath, (request) => void request.socket.destroy()],
+  [
+    'another issuer',
+    discoveryPath,
+    (request, response) => discovery({ issuer: `${settings.issuer}/` })(request, response),
+  ],
+  ['no place for the keys', discoveryPath, discovery({ jwks_uri: undefined })],
+  ['keys in a file', discoveryPath, discovery({ jwks_uri: 'file:///etc/passwd' })],
+  ['no discovery document', discoveryPath, answer({}, { status: 404 })],
+])('is unavailable, and well again soon, when the issuer answers with %s', async (_name, path, listener) => {
+  routes[path] = listener;
+  const keySet = new KeySet(settings);
+  await expect(keySet.current()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(asked).toContain(path);
+  expect(asked).not.toContain('/elsewhere');
+  const askedBefore = asked.length;
+  await expect(keySet.current()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(asked).toHaveLength(askedBefore); // not again within two seconds
+  Object.assign(routes, { [discoveryPath]: discovery({}), [jwksPath]: goodKeys });
+  offsetMs += 2_000;
+  expect(await keySet.current()).toHaveLength(1);
+});
+
+it.each(['headers', 'body'])('gives up on an issuer whose %s do not come', async (part) => {
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const asksFor = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(50));
+  routes[jwksPath] = (_request, response) => {
+    if (part === 'body') response.setHeader('content-type', 'application/json').write('{"keys":');
+  };
+  await expect(new KeySet(settings).current()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(asksFor).toHaveBeenCalledWith(5_000);
+});

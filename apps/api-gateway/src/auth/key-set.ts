@@ -1,0 +1,167 @@
+import { createPublicKey } from 'node:crypto';
+import { DomainError, isJsonObject, type JsonObject, type JsonValue } from '@iss/domain';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { JwksClient } from 'jwks-rsa';
+import { AUTH_SETTINGS } from './auth-settings';
+import type { AuthSettings } from './auth-settings';
+import { fetchJson } from './fetch-json';
+import { algorithmsOf, type SigningAlgorithm } from './signing-algorithms';
+
+export interface SigningKey {
+  keyId: string | undefined;
+  algorithms: readonly SigningAlgorithm[];
+  /** SPKI, PEM. */
+  publicKey: string;
+}
+
+/** One state of the issuer's keys. A later state with the same keys is the same object. */
+export type SigningKeys = readonly SigningKey[];
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** Discovery and keys together. */
+const FETCH_TIMEOUT_MS = 5 * SECOND_MS;
+/** Between two fetches, however many unknown key ids arrive: the issuer is asked at most six times a minute. */
+const COOLDOWN_MS = 10 * SECOND_MS;
+/** After a failure sooner, so that a gateway that started before its issuer is ready soon after it. */
+const FAILURE_COOLDOWN_MS = 2 * SECOND_MS;
+/** From here on keys are fetched anew while requests go on with the old ones … */
+const REFRESH_AGE_MS = 5 * MINUTE_MS;
+/** … from here on requests wait for that, unless the issuer is known to be down … */
+const MAX_AGE_MS = 10 * MINUTE_MS;
+/** … and from here on no key is trusted: as long as this a withdrawn key may live on when the issuer is down. */
+const MAX_AGE_WITHOUT_ISSUER_MS = 60 * MINUTE_MS;
+
+/**
+ * The issuer's signing keys. Fetched when first needed, so that the process starts without the issuer. jwks-rsa reads the
+ * keys; its own cache and rate limit are off because it caches by key id, so that each unknown id costs a fetch: a flood of
+ * them would use up the limit, and the fetch that finds a rotated key would be refused.
+ */
+@Injectable()
+export class KeySet {
+  private readonly logger = new Logger(KeySet.name);
+  private keys: SigningKeys | undefined;
+  private fetchedAtMs = -Infinity;
+  private attemptedAtMs = -Infinity;
+  private lastAttemptFailed = false;
+  private pending: Promise<void> | undefined;
+
+  constructor(@Inject(AUTH_SETTINGS) private readonly settings: AuthSettings) {}
+
+  /** The keys to verify with now. Throws `unavailable` when there are none and the issuer gives none. */
+  async current(): Promise<SigningKeys> {
+    const ageMs = this.ageMs();
+    if (this.keys && ageMs < REFRESH_AGE_MS) return this.keys;
+    const refreshed = this.refresh();
+    const isGoodMeanwhile = ageMs < MAX_AGE_MS || (this.lastAttemptFailed && ageMs < MAX_AGE_WITHOUT_ISSUER_MS);
+    if (!isGoodMeanwhile) await refreshed;
+    return this.requireKeys();
+  }
+
+  /** For a token that no current key fits: the keys after asking the issuer again, at most once per cooldown. */
+  async afterRefresh(): Promise<SigningKeys> {
+    await this.refresh();
+    return this.requireKeys();
+  }
+
+  private ageMs(): number {
+    return Date.now() - this.fetchedAtMs;
+  }
+
+  private requireKeys(): SigningKeys {
+    if (this.keys && this.ageMs() < MAX_AGE_WITHOUT_ISSUER_MS) return this.keys;
+    throw new DomainError(
+      'unavailable',
+      'The identity provider cannot be reached to check access tokens. Try again soon.',
+    );
+  }
+
+  private refresh(): Promise<void> {
+    const cooldownMs = this.lastAttemptFailed ? FAILURE_COOLDOWN_MS : COOLDOWN_MS;
+    if (!this.pending && Date.now() - this.attemptedAtMs >= cooldownMs) {
+      this.pending = this.load().finally(() => {
+        this.attemptedAtMs = Date.now();
+        this.pending = undefined;
+      });
+    }
+    return this.pending ?? Promise.resolve();
+  }
+
+  private async load(): Promise<void> {
+    try {
+      const keys = await fetchSigningKeys(this.settings, AbortSignal.timeout(FETCH_TIMEOUT_MS));
+      if (!isSame(keys, this.keys)) {
+        this.keys = keys;
+        this.logger.log(`${keys.length} signing keys of ${this.settings.issuer}`);
+      }
+      this.fetchedAtMs = Date.now();
+      this.lastAttemptFailed = false;
+    } catch (error) {
+      this.lastAttemptFailed = true;
+      this.logger.warn(`No signing keys from ${this.settings.issuer}: ${describe(error)}`);
+    }
+  }
+}
+
+/** The one key that fits; none when the choice is open (a duplicate key id, or no id and several keys). */
+export function findSigningKey(
+  keys: SigningKeys,
+  keyId: string | undefined,
+  algorithm: SigningAlgorithm,
+): SigningKey | undefined {
+  const [key, ...others] = keys.filter(
+    (candidate) => (keyId === undefined || candidate.keyId === keyId) && candidate.algorithms.includes(algorithm),
+  );
+  return others.length === 0 ? key : undefined;
+}
+
+async function fetchSigningKeys(settings: AuthSettings, signal: AbortSignal): Promise<SigningKeys> {
+  const client = new JwksClient({
+    jwksUri: settings.jwksUri ?? (await discoverJwksUri(settings.issuer, signal)),
+    fetcher: async (url) => ({ keys: readVerificationJwks(await fetchJson(url, signal)) }),
+    cache: false,
+    rateLimit: false,
+  });
+  const keys = (await client.getSigningKeys()).map((key): SigningKey => {
+    const publicKey = key.getPublicKey();
+    return { keyId: key.kid, algorithms: algorithmsOf(createPublicKey(publicKey), key.alg), publicKey };
+  });
+  const usable = keys.filter((key) => key.algorithms.length > 0);
+  if (usable.length === 0) throw new Error('the key set has no key that can verify an access token');
+  return usable;
+}
+
+/** OpenID Connect Discovery 1.0, section 4: the document must name the very issuer that it was asked of. */
+async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
+  const url = `${issuer}/.well-known/openid-configuration`;
+  const document = await fetchJson(url, signal);
+  if (!isJsonObject(document) || document['issuer'] !== issuer) throw new Error(`${url} names another issuer`);
+  const { jwks_uri: jwksUri } = document;
+  const protocol = typeof jwksUri === 'string' ? URL.parse(jwksUri)?.protocol : undefined;
+  // An issuer on https must not send us to plain http for its keys.
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && issuer.startsWith('http:'));
+  if (typeof jwksUri !== 'string' || !isAllowed) throw new Error(`${url} has no acceptable jwks_uri`);
+  return jwksUri;
+}
+
+/** Ignores what is not for verifying or not understood (RFC 7517, sections 4.3 and 5). jwks-rsa looks at `kty` and `use`. */
+function readVerificationJwks(document: JsonValue): JsonObject[] {
+  if (!isJsonObject(document) || !Array.isArray(document['keys'])) throw new Error('the key set has no list "keys"');
+  const isName = (value: JsonValue | undefined): boolean =>
+    value === undefined || (typeof value === 'string' && value !== '');
+  return document['keys']
+    .filter(isJsonObject)
+    .filter(({ kid, alg }) => isName(kid) && isName(alg))
+    .filter(({ key_ops: uses }) => uses === undefined || (Array.isArray(uses) && uses.includes('verify')));
+}
+
+function isSame(keys: SigningKeys, known: SigningKeys | undefined): boolean {
+  return JSON.stringify(keys) === JSON.stringify(known);
+}
+
+/** `fetch` says only "fetch failed"; what happened is in its cause. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}

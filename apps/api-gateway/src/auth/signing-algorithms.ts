@@ -1,0 +1,44 @@
+import type { KeyObject } from 'node:crypto';
+
+const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const;
+const EC_ALGORITHMS = ['ES256', 'ES384', 'ES512'] as const;
+
+/** The asymmetric algorithms that jsonwebtoken, under passport-jwt, can verify. It has no EdDSA. */
+export const SIGNING_ALGORITHMS = [...RSA_ALGORITHMS, ...EC_ALGORITHMS] as const;
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
+
+const MIN_RSA_BITS = 2048; // RFC 7518, section 3.3
+
+export function isSigningAlgorithm(value: unknown): value is SigningAlgorithm {
+  return SIGNING_ALGORITHMS.some((algorithm) => algorithm === value);
+}
+
+/** What a key may verify: what its kind allows, narrowed to the `alg` that its JWK names. Empty: the key is of no use. */
+export function algorithmsOf(key: KeyObject, alg: string | undefined): readonly SigningAlgorithm[] {
+  const fitting = algorithmsByKind(key);
+  return alg === undefined ? fitting : fitting.filter((algorithm) => algorithm === alg);
+}
+
+function algorithmsByKind(key: KeyObject): readonly SigningAlgorithm[] {
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      return (key.asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS ? RSA_ALGORITHMS : [];
+    case 'ec':
+      return algorithmsByCurve(key.asymmetricKeyDetails?.namedCurve);
+    default:
+      return [];
+  }
+}
+
+function algorithmsByCurve(namedCurve: string | undefined): readonly SigningAlgorithm[] {
+  switch (namedCurve) {
+    case 'prime256v1':
+      return ['ES256'];
+    case 'secp384r1':
+      return ['ES384'];
+    case 'secp521r1':
+      return ['ES512'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,9 @@
+import { DomainError } from '@iss/domain';
+
+/** A refusal that says why and what to do. `reason` is a fixed text or configuration, never a part of the token. */
+export function unauthorized(reason: string): DomainError {
+  return new DomainError(
+    'unauthorized',
+    `Authentication required: ${reason}. Send "Authorization: Bearer <access token>" with a current token of the configured issuer.`,
+  );
+}

@@ -1,0 +1,67 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { NextFunction, Request, Response } from 'express';
+import type { GatewaySettings } from './settings';
+
+/** Swagger UI is a document with inline styles and scripts of its own; it fetches from itself and the issuer only. */
+function contentSecurityPolicy(issuer: string): string {
+  const connect = ["'self'", ...(URL.canParse(issuer) ? [new URL(issuer).origin] : [])].join(' ');
+  return [
+    "default-src 'self'",
+    "script-src 'self' 'unsafe-inline'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    `connect-src ${connect}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** The OpenAPI 3.1 description of every route. */
+export function describe(app: INestApplication, settings: GatewaySettings): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Identity State Service')
+    .setDescription('Business identity state as immutable, hash-chained snapshots, one chain a subject.')
+    .setVersion('1.0')
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer('/')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An OIDC access token' });
+  if (settings.auth.mode === 'oidc') {
+    builder.addSecurity('oidc', {
+      type: 'openIdConnect',
+      openIdConnectUrl: `${settings.auth.issuer}/.well-known/openid-configuration`,
+    });
+  }
+  const document = SwaggerModule.createDocument(app, builder.build());
+  if (settings.auth.mode === 'oidc') allowSignIn(document);
+  return document;
+}
+
+/** Whatever takes a bearer token takes one that Swagger UI obtained by signing in. */
+function allowSignIn(document: OpenAPIObject): void {
+  for (const path of Object.values(document.paths)) {
+    for (const operation of [path.get, path.put, path.post, path.patch, path.delete]) {
+      if (operation?.security !== undefined) operation.security.push({ oidc: [] });
+    }
+  }
+}
+
+/** Serves `/openapi.json`, `/openapi.yaml`, and Swagger UI with a real sign-in at `/docs`. */
+export function setUpDocs(app: INestApplication, settings: GatewaySettings): void {
+  const policy = contentSecurityPolicy(settings.auth.issuer);
+  app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
+    response.setHeader('Content-Security-Policy', policy);
+    next();
+  });
+  const document = describe(app, settings);
+  SwaggerModule.setup('docs', app, document, {
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+    customSiteTitle: 'Identity State Service',
+    swaggerOptions: {
+      persistAuthorization: true,
+      displayRequestDuration: true,
+      initOAuth: { clientId: settings.docsClientId, usePkceWithAuthorizationCodeGrant: true, scopes: ['openid'] },
+    },
+  });
+}

@@ -1,0 +1,72 @@
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import { DomainError, type JsonValue, parseJson } from '@iss/domain';
+import type { Request } from 'express';
+import { requireShape } from './shape';
+
+declare module 'express-serve-static-core' {
+  interface Locals {
+    bodyLimits: BodyLimits;
+  }
+}
+
+export interface BodyLimits {
+  /** Bytes. */
+  maxBytes: number;
+  /** Nesting of arrays and objects. */
+  maxDepth: number;
+}
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+function requireJson(request: Request): void {
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new DomainError('unsupported_media_type', 'Send the body as Content-Type: application/json, in UTF-8.');
+  }
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new DomainError('unsupported_media_type', 'Send the body without Content-Encoding.');
+  }
+}
+
+function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
+  const tooLarge = (): DomainError =>
+    new DomainError('payload_too_large', `The body exceeds ${maxBytes} bytes. Send a smaller one.`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        chunks.length = 0;
+        reject(tooLarge());
+      } else {
+        chunks.push(chunk);
+      }
+    });
+    request.on('end', () => {
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+    });
+    const cut = (): void => reject(new DomainError('validation_error', 'The body ended early. Send it whole.'));
+    request.on('error', cut);
+    request.on('aborted', cut);
+  });
+}
+
+/**
+ * Injects the request's JSON. Without a class: the value as it was sent, every key kept. With a class: an instance of
+ * it, fixed in shape (contract, "Unknown fields in fixed-shape request bodies").
+ *
+ * Read here and not in a middleware, so that nothing of a body is read before the caller is known. Throws
+ * `unsupported_media_type`, `payload_too_large`, or `validation_error` naming each place by JSON Pointer.
+ */
+export const JsonBody = createParamDecorator(
+  async (shape: Type<object> | undefined, context: ExecutionContext): Promise<JsonValue | object> => {
+    const request = context.switchToHttp().getRequest<Request>();
+    const { maxBytes, maxDepth } = request.app.locals.bodyLimits;
+    requireJson(request);
+    const body = parseJson(await readBytes(request, maxBytes), { maxDepth });
+    return shape === undefined ? body : requireShape(shape, body);
+  },
+);

@@ -1,0 +1,86 @@
+import type { ErrorCode } from '@iss/domain';
+import { applyDecorators } from '@nestjs/common';
+import { ApiParam, ApiResponse } from '@nestjs/swagger';
+import { ERROR_STATUSES } from './error-statuses';
+
+/** A schema of the OpenAPI document. Written as data, since @nestjs/swagger's own type takes class references only. */
+export type Schema = Record<string, unknown>;
+
+export const TIMESTAMP: Schema = { type: 'string', format: 'date-time' };
+export const UUID: Schema = { type: 'string', format: 'uuid' };
+export const HASH: Schema = { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' };
+export const SUBJECT_TYPE: Schema = { type: 'string', enum: ['individual', 'organization', 'entity'] };
+
+/** An object schema in which every property is required, unless it is named in `optional`. */
+export function object(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  };
+}
+
+export const ERROR_SCHEMA: Schema = object({
+  error: object(
+    {
+      code: { type: 'string' },
+      message: { type: 'string' },
+      details: {
+        type: 'array',
+        items: object(
+          {
+            path: { type: 'string', description: 'RFC 6901 JSON Pointer' },
+            message: { type: 'string' },
+            code: { type: 'string' },
+          },
+          ['code'],
+        ),
+      },
+      request_id: { type: 'string' },
+    },
+    ['details'],
+  ),
+});
+
+const MEANINGS: Partial<Record<ErrorCode, string>> = {
+  validation_error: 'Something in the request is not valid; `details` names each place.',
+  unauthorized: 'No bearer token, or one that is not valid.',
+  forbidden: 'The caller may not do this; the message names what is missing.',
+  not_found: 'No such resource.',
+  conflict: 'The state does not allow it.',
+  payload_too_large: 'The body is too large.',
+  unsupported_media_type: 'The body is not JSON.',
+  human_principal_required: 'Only a human principal may do this.',
+};
+
+/** The errors of an operation, in the error envelope; 401 stands for every operation that takes a token. */
+export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
+  return applyDecorators(
+    ...codes.map((code) =>
+      ApiResponse({
+        status: ERROR_STATUSES[code],
+        description: MEANINGS[code] ?? code,
+        content: {
+          'application/json': {
+            schema: ERROR_SCHEMA,
+            example: { error: { code, message: MEANINGS[code] ?? code, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' } },
+          },
+        },
+      }),
+    ),
+  );
+}
+
+/** A success with its schema and a real example. */
+export function ApiAnswer(status: number, description: string, schema: Schema, example: unknown): MethodDecorator {
+  return ApiResponse({ status, description, content: { 'application/json': { schema, example } } });
+}
+
+export const ApiTenantParam = (): MethodDecorator =>
+  ApiParam({ name: 'tenant_id', schema: { type: 'string', maxLength: 128 }, example: 'acme' });
+
+export const ApiSubjectParams = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'subject_type', schema: { type: 'string', enum: ['individual', 'organization', 'entity'] }, example: 'organization' }),
+    ApiParam({ name: 'subject_id', schema: { type: 'string', minLength: 1, maxLength: 512 }, example: 'acme-corp' }),
+  );

@@ -1,0 +1,50 @@
+import { createLogger, createRegistry, EnvError, gatewayEnv, onShutdown } from '@iss/platform';
+import { DomainError } from '@iss/domain';
+import { openDatabase } from '@iss/persistence';
+import { openQueue } from '@iss/queue';
+import { createGateway } from './app';
+import { EventHandOver } from './events/event-hand-over';
+import { ReadinessService } from './modules/system/readiness.service';
+
+async function main(): Promise<void> {
+  const settings = gatewayEnv();
+  const logger = createLogger({ name: 'api-gateway', level: settings.logLevel });
+  const metrics = createRegistry('api-gateway');
+  const database = await openDatabase({
+    url: settings.databaseUrl,
+    poolSize: settings.databasePoolSize,
+    applicationName: 'api-gateway',
+  });
+  const warn = (message: string, error?: unknown): void => logger.warn({ err: error }, message);
+  const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: settings.databaseUrl, warn });
+  const handOver = new EventHandOver(queue, warn);
+  const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
+  onShutdown({
+    logger,
+    timeoutMs: settings.shutdownTimeoutMs,
+    close: async () => {
+      app.get(ReadinessService).drain();
+      await app.close();
+      await handOver.close();
+      await queue.close();
+      await database.close();
+    },
+  });
+  await app.listen(settings.port);
+  logger.info({ port: settings.port }, 'listening');
+}
+
+/** The line that says why the process cannot start, for the failures that its operator can mend. */
+function bootFailure(error: unknown): string {
+  if (error instanceof EnvError) return error.lines.join('\n');
+  if (error instanceof DomainError) return `${error.message} (DATABASE_URL)`;
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    return 'PORT is taken by another process: stop it, or set PORT to a free one';
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${bootFailure(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { GatewaySettings } from '../../settings';
+
+/** Specification, "Utility": what runs here. */
+export interface Meta {
+  service: string;
+  ts: string;
+  version: string;
+  node: string;
+  env: string;
+  gitSha: string;
+  builtAt: string;
+}
+
+const BOOTED_AT = new Date().toISOString();
+
+/** Version of the package this process was built from; both `src` and `dist` stand beside it. */
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(path.join(__dirname, '../../../package.json'), 'utf8'));
+  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return isManifest ? String(manifest.version) : 'unknown';
+}
+
+const VERSION = readVersion();
+
+export function readMeta(settings: GatewaySettings): Meta {
+  return {
+    service: 'identity-state-service',
+    ts: new Date().toISOString(),
+    version: VERSION,
+    node: process.version,
+    env: settings.appEnv,
+    gitSha: settings.build.gitSha ?? 'unknown',
+    // Without a build stamp the start of the process is the latest that it can have been built.
+    builtAt: settings.build.at ?? BOOTED_AT,
+  };
+}

@@ -1,0 +1,88 @@
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { ApiExcludeEndpoint, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Registry } from 'prom-client';
+import { AuthGuard } from '../../auth/auth.guard';
+import { Public } from '../../auth/public.decorator';
+import { ApiAnswer, ApiErrors, object, type Schema, TIMESTAMP } from '../../http/openapi';
+import { type GatewaySettings, SETTINGS } from '../../settings';
+import { type Meta, readMeta } from './meta';
+import { type Readiness, ReadinessService } from './readiness.service';
+
+const TEXT: Schema = { type: 'string' };
+const CHECK: Schema = object({ status: { type: 'string', enum: ['ok', 'degraded', 'failed'] }, detail: TEXT }, ['detail']);
+const READINESS: Schema = object({
+  status: { type: 'string', enum: ['ready', 'not_ready'] },
+  checks: object({ database: CHECK, migrations: CHECK, queue: CHECK, outbox: CHECK }),
+});
+const ALL_OK = {
+  database: { status: 'ok' },
+  migrations: { status: 'ok' },
+  queue: { status: 'ok' },
+  outbox: { status: 'ok' },
+};
+
+/** What probes, operators and integrators ask of the process itself (specification, "Utility"). */
+@ApiTags('Utility')
+@Controller()
+export class SystemController {
+  constructor(
+    private readonly readiness: ReadinessService,
+    private readonly guard: AuthGuard,
+    private readonly metrics: Registry,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get('health')
+  @Public()
+  @ApiOperation({ summary: 'Liveness: says only that the process lives' })
+  @ApiAnswer(200, 'Alive.', object({ status: TEXT }), { status: 'ok' })
+  health(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  @Get('v1/ops/readiness')
+  @Public()
+  @ApiOperation({ summary: 'Readiness: each dependency; 503 when requests should go elsewhere' })
+  @ApiAnswer(200, 'Ready.', READINESS, { status: 'ready', checks: ALL_OK })
+  @ApiAnswer(503, 'Not ready.', READINESS, {
+    status: 'not_ready',
+    checks: { ...ALL_OK, database: { status: 'failed', detail: 'unreachable' } },
+  })
+  async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
+    const readiness = await this.readiness.read();
+    response.status(readiness.status === 'ready' ? 200 : 503);
+    return readiness;
+  }
+
+  @Get('v1/meta')
+  @Public()
+  @ApiOperation({ summary: 'What runs here. Needs a token where META_REQUIRES_AUTH is true' })
+  @ApiAnswer(
+    200,
+    'Version and environment.',
+    object({ service: TEXT, ts: TIMESTAMP, version: TEXT, node: TEXT, env: TEXT, gitSha: TEXT, builtAt: TIMESTAMP }),
+    {
+      service: 'identity-state-service',
+      ts: '2026-01-15T09:00:00.000Z',
+      version: '1.0.0',
+      node: 'v26.10.0',
+      env: 'production',
+      gitSha: '3f1c2d4',
+      builtAt: '2026-01-10T12:00:00.000Z',
+    },
+  )
+  @ApiErrors('unauthorized')
+  async meta(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Meta> {
+    if (this.settings.metaRequiresAuth) await this.guard.authenticate(request, response);
+    return readMeta(this.settings);
+  }
+
+  @Get('metrics')
+  @Public()
+  @ApiExcludeEndpoint()
+  async prometheus(@Res() response: Response): Promise<void> {
+    response.setHeader('Content-Type', this.metrics.contentType);
+    response.end(await this.metrics.metrics());
+  }
+}

@@ -1,0 +1,5 @@
+import type { GatewayEnv } from '@iss/platform';
+
+/** What the gateway was started with, injected by this token. */
+export const SETTINGS = Symbol('SETTINGS');
+export type GatewaySettings = GatewayEnv;

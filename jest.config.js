@@ -1,0 +1,1 @@
+module.exports = { projects: ['<rootDir>/libs/*', '<rootDir>/apps/*', '<rootDir>/tools'] };

@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import canonicalizeOracle from 'canonicalize';
+import fc from 'fast-check';
+import type { JsonObject, JsonValue } from '../json/value';
+import { hashText, seal } from './seal';
+import { type StoredSnapshot, verificationOfDiff, verifySnapshot } from './verify';
+
+function snapshotId(version: number): string {
+  return `4f2c7a1e-9a3b-4c5d-8e6f-${String(version).padStart(12, '0')}`;
+}
+
+/** A sealed chain, newest first, as `history[0]` and its parents. */
+function history(length: number, attributes: JsonValue = {}): StoredSnapshot[] {
+  const snapshots: StoredSnapshot[] = [];
+  for (let version = 1; version <= length; version++) {
+    const sealed = seal({ snapshot_id: snapshotId(version), snapshot_version: version, attributes });
+    snapshots.unshift({
+      snapshotId: snapshotId(version),
+      snapshotVersion: version,
+      envelopeText: sealed.text,
+      envelopeHash: sealed.hash,
+      prevHash: snapshots[0]?.envelopeHash ?? null,
+    });
+  }
+  return snapshots;
+}
+
+function chainOf(snapshots: StoredSnapshot[], depth?: number) {
+  const [snapshot, ...parents] = snapshots;
+  if (snapshot === undefined) throw new Error('A chain has a snapshot.');
+  return verifySnapshot('chain', snapshot, parents, depth);
+}
+
+function withChange(snapshots: StoredSnapshot[], version: number, change: Partial<StoredSnapshot>): StoredSnapshot[] {
+  return snapshots.map((snapshot) => (snapshot.snapshotVersion === version ? { ...snapshot, ...change } : snapshot));
+}
+
+/** JSON objects that a double and UTF-8 can carry. */
+const attributes = fc
+  .dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' }))
+  .map((value): JsonObject => JSON.parse(JSON.stringify(value)));
+
+describe('seal', () => {
+  it('gives the RFC 8785 text and its SHA-256', () => {
+    fc.assert(
+      fc.property(attributes, (value) => {
+        const { text, hash } = seal(value);
+        expect(text).toBe(canonicalizeOracle(value));
+        expect(hash).toBe(createHash('sha256').update(text, 'utf8').digest('hex'));
+        expect(seal(JSON.parse(text))).toEqual({ text, hash });
+      }),
+    );
+  });
+});
+
+describe('verifySnapshot, mode hash', () => {
+  it('holds for what was sealed, and looks at no chain', () => {
+    fc.assert(
+      fc.property(attributes, (value) => {
+        const [snapshot] = history(1, value);
+        if (snapshot === undefined) throw new Error('unreachable');
+        const { envelopeHash: stored } = snapshot;
+        expect(verifySnapshot('hash', snapshot, [])).toEqual({
+          mode: 'hash',
+          chain_supported: true,
+          hash: { alg: 'sha-256', value: stored, stored, valid: true },
+          chain: { prev_hash: null, valid: null, depth: 0 },
+        });
+      }),
+    );
+  });
+
+  it('detects a change of any one character of the text', () => {
+    const [snapshot] = history(1, { a: [1, 'é', '😀', null], b: { c: true } });
+    if (snapshot === undefined) throw new Error('unreachable');
+    const text = snapshot.envelopeText;
+    fc.assert(
+      fc.property(fc.nat({ max: text.length - 1 }), fc.string({ minLength: 0, maxLength: 2 }), (at, replacement) => {
+        const envelopeText = text.slice(0, at) + replacement + text.slice(at + 1);
+        fc.pre(envelopeText !== text);
+        expect(verifySnapshot('hash', { ...snapshot, envelopeText }, []).hash.valid).toBe(false);
+      }),
+    );
+  });
+
+  it.each<[string, (snapshot: StoredSnapshot) => Partial<StoredSnapshot>]>([
+    [
+      'a text that is not canonical, its own hash fixed',
+      ({ envelopeText }) => ({ envelopeText: ` ${envelopeText}`, envelopeHash: hashText(` ${envelopeText}`) }),
+    ],
+    [
+      'a text that is not canonical, the canonical hash kept',
+      ({ envelopeText }) => ({ envelopeText: `${envelopeText}\n` }),
+    ],
+    ['another stored hash', () => ({ envelopeHash: '0'.repeat(64) })],
+    ['the hash in upper case', ({ envelopeHash }) => ({ envelopeHash: envelopeHash?.toUpperCase() ?? null })],
+    [
+      'the text of another version',
+      () => {
+        const { text, hash } = seal({ snapshot_id: snapshotId(1), snapshot_version: 2 });
+        return { envelopeText: text, envelopeHash: hash };
+      },
+    ],
+    [
+      'the text of another snapshot',
+      () => {
+        const { text, hash } = seal({ snapshot_id: snapshotId(9), snapshot_version: 1 });
+        return { envelopeText: text, envelopeHash: hash };
+      },
+    ],
+    ['JSON that is no envelope', () => ({ envelopeText: '[]', envelopeHash: hashText('[]') })],
+  ])('refuses %s', (_, change) => {
+    const [snapshot] = history(1);
+    if (snapshot === undefined) throw new Error('unreachable');
+    expect(verifySnapshot('hash', { ...snapshot, ...change(snapshot) }, []).hash.valid).toBe(false);
+  });
+
+  it('says that a text is no JSON any more', () => {
+    const [snapshot] = withChange(history(1), 1, { envelopeText: '{' });
+    if (snapshot === undefined) throw new Error('unreachable');
+    expect(verifySnapshot('hash', snapshot, []).hash).toMatchObject({ value: null, valid: false });
+  });
+
+  it('has nothing to compare an unhashed import with', () => {
+    const [sealed] = history(1);
+    if (sealed === undefined) throw new Error('unreachable');
+    const verification = verifySnapshot('hash', { ...sealed, envelopeHash: null }, []);
+    expect(verification).toMatchObject({
+      chain_supported: false,
+      hash: { value: sealed.envelopeHash, stored: null, valid: null },
+    });
+  });
+
+  it('takes an id in upper case as the same', () => {
+    const id = 'ABCDEF00-9A3B-4C5D-8E6F-0123456789AB';
+    const { text, hash } = seal({ snapshot_id: id, snapshot_version: 1 });
+    const snapshot = {
+      snapshotId: id.toLowerCase(),
+      snapshotVersion: 1,
+      envelopeText: text,
+      envelopeHash: hash,
+      prevHash: null,
+    };
+    expect(verifySnapshot('hash', snapshot, []).hash.valid).toBe(true);
+  });
+});
+
+describe('verifySnapshot, mode chain', () => {
+  it.each([
+    [1, 1, 0],
+    [2, 1, 1],
+    [5, 2, 2],
+    [5, 10, 4],
+  ])('holds for %i versions at depth %i', (length, depth, followed) => {
+    expect(chainOf(history(length).slice(0, depth + 1), depth)).toMatchObject({
+      mode: 'chain',
+      hash: { valid: true },
+      chain: { valid: true, depth: followed },
+    });
+  });
+
+  it('detects any stored figure that changed, wherever it is', () => {
+    const intact = history(6);
+    const changes = fc.constantFrom<Partial<StoredSnapshot>>(
+      { envelopeHash: 'f'.repeat(64) },
+      { envelopeHash: null },
+      { prevHash: 'f'.repeat(64) },
+      { envelopeText: '{}' },
+      { snapshotVersion: 7 },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), changes, (version, change) =>
+        expect(chainOf(withChange(intact, version, change), 6).chain.valid).not.toBe(true),
+      ),
+    );
+  });
+
+  it('detects an envelope that was changed together with its hash, at the child', () => {
+    const { text, hash } = seal({ snapshot_id: snapshotId(2), snapshot_version: 2, attributes: { forged: true } });
+    const forged = withChange(history(3), 2, { envelopeText: text, envelopeHash: hash });
+    expect(chainOf(forged, 1)).toMatchObject({ hash: { valid: true }, chain: { valid: false } });
+    expect(chainOf(forged.slice(1), 1).hash.valid).toBe(true);
+  });
+
+  it('refuses a gap, a missing tail and a first version with a parent', () => {
+    expect(
+      chainOf(
+        history(4).filter(({ snapshotVersion }) => snapshotVersion !== 3),
+        3,
+      ).chain.valid,
+    ).toBe(false);
+    expect(chainOf(history(4).slice(0, 3), 3).chain).toMatchObject({ valid: false, depth: 2 });
+    expect(chainOf(history(4).slice(0, 1)).chain.valid).toBe(false);
+    expect(chainOf(withChange(history(1), 1, { prevHash: 'f'.repeat(64) })).chain.valid).toBe(false);
+    expect(chainOf(withChange(history(2), 1, { prevHash: 'f'.repeat(64) })).chain.valid).toBe(false);
+  });
+
+  it('refuses a link that was taken away', () => {
+    expect(chainOf(withChange(history(2), 2, { prevHash: null })).chain.valid).toBe(false);
+  });
+
+  it('knows nothing of a chain through unhashed imports', () => {
+    const imported = history(2).map((snapshot) => ({ ...snapshot, envelopeHash: null, prevHash: null }));
+    expect(chainOf(imported).chain).toEqual({ prev_hash: null, valid: null, depth: 1 });
+  });
+});
+
+describe('verificationOfDiff', () => {
+  it('shows both and holds only when both do', () => {
+    const [third, second, first] = history(3);
+    if (first === undefined || second === undefined || third === undefined) throw new Error('unreachable');
+    const to = verifySnapshot('chain', third, [second]);
+    expect(verificationOfDiff(verifySnapshot('chain', first, []), to)).toMatchObject({
+      mode: 'chain',
+      chain_supported: true,
+      hash: {
+        alg: 'sha-256',
+        from: { value: first.envelopeHash, valid: true },
+        to: { value: third.envelopeHash, valid: true },
+      },
+      chain: {
+        prev_hash: second.envelopeHash,
+        valid: true,
+        from: { prev_hash: null, valid: true },
+        to: { valid: true },
+      },
+    });
+    const broken = verifySnapshot('chain', { ...first, envelopeText: '{}' }, []);
+    expect(verificationOfDiff(broken, to)).toMatchObject({
+      hash: { from: { valid: false } },
+      chain: { valid: false, to: { valid: true } },
+    });
+  });
+});

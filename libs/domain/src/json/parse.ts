@@ -1,0 +1,272 @@
+import { DomainError } from '../errors';
+import { formatPointer, setMember } from './pointer';
+import type { JsonObject, JsonValue } from './value';
+
+/** How many arrays and objects may lie inside one another unless the caller says otherwise. */
+export const DEFAULT_MAX_DEPTH = 64;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Parses a JSON text (RFC 8259) from its raw bytes and refuses whatever would not come back the same: invalid UTF-8 and a
+ * byte order mark, duplicate keys however they are escaped, lone surrogates, nesting deeper than `limits.maxDepth`, and
+ * numbers that a double does not carry. Carried are integers that the double or its RFC 8785 text equals, and other
+ * numbers of up to 17 significant digits; nothing may overflow, or underflow to zero. `-0` becomes `0`.
+ * Every key is an own property of the result, `__proto__` included.
+ *
+ * Throws `DomainError('validation_error')` with one detail: `path` is the JSON Pointer of the place.
+ */
+export function parseJson(bytes: Uint8Array, limits: { maxDepth: number } = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw invalidUtf8(bytes, limits.maxDepth);
+  }
+  return new Parser(text, limits.maxDepth).document();
+}
+
+class Parser {
+  private position = 0;
+  private readonly path: (string | number)[] = [];
+
+  constructor(
+    private readonly text: string,
+    private readonly maxDepth: number,
+  ) {}
+
+  document(): JsonValue {
+    if (this.text.charCodeAt(0) === 0xfeff) {
+      throw this.fault('byte_order_mark', 'The body starts with a byte order mark: leave it out', 0);
+    }
+    if (Number.isNaN(this.skipSpace())) throw this.fault('empty_body', 'The body is empty: send a JSON document', 0);
+    const value = this.value();
+    if (!Number.isNaN(this.skipSpace())) throw this.unexpected('the end of the body');
+    return value;
+  }
+
+  /** The JSON Pointer of the place at which the text, cut off somewhere, breaks off. */
+  placeOfEnd(): string {
+    try {
+      this.value();
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+    }
+    return formatPointer(this.path);
+  }
+
+  private value(): JsonValue {
+    const code = this.skipSpace();
+    switch (code) {
+      case 0x22:
+        return this.string(this.position);
+      case 0x7b:
+        return this.object();
+      case 0x5b:
+        return this.array();
+      case 0x74:
+        return this.literal('true', true);
+      case 0x66:
+        return this.literal('false', false);
+      case 0x6e:
+        return this.literal('null', null);
+      default:
+        if (code === 0x2d || (code >= 0x30 && code <= 0x39)) return this.number();
+        throw this.unexpected('a value');
+    }
+  }
+
+  private object(): JsonObject {
+    this.enter();
+    const object: JsonObject = {};
+    if (this.skipSpace() === 0x7d) {
+      this.position++;
+      return object;
+    }
+    for (;;) {
+      if (this.skipSpace() !== 0x22) throw this.unexpected('a key in double quotes');
+      const start = this.position;
+      const key = this.string(start);
+      this.path.push(key);
+      if (Object.hasOwn(object, key)) throw this.fault('duplicate_key', 'The key occurs twice in one object', start);
+      if (this.skipSpace() !== 0x3a) throw this.unexpected('":"');
+      this.position++;
+      setMember(object, key, this.value());
+      this.path.pop();
+      const code = this.skipSpace();
+      if (code !== 0x2c && code !== 0x7d) throw this.unexpected('"," or "}"');
+      this.position++;
+      if (code === 0x7d) return object;
+    }
+  }
+
+  private array(): JsonValue[] {
+    this.enter();
+    const array: JsonValue[] = [];
+    if (this.skipSpace() === 0x5d) {
+      this.position++;
+      return array;
+    }
+    for (;;) {
+      this.path.push(array.length);
+      array.push(this.value());
+      this.path.pop();
+      const code = this.skipSpace();
+      if (code !== 0x2c && code !== 0x5d) throw this.unexpected('"," or "]"');
+      this.position++;
+      if (code === 0x5d) return array;
+    }
+  }
+
+  private enter(): void {
+    // The path holds one token for each array and object around this one.
+    if (this.path.length >= this.maxDepth) {
+      const message = `Arrays and objects are nested more than ${this.maxDepth} deep`;
+      throw this.fault('too_deep', message, this.position);
+    }
+    this.position++;
+  }
+
+  private string(start: number): string {
+    const { text } = this;
+    let escaped = false;
+    for (let at = start + 1; ; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 0x22) {
+        this.position = at + 1;
+        return escaped ? this.unescape(start, at + 1) : text.slice(start + 1, at);
+      }
+      if (code === 0x5c) {
+        escaped = true;
+        at++;
+      } else if (!(code >= 0x20)) {
+        this.position = at;
+        throw this.unexpected('the closing quote of the string (control characters are written as escapes)');
+      }
+    }
+  }
+
+  private unescape(start: number, end: number): string {
+    let string: string;
+    try {
+      string = String(JSON.parse(this.text.slice(start, end)));
+    } catch {
+      throw this.fault('invalid_json', 'The string holds an escape that JSON does not know', start);
+    }
+    // Only an escape can make one: UTF-8 has no surrogates.
+    if (/\p{Surrogate}/u.test(string)) {
+      throw this.fault('lone_surrogate', 'The string holds half of a surrogate pair', start);
+    }
+    return string;
+  }
+
+  private number(): number {
+    const { text } = this;
+    const start = this.position;
+    if (text.charCodeAt(this.position) === 0x2d) this.position++;
+    if (text.charCodeAt(this.position) === 0x30) this.position++;
+    else this.digits();
+    let plain = true;
+    if (text.charCodeAt(this.position) === 0x2e) {
+      this.position++;
+      this.digits();
+    }
+    const code = text.charCodeAt(this.position);
+    if (code === 0x65 || code === 0x45) {
+      plain = false;
+      this.position++;
+      const sign = text.charCodeAt(this.position);
+      if (sign === 0x2b || sign === 0x2d) this.position++;
+      this.digits();
+    }
+    const token = text.slice(start, this.position);
+    const value = Number(token);
+    // Up to 15 digits and no exponent: always carried.
+    if (!plain || token.length > 15) {
+      const fault = numberFault(token, value);
+      if (fault) throw this.fault('number_not_carried', fault, start);
+    }
+    return value === 0 ? 0 : value;
+  }
+
+  private digits(): void {
+    const start = this.position;
+    for (;;) {
+      const code = this.text.charCodeAt(this.position);
+      if (!(code >= 0x30 && code <= 0x39)) break;
+      this.position++;
+    }
+    if (this.position === start) throw this.unexpected('a digit');
+  }
+
+  private literal<T extends JsonValue>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.position)) throw this.unexpected('a value');
+    this.position += word.length;
+    return value;
+  }
+
+  private skipSpace(): number {
+    for (;;) {
+      const code = this.text.charCodeAt(this.position);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return code;
+      this.position++;
+    }
+  }
+
+  private unexpected(expected: string): DomainError {
+    const code = this.text.codePointAt(this.position);
+    const found = code === undefined ? 'the end of the body' : JSON.stringify(String.fromCodePoint(code));
+    return this.fault('invalid_json', `Expected ${expected}, found ${found}`, this.position);
+  }
+
+  private fault(code: string, what: string, position: number): DomainError {
+    const message = `${what} (character ${position}).`;
+    return new DomainError('validation_error', message, [{ path: formatPointer(this.path), message, code }]);
+  }
+}
+
+/** What is wrong with a number of more than 15 digits or with an exponent, or undefined when a double carries it. */
+function numberFault(token: string, value: number): string | undefined {
+  const sent = decimal(token);
+  if (sent.digits === '') return undefined;
+  const hint = 'send it as a string';
+  if (!Number.isFinite(value)) return `The number is larger than a double can hold: ${hint}`;
+  if (value === 0) return `The number is nearer to zero than a double can hold: ${hint}`;
+  if (sent.exponent < 0) {
+    return sent.digits.length <= 17 ? undefined : `The number has more than 17 significant digits: ${hint}`;
+  }
+  const carried = isSameDecimal(sent, decimal(String(value))) || isSameDecimal(sent, decimal(String(BigInt(value))));
+  return carried ? undefined : `A double cannot hold this integer exactly: ${hint}`;
+}
+
+/** A number without its sign as `digits` × 10^`exponent`, `digits` without zeros at either end and empty for zero. */
+interface Decimal {
+  digits: string;
+  exponent: number;
+}
+
+function decimal(token: string): Decimal {
+  const [mantissa = '', exponent = '0'] = (token.startsWith('-') ? token.slice(1) : token).split(/e/i);
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = whole + fraction;
+  let start = 0;
+  let end = digits.length;
+  while (start < end && digits[start] === '0') start++;
+  while (end > start && digits[end - 1] === '0') end--;
+  return { digits: digits.slice(start, end), exponent: Number(exponent) - fraction.length + digits.length - end };
+}
+
+function isSameDecimal(a: Decimal, b: Decimal): boolean {
+  return a.digits === b.digits && a.exponent === b.exponent;
+}
+
+/** Names the place: where the bytes stop being UTF-8, and in which member or element of the text before it. */
+function invalidUtf8(bytes: Uint8Array, maxDepth: number): DomainError {
+  const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+  // Decoding replaces what is not UTF-8, so that the first byte to change on the way back is the place.
+  const replaced = new TextEncoder().encode(lenient.decode(bytes));
+  const offset = replaced.findIndex((byte, at) => byte !== bytes[at]);
+  const message = `The body is not valid UTF-8 at byte ${offset}.`;
+  const path = new Parser(lenient.decode(bytes.subarray(0, offset)), maxDepth).placeOfEnd();
+  return new DomainError('validation_error', message, [{ path, message, code: 'invalid_utf8' }]);
+}

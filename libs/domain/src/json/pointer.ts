@@ -1,0 +1,63 @@
+import { DomainError } from '../errors';
+import type { JsonObject, JsonValue } from './value';
+
+/** Whether `text` has the syntax of a JSON Pointer (RFC 6901 section 3): empty, or `/` first and every `~` followed by `0` or `1`. */
+export function isPointer(text: string): boolean {
+  return text === '' || (text.startsWith('/') && !/~(?![01])/.test(text));
+}
+
+/**
+ * The unescaped reference tokens of a JSON Pointer (RFC 6901 section 4); none for the whole document.
+ * Throws `DomainError('validation_error')` when `text` is not a JSON Pointer.
+ */
+export function parsePointer(text: string): string[] {
+  if (!isPointer(text)) {
+    const message = 'Not a JSON Pointer (RFC 6901): start with "/", and write "~" as "~0" and "/" as "~1" in names.';
+    throw new DomainError('validation_error', message, [{ path: '', message, code: 'invalid_pointer' }]);
+  }
+  const tokens = text.split('/').slice(1);
+  return text.includes('~') ? tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) : tokens;
+}
+
+/** The JSON Pointer for these reference tokens: the inverse of `parsePointer` (RFC 6901 section 3). */
+export function formatPointer(tokens: readonly (string | number)[]): string {
+  let text = '';
+  for (const token of tokens) text += '/' + String(token).replaceAll('~', '~0').replaceAll('/', '~1');
+  return text;
+}
+
+/**
+ * The value that the reference tokens name in `document`, or undefined when there is none (RFC 6901 section 4).
+ * Sees own members only, so `constructor` or `length` name nothing unless the document holds such a key.
+ */
+export function getAt(document: JsonValue, tokens: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = document;
+  for (const token of tokens) {
+    if (value === undefined) return undefined;
+    value = getMember(value, token);
+  }
+  return value;
+}
+
+/** The own member or the array element that one reference token names in `value`, or undefined (RFC 6901 section 4). */
+export function getMember(value: JsonValue, token: string): JsonValue | undefined {
+  if (value === null || typeof value !== 'object') return undefined;
+  if (Array.isArray(value)) return value[arrayIndex(token, value.length)];
+  return Object.hasOwn(value, token) ? value[token] : undefined;
+}
+
+/** Sets an own member, whatever its name: assigning to `__proto__` would change the prototype instead. */
+export function setMember(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** The array index below `length` that a reference token names: decimal digits without leading zeros (RFC 6901 section 4); else -1. */
+export function arrayIndex(token: string, length: number): number {
+  if (!/^(?:0|[1-9][0-9]*)$/.test(token)) return -1;
+  const index = Number(token);
+  return index < length ? index : -1;
+}

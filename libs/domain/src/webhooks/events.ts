@@ -1,0 +1,147 @@
+import { v7 } from 'uuid';
+import type { JsonValue } from '../json/value';
+
+/** The event types that a subscription may name, specification "Events". */
+export const EVENT_TYPES = [
+  'identity.snapshot.created',
+  'refresh_request.created',
+  'refresh_request.fulfilled',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+/** What `POST …/test` sends. Nobody subscribes to it. */
+export const TEST_EVENT_TYPE = 'webhook.test';
+
+export interface SnapshotCreatedData {
+  subject: { subject_type: string; subject_id: string };
+  snapshot_id: string;
+  snapshot_version: number;
+  envelope_hash: string;
+  prev_hash: string | null;
+}
+/** A refresh request with both variants of its fields, without `message`. */
+export interface RefreshRequestData {
+  refresh_request_id: string;
+  request_id: string;
+  subject: { subject_type: string; subject_id: string };
+  subject_type: string;
+  subject_id: string;
+  requesting_tenant_id: string;
+  origin_type: 'owner' | 'counterparty';
+  status: 'pending' | 'fulfilled';
+  reason_code: string | null;
+  requested_paths: readonly string[];
+  created_at: string;
+  expires_at: string | null;
+  resolved_at: string | null;
+  fulfilled_at: string | null;
+  resolved_snapshot_id: string | null;
+  fulfilled_snapshot_id: string | null;
+  resolved_snapshot_version: number | null;
+}
+export interface TestData {
+  subscription_id: string;
+}
+
+/** From event type to its `data`, contract "Events". Thin: never attributes, never free text. */
+export interface EventData {
+  'identity.snapshot.created': SnapshotCreatedData;
+  'refresh_request.created': RefreshRequestData;
+  'refresh_request.fulfilled': RefreshRequestData;
+  'webhook.test': TestData;
+}
+
+/** A delivered body as a receiver reads it. */
+export interface EventBody {
+  id: string;
+  type: string;
+  created_at: string;
+  tenant_id: string;
+  data: JsonValue;
+}
+
+/**
+ * The body of every delivery of one event: made once, stored, and signed and sent as these very characters.
+ * `id` is `evt_…`; `tenantId` is the tenant whose subscriptions it goes to.
+ */
+export function buildEventBody<T extends keyof EventData>(event: {
+  id: string;
+  type: T;
+  createdAt: Date;
+  tenantId: string;
+  data: EventData[T];
+}): string {
+  const { id, type, createdAt, tenantId, data } = event;
+  return JSON.stringify({ id, type, created_at: createdAt.toISOString(), tenant_id: tenantId, data });
+}
+
+/** `data` of `identity.snapshot.created`. */
+export function snapshotCreatedData(header: {
+  subjectType: string;
+  subjectId: string;
+  snapshotId: string;
+  snapshotVersion: number;
+  envelopeHash: string;
+  prevHash: string | null;
+}): SnapshotCreatedData {
+  return {
+    subject: { subject_type: header.subjectType, subject_id: header.subjectId },
+    snapshot_id: header.snapshotId,
+    snapshot_version: header.snapshotVersion,
+    envelope_hash: header.envelopeHash,
+    prev_hash: header.prevHash,
+  };
+}
+
+/** `data` of `refresh_request.created` and `refresh_request.fulfilled`. */
+export function refreshRequestData(request: {
+  refreshRequestId: string;
+  subjectType: string;
+  subjectId: string;
+  requestingTenantId: string;
+  originType: 'owner' | 'counterparty';
+  status: 'pending' | 'fulfilled';
+  reasonCode: string | null;
+  requestedPaths: readonly string[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  resolvedAt: Date | null;
+  resolvedSnapshotId: string | null;
+  resolvedSnapshotVersion: number | null;
+}): RefreshRequestData {
+  const { subjectType, subjectId } = request;
+  const resolvedAt = request.resolvedAt?.toISOString() ?? null;
+  return {
+    refresh_request_id: request.refreshRequestId,
+    request_id: request.refreshRequestId,
+    subject: { subject_type: subjectType, subject_id: subjectId },
+    subject_type: subjectType,
+    subject_id: subjectId,
+    requesting_tenant_id: request.requestingTenantId,
+    origin_type: request.originType,
+    status: request.status,
+    reason_code: request.reasonCode,
+    requested_paths: request.requestedPaths,
+    created_at: request.createdAt.toISOString(),
+    expires_at: request.expiresAt?.toISOString() ?? null,
+    resolved_at: resolvedAt,
+    fulfilled_at: resolvedAt,
+    resolved_snapshot_id: request.resolvedSnapshotId,
+    fulfilled_snapshot_id: request.resolvedSnapshotId,
+    resolved_snapshot_version: request.resolvedSnapshotVersion,
+  };
+}
+
+/** A new event id: `evt_` and a UUIDv7, so that ids sort by their time. */
+export function newEventId(): string {
+  return eventIdOf(v7());
+}
+
+/** The public id of an event whose stored id is a bare UUID. */
+export function eventIdOf(uuid: string): string {
+  return `evt_${uuid}`;
+}
+
+/** The bare UUID of an event id, for columns of type uuid. Accepts the bare form too. */
+export function uuidOfEvent(eventId: string): string {
+  return eventId.startsWith('evt_') ? eventId.slice(4) : eventId;
+}

@@ -1,0 +1,132 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import {
+  newWebhookSecret,
+  secretFingerprint,
+  signDelivery,
+  verifyWebhook,
+  WebhookVerificationError,
+} from './signature';
+
+const body = Buffer.from(
+  JSON.stringify({ id: 'evt_1', type: 'webhook.test', created_at: '2026-01-31T12:00:00Z', tenant_id: 'é😀', data: {} }),
+);
+const nowSeconds = 1_769_860_800;
+const secret = newWebhookSecret();
+const headers = signDelivery({ secrets: [secret], id: 'evt_1', timestampSeconds: nowSeconds, body });
+
+function reasonOf(change: Partial<Parameters<typeof verifyWebhook>[0]>): string {
+  try {
+    verifyWebhook({ secret, headers, body, nowSeconds, ...change });
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.reason;
+    throw error;
+  }
+}
+
+describe('signDelivery', () => {
+  it('gives the example of the Standard Webhooks specification', () => {
+    const signed = signDelivery({
+      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      timestampSeconds: 1614265330,
+      body: '{"test": 2432232314}',
+    });
+    expect(signed['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  });
+
+  it('keys the specified header with the whole secret, over the very bytes', () => {
+    expect(headers['x-service-signature']).toBe(createHmac('sha256', secret).update(body).digest('hex'));
+    const asText = signDelivery({
+      secrets: [secret],
+      id: 'evt_1',
+      timestampSeconds: nowSeconds,
+      body: body.toString(),
+    });
+    expect(asText).toEqual(headers);
+  });
+
+  it('signs with every secret of a rotation, the specified header with the current one', () => {
+    const old = newWebhookSecret();
+    const both = signDelivery({ secrets: [secret, old], id: 'evt_1', timestampSeconds: nowSeconds, body });
+    expect(both['x-service-signature']).toBe(headers['x-service-signature']);
+    expect(both['webhook-signature'].split(' ')).toHaveLength(2);
+    expect(reasonOf({ headers: both })).toBe('accepted');
+    expect(reasonOf({ headers: both, secret: old })).toBe('accepted');
+  });
+
+  it('refuses to sign with nothing', () => {
+    for (const secrets of [[], [''], ['whsec_'], ['plain']]) {
+      expect(() => signDelivery({ secrets, id: 'evt_1', timestampSeconds: 0, body })).toThrow(RangeError);
+    }
+  });
+});
+
+describe('verifyWebhook', () => {
+  it('gives the event, whatever the case or form of the headers', () => {
+    const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
+    for (const form of [headers, upper, new Headers(headers)]) {
+      expect(verifyWebhook({ secret, headers: form, body, nowSeconds })).toMatchObject({
+        id: 'evt_1',
+        type: 'webhook.test',
+      });
+    }
+  });
+
+  it('uses the clock when no time is given', () => {
+    const fresh = signDelivery({ secrets: [secret], id: 'evt_1', timestampSeconds: Date.now() / 1000, body });
+    expect(verifyWebhook({ secret, headers: fresh, body })).toMatchObject({ id: 'evt_1' });
+    expect(() => verifyWebhook({ secret, headers: { ...headers, 'webhook-timestamp': '1' }, body })).toThrow(
+      WebhookVerificationError,
+    );
+  });
+
+  it('detects a change of any byte', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: body.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, difference) => {
+        const changed = Buffer.from(body);
+        changed[at] = (changed[at] ?? 0) ^ difference;
+        expect(reasonOf({ body: changed })).toBe('signature_mismatch');
+      }),
+    );
+  });
+
+  it.each([
+    ['another secret', { secret: newWebhookSecret() }, 'signature_mismatch'],
+    ['another id', { headers: { ...headers, 'webhook-id': 'evt_2' } }, 'signature_mismatch'],
+    ['another time', { headers: { ...headers, 'webhook-timestamp': String(nowSeconds + 1) } }, 'signature_mismatch'],
+    ['a replay', { nowSeconds: nowSeconds + 301 }, 'timestamp_out_of_range'],
+    ['a message from the future', { nowSeconds: nowSeconds - 301 }, 'timestamp_out_of_range'],
+    ['the last moment', { nowSeconds: nowSeconds + 300 }, 'accepted'],
+    ['a longer tolerance', { nowSeconds: nowSeconds + 900, toleranceSeconds: 900 }, 'accepted'],
+    ['no signature', { headers: { ...headers, 'webhook-signature': '' } }, 'missing_header'],
+    ['no id', { headers: { ...headers, 'webhook-id': undefined } }, 'missing_header'],
+    ['a time that is none', { headers: { ...headers, 'webhook-timestamp': '1e9' } }, 'malformed_header'],
+    ['two ids', { headers: { ...headers, 'webhook-id': ['evt_1', 'evt_1'] } }, 'malformed_header'],
+    [
+      'another signature version',
+      { headers: { ...headers, 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') } },
+      'signature_mismatch',
+    ],
+    [
+      'signatures that are none',
+      { headers: { ...headers, 'webhook-signature': 'v1, v1,AA== v1 ,' } },
+      'signature_mismatch',
+    ],
+  ])('%s: %#', (_, change, reason) => expect(reasonOf(change)).toBe(reason));
+
+  it.each(['', '[]', '{"id":1}', 'null', '\ufeff{}'])('refuses the signed body %j', (text) => {
+    const other = Buffer.from(text);
+    const signed = signDelivery({ secrets: [secret], id: 'evt_1', timestampSeconds: nowSeconds, body: other });
+    expect(reasonOf({ headers: signed, body: other })).toBe('malformed_body');
+  });
+});
+
+describe('secrets', () => {
+  it('are 32 random bytes, known by their SHA-256', () => {
+    expect(newWebhookSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(newWebhookSecret()).not.toBe(newWebhookSecret());
+    expect(secretFingerprint('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});

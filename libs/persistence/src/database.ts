@@ -1,0 +1,142 @@
+import 'reflect-metadata';
+import { DomainError } from '@iss/domain';
+import type { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import { toDomainError } from './db-errors';
+import { MembershipEntity } from './entities/membership.entity';
+import { TenantEntity } from './entities/tenant.entity';
+import { WebhookSubscriptionEntity } from './entities/webhook-subscription.entity';
+import { InitialSchema1 } from './migrations/1-initial-schema';
+import { Sql, statement } from './sql';
+
+/** The database role that the applications act as: it may insert and select snapshots, nothing else. */
+export const APPLICATION_ROLE = 'iss_app';
+
+export const MIGRATIONS = [InitialSchema1];
+
+export interface DatabaseSettings {
+  /** `postgres://…` */
+  url: string;
+  /** Connections at most. */
+  poolSize: number;
+  /** Shown in `pg_stat_activity`. */
+  applicationName: string;
+  /** Told the name of each statement that is sent: for metrics and for tests that count. */
+  observe?: (statementName: string) => void;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+/**
+ * Every statement of the applications is a handful of index look-ups. A plan made while the tables are still empty is
+ * kept by the connection, so the planner is told what stays right when they have grown.
+ */
+const PLANNER = ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
+
+const APPLIED = statement<{ name: string }>('migrations_applied', 'SELECT name FROM migrations ORDER BY id');
+const PING = statement('ping', 'SELECT 1');
+
+/** One pool, used by TypeORM's repositories and by named statements alike. */
+export class Database {
+  readonly sql: Sql;
+
+  constructor(
+    readonly dataSource: DataSource,
+    pool: Pool,
+    observe: DatabaseSettings['observe'],
+  ) {
+    this.sql = new Sql(pool, observe);
+  }
+
+  /** Resolves when the database answers; throws `unavailable` otherwise. */
+  async ping(): Promise<void> {
+    await this.sql.run(PING, []);
+  }
+
+  /** Names of migrations that this build has and the database lacks; empty when it is up to date. */
+  async missingMigrations(): Promise<string[]> {
+    const applied = new Set((await this.sql.run(APPLIED, [])).map((row) => row.name));
+    return MIGRATIONS.map((Migration) => new Migration().name).filter((name) => !applied.has(name));
+  }
+
+  async close(): Promise<void> {
+    await this.dataSource.destroy();
+  }
+}
+
+function isPool(value: unknown): value is Pool {
+  return typeof value === 'object' && value !== null && 'connect' in value && 'totalCount' in value;
+}
+
+/** A data source as the application role, or as the role of the URL (the owner), which only migrations need. */
+function dataSourceFor(url: string, extra: Record<string, unknown>): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    entities: [TenantEntity, MembershipEntity, WebhookSubscriptionEntity],
+    migrations: MIGRATIONS,
+    migrationsTableName: 'migrations',
+    synchronize: false,
+    logging: false,
+    extra,
+  });
+}
+
+/**
+ * Connects as {@link APPLICATION_ROLE}; the URL's login must be that role or a member of it.
+ * Throws `unavailable` when the database cannot be reached.
+ */
+export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
+  const dataSource = dataSourceFor(settings.url, {
+    max: settings.poolSize,
+    application_name: settings.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    options: [`role=${APPLICATION_ROLE}`, `statement_timeout=${STATEMENT_TIMEOUT_MS}`, ...PLANNER]
+      .map((setting) => `-c ${setting}`)
+      .join(' '),
+  });
+  try {
+    await dataSource.initialize();
+  } catch (error) {
+    throw toDomainError(error);
+  }
+  const pool: unknown = 'master' in dataSource.driver ? dataSource.driver.master : undefined;
+  if (!isPool(pool)) throw new Error('TypeORM no longer exposes its pg pool as driver.master');
+  // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
+  pool.on('error', () => undefined);
+  return new Database(dataSource, pool, settings.observe);
+}
+
+const MIGRATION_LOCK = 4_951_219;
+
+/**
+ * Applies what is missing, as the role of the URL (the tables' owner), all in one transaction; concurrent callers wait
+ * for one another. Returns the names of the migrations applied. Throws `unavailable` when the database cannot be reached.
+ */
+export async function migrate(databaseUrl: string): Promise<string[]> {
+  const dataSource = dataSourceFor(databaseUrl, { max: 2, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  try {
+    await dataSource.initialize();
+  } catch (error) {
+    throw toDomainError(error);
+  }
+  const lock = dataSource.createQueryRunner();
+  try {
+    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const [server]: { version: number }[] = await lock.query(
+      `SELECT current_setting('server_version_num')::int AS version`,
+    );
+    if (server === undefined || server.version < 150_000) {
+      throw new DomainError('unavailable', 'PostgreSQL 15 or newer is required.');
+    }
+    const applied = await dataSource.runMigrations({ transaction: 'all' });
+    await lock.query(`GRANT SELECT ON migrations TO ${APPLICATION_ROLE}`);
+    return applied.map((migration) => migration.name);
+  } finally {
+    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+    await lock.release();
+    await dataSource.destroy();
+  }
+}

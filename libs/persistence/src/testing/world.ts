@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { type Role, ROLES, seal } from '@iss/domain';
+import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { type Database, openDatabase } from '../database';
+import type { SnapshotToWrite } from '../stores/snapshot-write.store';
+import { TenancyStore } from '../stores/tenancy.store';
+
+/** A migrated database, as the application sees it, with the names of the statements that were sent. */
+export interface World {
+  url: string;
+  database: Database;
+  sent: string[];
+  close(): Promise<void>;
+}
+
+export async function openWorld(): Promise<World> {
+  const created: TestDatabase = await createTestDatabase({ migrated: true });
+  const sent: string[] = [];
+  const database = await openDatabase({
+    url: created.url,
+    poolSize: 8,
+    applicationName: 'test',
+    observe: (name) => sent.push(name),
+  });
+  return {
+    url: created.url,
+    database,
+    sent,
+    close: async () => {
+      await database.close();
+      await created.drop();
+    },
+  };
+}
+
+/** A tenant with one member a role; the principal is called by its role. */
+export async function addTenant({ database }: World, tenantId: string): Promise<void> {
+  const tenancy = new TenancyStore(database.dataSource, database.sql);
+  const member = (role: Role) => ({
+    principalId: role,
+    role,
+    tenancyRole: 'member' as const,
+    principalType: 'human' as const,
+    allowCounterpartyAccess: false,
+    status: 'active' as const,
+  });
+  await tenancy.create({ tenantId, name: tenantId, slug: null, chainEnforced: true }, member('tenant_owner'));
+  for (const role of ROLES.filter((name) => name !== 'tenant_owner')) {
+    await tenancy.changeMembership(tenantId, 'tenant_owner', role, () => ({ tenantId, ...member(role) }));
+  }
+}
+
+/** A first snapshot that may be written, changed as given. */
+export function snapshot(change: Partial<SnapshotToWrite> = {}): SnapshotToWrite {
+  const snapshotId = randomUUID();
+  const { text, hash } = seal({ snapshot_id: snapshotId, attributes: { legal: { legal_name: 'Zürich AG' } } });
+  return {
+    tenantId: 'acme',
+    principalId: 'tenant_editor',
+    subjectType: 'organization',
+    subjectId: `subject-${randomUUID()}`,
+    snapshotId,
+    snapshotVersion: 1,
+    generatedAt: '2026-01-15T09:30:00Z',
+    envelope: text,
+    envelopeHash: hash,
+    prevHash: null,
+    eventId: randomUUID(),
+    eventBody: '{}',
+    requestId: 'request-1',
+    updateId: null,
+    ...change,
+  };
+}

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { EnvError, gatewayEnv, sharedEnv, workerEnv } from './env';
+import { DEFAULT_LIMITS } from './limits';
+
+const SECRETS_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+const shared = { DATABASE_URL: 'postgres://iss:dbpass@localhost/iss', SECRETS_KEYS };
+const local = { ...shared, OIDC_ISSUER: 'http://127.0.0.1:3020', OIDC_PROJECT_ID: 'dev' };
+const production = {
+  ...shared,
+  APP_ENV: 'production',
+  OIDC_ISSUER: 'https://id.example.com/',
+  OIDC_PROJECT_ID: 'p1',
+  SNAPSHOT_ID_SECRET: 'x'.repeat(32),
+};
+
+function faults(read: (source: NodeJS.ProcessEnv) => unknown, source: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    read(source);
+    return [];
+  } catch (error) {
+    if (error instanceof EnvError) return error.lines;
+    throw error;
+  }
+}
+
+function faultyVariables(source: NodeJS.ProcessEnv): string[] {
+  return faults(gatewayEnv, source).map((line) => line.split(' ')[0] ?? '');
+}
+
+describe('gatewayEnv', () => {
+  it('fills in the defaults', () => {
+    expect(gatewayEnv(local)).toMatchObject({
+      appEnv: 'local',
+      databasePoolSize: 10,
+      queueUrl: undefined,
+      logLevel: 'info',
+      shutdownTimeoutMs: 10_000,
+      allowPrivateTargets: false,
+      retryScheduleMs: [1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000],
+      port: 3000,
+      limits: DEFAULT_LIMITS,
+      auth: {
+        mode: 'oidc',
+        issuer: 'http://127.0.0.1:3020/dev',
+        projectId: 'dev',
+        audience: 'dev',
+        principalTypeClaim: 'principal_type',
+      },
+      metaRequiresAuth: false,
+      globalReads: 'authorized',
+      legacyEntityStates: true,
+      legacyTenantId: 'legacy',
+    });
+  });
+
+  it('has the limits of the contract', () => {
+    expect(DEFAULT_LIMITS).toEqual({
+      bodyBytes: 1_048_576,
+      jsonDepth: 64,
+      patchOperations: 1000,
+      requestedPaths: 100,
+      eventTypes: 16,
+      verifyDepth: 1000,
+      historyPage: 200,
+      chainProofPage: 200,
+      exportSnapshots: 1000,
+      tokenBytes: 8192,
+    });
+  });
+
+  it('takes what is set', () => {
+    const env = gatewayEnv({
+      ...production,
+      OIDC_AUDIENCE: 'api',
+      QUEUE_URL: 'rediss://cache:6380',
+      LEGACY_ENTITY_STATES: 'enabled',
+      WEBHOOK_RETRY_SCHEDULE_MS: '0, 10,20',
+      EXPORT_MAX_SNAPSHOTS: '5',
+      META_REQUIRES_AUTH: 'true',
+      PORT: '0',
+    });
+    expect(env).toMatchObject({
+      port: 0,
+      queueUrl: 'rediss://cache:6380',
+      legacyEntityStates: true,
+      retryScheduleMs: [0, 10, 20],
+      metaRequiresAuth: true,
+      auth: { issuer: 'https://id.example.com/p1', audience: 'api' },
+      limits: { exportSnapshots: 5 },
+    });
+    expect(env.secretBox.currentKeyId).toBe('k1');
+    expect(gatewayEnv(production).legacyEntityStates).toBe(false);
+  });
+
+  it('names every fault at once, rules between variables included, one line each', () => {
+    expect(
+      faultyVariables({
+        APP_ENV: 'staging',
+        AUTH_MODE: 'disabled',
+        PORT: 'eighty',
+        GLOBAL_READS: 'public',
+        LOG_LEVEL: 'loud',
+      }).sort(),
+    ).toEqual(['AUTH_MODE', 'DATABASE_URL', 'GLOBAL_READS', 'LOG_LEVEL', 'PORT', 'SECRETS_KEYS', 'SNAPSHOT_ID_SECRET']);
+  });
+
+  it('takes an empty variable as unset', () => {
+    expect(faults(gatewayEnv, { ...local, DATABASE_URL: '', PORT: '' })).toEqual([
+      'DATABASE_URL is not set: it must be a URL starting with postgres:// or postgresql://',
+    ]);
+  });
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['APP_ENV', { ...local, APP_ENV: 'prod' }],
+    ['DATABASE_URL', { ...local, DATABASE_URL: 'mysql://localhost/iss' }],
+    ['QUEUE_URL', { ...local, QUEUE_URL: 'localhost:6379' }],
+    ['SECRETS_KEYS', { ...local, SECRETS_KEYS: 'k1:short' }],
+    ['OIDC_ISSUER', { ...local, OIDC_ISSUER: undefined }],
+    ['OIDC_ISSUER', { ...local, OIDC_ISSUER: 'id.example.com' }],
+    ['OIDC_ISSUER', { ...production, OIDC_ISSUER: 'HTTP://id.example.com' }],
+    ['OIDC_JWKS_URI', { ...production, OIDC_JWKS_URI: 'http://id.example.com/keys' }],
+    ['OIDC_PROJECT_ID', { ...local, OIDC_PROJECT_ID: undefined }],
+    ['OIDC_PROJECT_ID', { ...local, OIDC_PROJECT_ID: 'a#b' }],
+    ['AUTH_MODE', { ...production, AUTH_MODE: 'disabled' }],
+    ['GLOBAL_READS', { ...production, GLOBAL_READS: 'public' }],
+    ['WEBHOOK_ALLOW_PRIVATE_TARGETS', { ...production, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' }],
+    ['WEBHOOK_ALLOW_PRIVATE_TARGETS', { ...local, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'yes' }],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', { ...local, WEBHOOK_RETRY_SCHEDULE_MS: '1000,,5' }],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', { ...local, WEBHOOK_RETRY_SCHEDULE_MS: '1e9' }],
+    ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: undefined }],
+    ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: 'short' }],
+    ['LEGACY_TENANT_ID', { ...local, LEGACY_TENANT_ID: 'a/b' }],
+    ['BODY_LIMIT_BYTES', { ...local, BODY_LIMIT_BYTES: '-1' }],
+    ['JSON_MAX_DEPTH', { ...local, JSON_MAX_DEPTH: '64.5' }],
+    ['BUILD_AT', { ...local, BUILD_AT: 'today' }],
+    ['PORT', { ...local, PORT: '65536' }],
+  ])('refuses a wrong %s and nothing else: %#', (variable, source) =>
+    expect(faultyVariables(source)).toEqual([variable]),
+  );
+
+  it('needs no issuer without authentication', () => {
+    expect(gatewayEnv({ ...shared, AUTH_MODE: 'disabled' }).auth.mode).toBe('disabled');
+  });
+
+  it('shows no value in its lines', () => {
+    const lines = faults(gatewayEnv, {
+      ...production,
+      SECRETS_KEYS: 'k1:hunter2',
+      SNAPSHOT_ID_SECRET: 'hunter2',
+      DATABASE_URL: 'mysql://u:hunter2@h/d',
+    });
+    expect(lines).toHaveLength(3);
+    expect(lines.join('\n')).not.toContain('hunter2');
+  });
+});
+
+describe('sharedEnv and workerEnv', () => {
+  it('ask for nothing of the gateway', () => {
+    expect(sharedEnv(shared).databaseUrl).toBe(shared.DATABASE_URL);
+    expect(workerEnv(shared)).toMatchObject({ port: 3010, disableAfterMs: 432_000_000 });
+    expect(faults(workerEnv, {})).toHaveLength(2);
+  });
+});

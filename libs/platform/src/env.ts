@@ -1,0 +1,289 @@
+import { isDateTime } from '@iss/domain';
+import { z } from 'zod';
+import { type Limits, limitVariables, toLimits } from './limits';
+import { SecretBox } from './secret-box';
+import { checkedText, flag, url, wholeNumber, word } from './variables';
+
+const DAY_MS = 86_400_000;
+const MAX_TIMEOUT_MS = 600_000;
+/** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
+const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
+
+/** The environment is not usable. Each line names one variable and what to set; no line holds a value. */
+export class EnvError extends Error {
+  override readonly name = 'EnvError';
+
+  constructor(readonly lines: readonly string[]) {
+    super(lines.join('\n'));
+  }
+}
+
+/**
+ * The variables that the schema describes, checked and converted. An empty variable counts as unset.
+ *
+ * @throws EnvError with one line a faulty variable, all of them at once.
+ */
+export function readEnv<S extends z.ZodType>(schema: S, source: NodeJS.ProcessEnv = process.env): z.output<S> {
+  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const result = schema.safeParse(set);
+  if (result.success) return result.data;
+  const faults = new Map<string, string>();
+  for (const { path, message } of result.error.issues) {
+    const name = String(path[0]);
+    if (!faults.has(name)) faults.set(name, `${name} ${set[name] === undefined ? 'is not set: it ' : ''}${message}`);
+  }
+  throw new EnvError([...faults.values()]);
+}
+
+const sharedVariables = {
+  APP_ENV: word(['local', 'development', 'staging', 'production']).default('local'),
+  DATABASE_URL: url(['postgres:', 'postgresql:']),
+  DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
+  QUEUE_URL: url(['redis:', 'rediss:']).optional(),
+  SECRETS_KEYS: checkedText(
+    'must be a key ring "id:base64 of 32 bytes,…" (make a key with: openssl rand -base64 32)',
+    isKeyRing,
+  ),
+  LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  SHUTDOWN_TIMEOUT_MS: wholeNumber(100, MAX_TIMEOUT_MS).default(10_000),
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: flag().default(false),
+  WEBHOOK_RETRY_SCHEDULE_MS: checkedText(
+    'must be 1 to 32 delays in milliseconds, each up to 7 days, separated by commas',
+    (text) => toDelays(text).length <= 32 && toDelays(text).every((delay) => delay >= 0 && delay <= 7 * DAY_MS),
+  )
+    .transform(toDelays)
+    .default([1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]),
+  BUILD_GIT_SHA: z.string().optional(),
+  BUILD_AT: checkedText('must be an RFC 3339 date-time', isDateTime).optional(),
+};
+
+const gatewayVariables = {
+  ...sharedVariables,
+  ...limitVariables,
+  PORT: wholeNumber(0, 65_535).default(3000),
+  AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
+  OIDC_ISSUER: url(['https:', 'http:']).optional(),
+  OIDC_PROJECT_ID: checkedText('must be a word without spaces and "#"', (text) => /^[^\s#]+$/.test(text)).optional(),
+  OIDC_AUDIENCE: z.string().optional(),
+  OIDC_JWKS_URI: url(['https:', 'http:']).optional(),
+  OIDC_PRINCIPAL_TYPE_CLAIM: z.string().default('principal_type'),
+  OIDC_CLOCK_SKEW_SECONDS: wholeNumber(0, 60).default(60),
+  DOCS_OIDC_CLIENT_ID: z.string().default('swagger-ui'),
+  META_REQUIRES_AUTH: flag().default(false),
+  GLOBAL_READS: word(['authorized', 'public', 'off']).default('authorized'),
+  LEGACY_ENTITY_STATES: word(['enabled', 'disabled']).optional(),
+  LEGACY_TENANT_ID: checkedText('must be a tenant id', (text) =>
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
+  ).default('legacy'),
+  SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
+};
+
+const workerVariables = {
+  ...sharedVariables,
+  WORKER_PORT: wholeNumber(0, 65_535).default(3010),
+  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(64),
+  WEBHOOK_CONNECT_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
+  WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
+  WEBHOOK_TOTAL_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(15_000),
+  WEBHOOK_DISABLE_AFTER_MS: wholeNumber(1000, 365 * DAY_MS).default(5 * DAY_MS),
+  SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(5000),
+};
+
+/** Rules between variables. They run beside the checks of single variables, so they meet unchecked text as well. */
+type Unchecked = Readonly<Record<string, unknown>>;
+interface Rule {
+  variable: string;
+  expectation: string;
+  holds: (env: Unchecked) => boolean;
+}
+
+const isDeployed = (env: Unchecked): boolean => env['APP_ENV'] === 'staging' || env['APP_ENV'] === 'production';
+const isOidc = (env: Unchecked): boolean => env['AUTH_MODE'] !== 'disabled';
+const isSecureOutside = (variable: string): Rule => ({
+  variable,
+  expectation: 'must be an https:// URL in staging and production',
+  holds: (env) => !isDeployed(env) || !isPlainHttp(String(env[variable])),
+});
+
+const sharedRules: readonly Rule[] = [
+  {
+    variable: 'WEBHOOK_ALLOW_PRIVATE_TARGETS',
+    expectation: 'may be true only where APP_ENV is local or development',
+    holds: (env) => env['WEBHOOK_ALLOW_PRIVATE_TARGETS'] !== true || !isDeployed(env),
+  },
+];
+
+const gatewayRules: readonly Rule[] = [
+  ...sharedRules,
+  {
+    variable: 'AUTH_MODE',
+    expectation: 'may be disabled only where APP_ENV is local or development',
+    holds: (env) => isOidc(env) || !isDeployed(env),
+  },
+  {
+    variable: 'OIDC_ISSUER',
+    expectation: 'must be the URL of the identity provider (or set AUTH_MODE=disabled for local development)',
+    holds: (env) => !isOidc(env) || env['OIDC_ISSUER'] !== undefined,
+  },
+  {
+    variable: 'OIDC_PROJECT_ID',
+    expectation: 'must be the project id that follows the issuer in the "iss" of tokens',
+    holds: (env) => !isOidc(env) || env['OIDC_PROJECT_ID'] !== undefined,
+  },
+  isSecureOutside('OIDC_ISSUER'),
+  isSecureOutside('OIDC_JWKS_URI'),
+  {
+    variable: 'GLOBAL_READS',
+    expectation: 'must be authorized or off in staging and production',
+    holds: (env) => env['GLOBAL_READS'] !== 'public' || !isDeployed(env),
+  },
+  {
+    variable: 'SNAPSHOT_ID_SECRET',
+    expectation: 'must be a secret of at least 32 characters in staging and production, the same for ever',
+    holds: (env) => env['SNAPSHOT_ID_SECRET'] !== undefined || !isDeployed(env),
+  },
+];
+
+const sharedSchema = withRules(z.object(sharedVariables), sharedRules);
+const gatewaySchema = withRules(z.object(gatewayVariables), gatewayRules);
+const workerSchema = withRules(z.object(workerVariables), sharedRules);
+
+/** What every process of the service reads. */
+export interface SharedEnv {
+  appEnv: 'local' | 'development' | 'staging' | 'production';
+  databaseUrl: string;
+  databasePoolSize: number;
+  /** Undefined: the queue lives in PostgreSQL. */
+  queueUrl: string | undefined;
+  secretBox: SecretBox;
+  logLevel: z.output<typeof sharedVariables.LOG_LEVEL>;
+  shutdownTimeoutMs: number;
+  allowPrivateTargets: boolean;
+  /** The wait before each retry of a delivery; after the last, the delivery is dead. */
+  retryScheduleMs: readonly number[];
+  build: { gitSha: string | undefined; at: string | undefined };
+}
+
+export interface GatewayEnv extends SharedEnv {
+  port: number;
+  limits: Limits;
+  auth: {
+    mode: 'oidc' | 'disabled';
+    /** `{OIDC_ISSUER}/{OIDC_PROJECT_ID}`: what `iss` must be. Empty when disabled. */
+    issuer: string;
+    projectId: string;
+    audience: string;
+    jwksUri: string | undefined;
+    principalTypeClaim: string;
+    clockSkewSeconds: number;
+    maxTokenBytes: number;
+  };
+  /** The public client as which Swagger UI signs in. */
+  docsClientId: string;
+  metaRequiresAuth: boolean;
+  globalReads: 'authorized' | 'public' | 'off';
+  legacyEntityStates: boolean;
+  legacyTenantId: string;
+  snapshotIdSecret: string;
+}
+
+export interface WorkerEnv extends SharedEnv {
+  port: number;
+  concurrency: number;
+  connectTimeoutMs: number;
+  headersTimeoutMs: number;
+  totalTimeoutMs: number;
+  /** A subscription that only failed for so long is disabled. */
+  disableAfterMs: number;
+  sweepIntervalMs: number;
+}
+
+/** The environment of tools that stand on database, queue and secrets only. @throws EnvError */
+export function sharedEnv(source: NodeJS.ProcessEnv = process.env): SharedEnv {
+  return toShared(readEnv(sharedSchema, source));
+}
+
+/** The gateway's environment, contract "Environment" and "Numbers". @throws EnvError */
+export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv {
+  const env = readEnv(gatewaySchema, source);
+  const limits = toLimits(env);
+  const projectId = env.OIDC_PROJECT_ID ?? 'local';
+  return {
+    ...toShared(env),
+    port: env.PORT,
+    limits,
+    auth: {
+      mode: env.AUTH_MODE,
+      issuer: env.OIDC_ISSUER === undefined ? '' : `${env.OIDC_ISSUER.replace(/\/+$/, '')}/${projectId}`,
+      projectId,
+      audience: env.OIDC_AUDIENCE ?? projectId,
+      jwksUri: env.OIDC_JWKS_URI,
+      principalTypeClaim: env.OIDC_PRINCIPAL_TYPE_CLAIM,
+      clockSkewSeconds: env.OIDC_CLOCK_SKEW_SECONDS,
+      maxTokenBytes: limits.tokenBytes,
+    },
+    docsClientId: env.DOCS_OIDC_CLIENT_ID,
+    metaRequiresAuth: env.META_REQUIRES_AUTH,
+    globalReads: env.GLOBAL_READS,
+    legacyEntityStates:
+      env.LEGACY_ENTITY_STATES === undefined ? !isDeployed(env) : env.LEGACY_ENTITY_STATES === 'enabled',
+    legacyTenantId: env.LEGACY_TENANT_ID,
+    snapshotIdSecret: env.SNAPSHOT_ID_SECRET ?? DEVELOPMENT_SNAPSHOT_ID_SECRET,
+  };
+}
+
+/** The worker's environment. @throws EnvError */
+export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
+  const env = readEnv(workerSchema, source);
+  return {
+    ...toShared(env),
+    port: env.WORKER_PORT,
+    concurrency: env.WORKER_CONCURRENCY,
+    connectTimeoutMs: env.WEBHOOK_CONNECT_TIMEOUT_MS,
+    headersTimeoutMs: env.WEBHOOK_HEADERS_TIMEOUT_MS,
+    totalTimeoutMs: env.WEBHOOK_TOTAL_TIMEOUT_MS,
+    disableAfterMs: env.WEBHOOK_DISABLE_AFTER_MS,
+    sweepIntervalMs: env.SWEEP_INTERVAL_MS,
+  };
+}
+
+function toShared(env: z.output<typeof sharedSchema>): SharedEnv {
+  return {
+    appEnv: env.APP_ENV,
+    databaseUrl: env.DATABASE_URL,
+    databasePoolSize: env.DATABASE_POOL_SIZE,
+    queueUrl: env.QUEUE_URL,
+    secretBox: SecretBox.fromKeyRing(env.SECRETS_KEYS),
+    logLevel: env.LOG_LEVEL,
+    shutdownTimeoutMs: env.SHUTDOWN_TIMEOUT_MS,
+    allowPrivateTargets: env.WEBHOOK_ALLOW_PRIVATE_TARGETS,
+    retryScheduleMs: env.WEBHOOK_RETRY_SCHEDULE_MS,
+    build: { gitSha: env.BUILD_GIT_SHA, at: env.BUILD_AT },
+  };
+}
+
+/** `when` makes a rule run although single variables failed, so that the caller learns of every fault at once. */
+function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S {
+  return rules.reduce(
+    (checked, { variable, expectation, holds }) =>
+      checked.refine(holds, { path: [variable], error: expectation, when: () => true }),
+    schema,
+  );
+}
+
+function isPlainHttp(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'http:';
+}
+
+function isKeyRing(text: string): boolean {
+  try {
+    SecretBox.fromKeyRing(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toDelays(text: string): number[] {
+  return text.split(',').map((delay) => (/^\s*\d{1,12}\s*$/.test(delay) ? Number(delay) : Number.NaN));
+}

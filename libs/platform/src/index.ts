@@ -1,0 +1,8 @@
+// First: it stops a process whose Node.js could not load the others.
+export * from './runtime';
+export * from './env';
+export * from './limits';
+export * from './logger';
+export * from './metrics';
+export * from './secret-box';
+export * from './shutdown';

@@ -1,0 +1,70 @@
+import { createLogger, NestLogger } from './logger';
+
+function capture(): { lines: () => Record<string, unknown>[]; logger: ReturnType<typeof createLogger> } {
+  const written: string[] = [];
+  const logger = createLogger({ name: 'gateway', level: 'trace' }, { write: (line) => void written.push(line) });
+  return { lines: () => written.map((line) => JSON.parse(line)), logger };
+}
+
+describe('createLogger', () => {
+  it('writes JSON lines with name and time', () => {
+    const { lines, logger } = capture();
+    logger.info({ request_id: 'r1' }, 'Ready');
+    expect(lines()).toEqual([expect.objectContaining({ name: 'gateway', level: 30, msg: 'Ready', request_id: 'r1' })]);
+    expect(Date.parse(String(lines()[0]?.['time']))).not.toBeNaN();
+  });
+
+  it('redacts credentials, secrets and attributes at every depth', () => {
+    const { lines, logger } = capture();
+    const secret = 'hunter2';
+    logger.info({
+      authorization: secret,
+      req: {
+        headers: { authorization: secret, cookie: secret },
+        body: { attributes: { name: secret }, envelope: secret },
+      },
+      res: { headers: { 'set-cookie': secret } },
+      subscription: { secret },
+      deep: { er: { and: { secrets: [secret] } } },
+      kept: { subject_id: 'acme' },
+    });
+    expect(JSON.stringify(lines())).not.toContain(secret);
+    expect(lines()[0]).toMatchObject({ authorization: '[redacted]', kept: { subject_id: 'acme' } });
+  });
+
+  it('leaves the logged object as it was', () => {
+    const { logger } = capture();
+    const record = { subscription: { secret: 'a' } };
+    logger.info(record);
+    expect(record.subscription.secret).toBe('a');
+  });
+});
+
+describe('NestLogger', () => {
+  it('keeps level, context and stack', () => {
+    const { lines, logger } = capture();
+    const nest = new NestLogger(logger);
+    nest.log('Mapped', 'RouterExplorer');
+    nest.error('Failed', 'Error: Failed\n  at x', 'ExceptionsHandler');
+    nest.warn({ attributes: 'personal' });
+    nest.error(new Error('Boom'), 'Context');
+    nest.fatal('Over');
+    expect(lines()).toEqual([
+      expect.objectContaining({ level: 30, msg: 'Mapped', context: 'RouterExplorer' }),
+      expect.objectContaining({
+        level: 50,
+        msg: 'Failed',
+        context: 'ExceptionsHandler',
+        stack: expect.stringContaining('at x'),
+      }),
+      expect.objectContaining({ level: 40, detail: { attributes: '[redacted]' } }),
+      expect.objectContaining({
+        level: 50,
+        msg: 'Boom',
+        context: 'Context',
+        err: expect.objectContaining({ message: 'Boom' }),
+      }),
+      expect.objectContaining({ level: 60, msg: 'Over' }),
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import type { LoggerService } from '@nestjs/common';
+import pino, { type DestinationStream, type Level, type Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** What never reaches a log line, at any of the depths below. */
+const SECRET_MEMBERS = [
+  'authorization',
+  'Authorization',
+  'cookie',
+  '["set-cookie"]',
+  'secret',
+  'secrets',
+  'password',
+  'token',
+  'access_token',
+  'attributes',
+  'envelope',
+];
+const DEPTHS = ['', '*.', '*.*.', '*.*.*.'];
+
+/**
+ * A logger that writes one JSON line an entry (time as RFC 3339) to standard output, or to `destination`. Credentials,
+ * secrets and identity attributes are replaced by `[redacted]` in whatever object is logged, down to the fourth level.
+ */
+export function createLogger(
+  options: { name: string; level: Level | 'silent' },
+  destination?: DestinationStream,
+): Logger {
+  const settings = {
+    ...options,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: {
+      paths: DEPTHS.flatMap((depth) => SECRET_MEMBERS.map((name) => pathOf(depth, name))),
+      censor: '[redacted]',
+    },
+  };
+  return destination === undefined ? pino(settings) : pino(settings, destination);
+}
+
+/** Nest's own log lines through the same logger, the context in the member `context`. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, ...parameters: unknown[]): void {
+    this.write('info', message, parameters);
+  }
+
+  error(message: unknown, ...parameters: unknown[]): void {
+    this.write('error', message, parameters);
+  }
+
+  warn(message: unknown, ...parameters: unknown[]): void {
+    this.write('warn', message, parameters);
+  }
+
+  debug(message: unknown, ...parameters: unknown[]): void {
+    this.write('debug', message, parameters);
+  }
+
+  verbose(message: unknown, ...parameters: unknown[]): void {
+    this.write('trace', message, parameters);
+  }
+
+  fatal(message: unknown, ...parameters: unknown[]): void {
+    this.write('fatal', message, parameters);
+  }
+
+  /** Nest puts the context last and, for errors, the stack before it. */
+  private write(level: Level, message: unknown, parameters: unknown[]): void {
+    const context = parameters.at(-1);
+    const [stack] = parameters.length > 1 ? parameters : [];
+    const entry = {
+      ...(typeof context === 'string' && { context }),
+      ...(typeof stack === 'string' && { stack }),
+    };
+    if (message instanceof Error) this.logger[level]({ ...entry, err: message }, message.message);
+    else if (typeof message === 'string') this.logger[level](entry, message);
+    else this.logger[level]({ ...entry, detail: message });
+  }
+}
+
+function pathOf(depth: string, name: string): string {
+  return name.startsWith('[') ? depth.slice(0, -1) + name : depth + name;
+}

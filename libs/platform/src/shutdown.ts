@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+
+/**
+ * Ends the process properly. The first SIGTERM or SIGINT runs `close` and exits 0; when `close` has not returned after
+ * `timeoutMs`, or fails, the process exits 1; a second signal exits 1 at once. An unhandled rejection or an uncaught
+ * exception is logged and exits 1: the state of the process is unknown then, and its supervisor starts another.
+ */
+export function onShutdown(options: {
+  logger: Pick<Logger, 'info' | 'error' | 'fatal'>;
+  timeoutMs: number;
+  close: () => Promise<void>;
+}): void {
+  const { logger, timeoutMs, close } = options;
+  let isClosing = false;
+
+  const stop = (signal: NodeJS.Signals): void => {
+    if (isClosing) {
+      logger.error({ signal }, 'Second signal: exiting without waiting');
+      process.exit(1);
+    }
+    isClosing = true;
+    logger.info({ signal }, 'Shutting down');
+    // Closing a queue may never return while Redis is down.
+    setTimeout(() => {
+      logger.error({ timeoutMs }, 'Shutdown took too long: exiting');
+      process.exit(1);
+    }, timeoutMs).unref();
+    close().then(
+      () => {
+        logger.info('Shut down');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        logger.error({ err: error }, 'Shutdown failed');
+        process.exit(1);
+      },
+    );
+  };
+  const crash = (error: unknown): void => {
+    logger.fatal({ err: error }, 'Unexpected failure: exiting');
+    process.exit(1);
+  };
+
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('unhandledRejection', crash);
+  process.on('uncaughtException', crash);
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
+import { testRedisUrl } from '../../../tools/testing/test-redis';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { type EventQueue, openQueue, type QueueSettings } from './event-queue';
+import { migrateQueue } from './migrate-queue';
+import type { DeliveryRef } from './jobs';
+
+let database: TestDatabase;
+let redisUrl: string;
+const open: EventQueue[] = [];
+
+beforeAll(async () => {
+  redisUrl = await testRedisUrl();
+  database = await createTestDatabase({ migrated: true });
+  await migrateQueue(database.url);
+  await migrateQueue(database.url);
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((queue) => queue.close()));
+});
+
+afterAll(async () => {
+  await database?.drop();
+});
+
+function opened(settings: Partial<QueueSettings> = {}): EventQueue {
+  const queue = openQueue({ databaseUrl: database.url, warn: () => undefined, ...settings });
+  open.push(queue);
+  return queue;
+}
+
+/** Producers fail fast, so that a test waits for the connection first. */
+async function ready(queue: EventQueue): Promise<EventQueue> {
+  await waitFor(() => queue.ping().then(() => true), { what: 'the queue' });
+  return queue;
+}
+
+describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
+  const settings = (): Partial<QueueSettings> => (backend === 'Redis' ? { queueUrl: redisUrl } : {});
+
+  it('brings every id to the consumers, once, many in a job', async () => {
+    const [producer, consumer] = [await ready(opened(settings())), opened(settings())];
+    const sent = Array.from({ length: 250 }, () => randomUUID());
+    const batches: string[][] = [];
+    consumer.consume('fanout', async ({ eventIds }) => void batches.push(eventIds), { concurrency: 2 });
+    await producer.wakeFanout(sent);
+    await waitFor(() => batches.flat().length >= sent.length);
+    expect(batches.flat().sort()).toEqual([...sent].sort());
+    expect(batches).toHaveLength(3);
+  });
+
+  it('brings delayed deliveries when they are due, and keeps nothing of finished or failed jobs', async () => {
+    const [producer, consumer] = [await ready(opened(settings())), opened(settings())];
+    const ref: DeliveryRef = { deliveryId: randomUUID(), subscriptionId: randomUUID(), tenantId: 'acme' };
+    const received: { refs: DeliveryRef[]; atMs: number }[] = [];
+    const sentAtMs = performance.now();
+    consumer.consume(
+      'delivery',
+      async ({ deliveries }) => {
+        received.push({ refs: deliveries, atMs: performance.now() });
+        throw new Error('a processor may fail');
+      },
+      { concurrency: 1 },
+    );
+    await producer.wakeDelivery([ref], 300);
+    expect((await producer.depth()).delivery).toBe(1);
+    await waitFor(() => received.length === 1);
+    expect(received[0]?.refs).toEqual([ref]);
+    expect((received[0]?.atMs ?? 0) - sentAtMs).toBeGreaterThanOrEqual(295);
+    await waitFor(async () => (await producer.depth()).delivery === 0);
+  });
+
+  it('adds nothing for no ids', async () => {
+    const producer = await ready(opened(settings()));
+    await producer.wakeFanout([]);
+    expect(await producer.depth()).toEqual({ fanout: 0, delivery: 0 });
+  });
+});
+
+describe('EventQueue on PostgreSQL', () => {
+  it('acts as the application role', async () => {
+    const consumer = opened();
+    consumer.consume('fanout', async () => undefined, { concurrency: 1 });
+    await ready(consumer);
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      await client.query('SET ROLE iss_app');
+      await expect(client.query('DROP TABLE bullmq.bullmq_job')).rejects.toThrow();
+      await expect(client.query('CREATE TABLE bullmq.mine ()')).rejects.toThrow(/permission denied/);
+    } finally {
+      await client.end();
+    }
+  });
+});
+
+describe('EventQueue while Redis is down', () => {
+  it('fails fast, says so rarely, recovers by itself, and closes in time', async () => {
+    const proxy = new Proxy(redisUrl);
+    await proxy.start();
+    const warnings: string[] = [];
+    const queue = opened({ queueUrl: proxy.url, warn: (message) => void warnings.push(message) });
+    const received: string[] = [];
+    queue.consume('fanout', async ({ eventIds }) => void received.push(...eventIds), { concurrency: 1 });
+    await ready(queue);
+
+    await proxy.stop();
+    await waitFor(() => queue.wakeFanout(['lost']).then(() => false, () => true));
+    await Promise.all(Array.from({ length: 50 }, () => expect(queue.wakeFanout(['lost'])).rejects.toThrow()));
+    await expect(queue.ping()).rejects.toThrow();
+    expect(warnings.length).toBeLessThanOrEqual(2);
+
+    await proxy.start();
+    await ready(queue);
+    await queue.wakeFanout(['back']);
+    await waitFor(() => received.includes('back'));
+
+    await proxy.stop();
+    await queue.close();
+  });
+
+  it('can be opened before Redis is there', async () => {
+    const proxy = new Proxy(redisUrl);
+    await proxy.start();
+    await proxy.stop();
+    const queue = opened({ queueUrl: proxy.url });
+    await expect(queue.wakeFanout(['lost'])).rejects.toThrow();
+    await proxy.start();
+    await ready(queue);
+    await queue.wakeFanout(['x']);
+    await queue.close();
+    await proxy.stop();
+  });
+});
+
+/** Stands between a test and Redis, so that one test can take Redis away without disturbing the others. */
+class Proxy {
+  private server: Server | undefined;
+  private readonly sockets = new Set<Socket>();
+  private port = 0;
+
+  constructor(private readonly target: string) {}
+
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.port);
+    return url.toString();
+  }
+
+  async start(): Promise<void> {
+    const { hostname, port } = new URL(this.target);
+    const server = createServer((downstream) => {
+      const upstream = connect(Number(port || 6379), hostname);
+      for (const [one, other] of [
+        [downstream, upstream],
+        [upstream, downstream],
+      ] as const) {
+        this.sockets.add(one);
+        one.on('error', () => undefined).on('close', () => other.destroy());
+        one.pipe(other);
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address !== null && typeof address === 'object') this.port = address.port;
+    this.server = server;
+  }
+
+  async stop(): Promise<void> {
+    const { server } = this;
+    this.sockets.forEach((socket) => socket.destroy());
+    this.sockets.clear();
+    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+    this.server = undefined;
+  }
+}

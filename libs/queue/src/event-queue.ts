@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { type Backend, COMMAND_TIMEOUT_MS, type ConsumerWorker, PostgresBackend, type ProducerQueue, type Processor, RedisBackend } from './backend';
+import { type DeliveryRef, inRuns, type Jobs, MAX_IDS_PER_JOB, type QueueName } from './jobs';
+import { rarely } from './rarely';
+import { within } from './within';
+
+export interface QueueSettings {
+  /** `redis://…` or `rediss://…`; undefined: BullMQ's PostgreSQL backend on `databaseUrl`. */
+  queueUrl?: string | undefined;
+  databaseUrl: string;
+  /** Told about failures that the service survives, at most once in ten seconds. */
+  warn: (message: string, error?: unknown) => void;
+}
+
+export interface ConsumeOptions {
+  /** Jobs that are processed at once in this process. */
+  concurrency: number;
+}
+
+const WARNING_PERIOD_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/**
+ * Wakes the worker. Nothing depends on it but speed: what is to be done stands in PostgreSQL, and the worker's sweep
+ * finds it there when a job was never added or got lost.
+ *
+ * Producers fail fast while the queue is down; consumers reconnect for ever.
+ */
+export class EventQueue {
+  private readonly queues = new Map<QueueName, ProducerQueue>();
+  private readonly workers: ConsumerWorker[] = [];
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly warn: (message: string, error?: unknown) => void,
+  ) {}
+
+  /** Events that were committed and wait for their fan-out. Rejects within two seconds when the queue is down. */
+  wakeFanout(eventIds: readonly string[]): Promise<void> {
+    return this.add(
+      'fanout',
+      inRuns(eventIds, MAX_IDS_PER_JOB).map((run) => ({ eventIds: run })),
+      0,
+    );
+  }
+
+  /** Deliveries that are due in `delayMs`. Rejects within two seconds when the queue is down. */
+  wakeDelivery(deliveries: readonly DeliveryRef[], delayMs = 0): Promise<void> {
+    return this.add(
+      'delivery',
+      inRuns(deliveries, MAX_IDS_PER_JOB).map((run) => ({ deliveries: run })),
+      delayMs,
+    );
+  }
+
+  /** Starts to process jobs. A processor that throws loses its job, not the work: see the class. */
+  consume<Name extends QueueName>(name: Name, processor: Processor<Name>, options: ConsumeOptions): void {
+    const worker = this.backend.worker(
+      name,
+      async (data) => {
+        try {
+          await processor(data);
+        } catch (error) {
+          this.warn(`A ${name} job failed; the sweep will repeat its work`, error);
+        }
+      },
+      options.concurrency,
+    );
+    worker.on('error', (error) => this.warn(`The ${name} consumer has lost the queue and reconnects`, error));
+    this.workers.push(worker);
+  }
+
+  /** Jobs that wait, by queue. Rejects within two seconds when the queue is down. */
+  async depth(): Promise<Record<QueueName, number>> {
+    const count = (name: QueueName): Promise<number> =>
+      this.bounded(name, 'counting jobs', (queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed'));
+    const [fanout, delivery] = await Promise.all([count('fanout'), count('delivery')]);
+    return { fanout, delivery };
+  }
+
+  /** Resolves when the queue answers; rejects within two seconds otherwise. */
+  async ping(): Promise<void> {
+    await this.bounded('fanout', 'ping', (queue) => queue.getVersion());
+  }
+
+  /** Stops taking jobs, waits for those that run, and disconnects: in five seconds at most, also while Redis is down. */
+  async close(): Promise<void> {
+    const closing = [...this.workers, ...this.queues.values()].map((part) => part.close());
+    await within(CLOSE_TIMEOUT_MS, 'closing the queue', Promise.allSettled(closing)).catch(() => {
+      for (const worker of this.workers) void worker.disconnect().catch(() => undefined);
+    });
+    this.backend.close();
+  }
+
+  private async add<Name extends QueueName>(name: Name, jobs: Jobs[Name][], delayMs: number): Promise<void> {
+    if (jobs.length === 0) return;
+    // The id is random: a job whose id exists, in whatever state, would be dropped in silence.
+    const bulk = jobs.map((data) => ({ name, data, opts: { jobId: `${name}-${randomUUID()}`, delay: delayMs } }));
+    await this.bounded(name, 'adding jobs', (queue) => queue.addBulk(bulk));
+  }
+
+  private async bounded<T>(name: QueueName, what: string, work: (queue: ProducerQueue) => Promise<T>): Promise<T> {
+    if (!this.backend.isReachable()) throw new Error('The queue cannot be reached');
+    const queue = this.queue(name);
+    try {
+      return await within(COMMAND_TIMEOUT_MS, what, work(queue));
+    } catch (error) {
+      await this.discardUnlessReady(name, queue);
+      throw error;
+    }
+  }
+
+  private queue(name: QueueName): ProducerQueue {
+    let queue = this.queues.get(name);
+    if (queue === undefined) {
+      queue = this.backend.queue(name);
+      queue.on('error', (error) => this.warn('The queue reports an error', error));
+      this.queues.set(name, queue);
+    }
+    return queue;
+  }
+
+  /** BullMQ keeps the failure of a first connection for good, so such a queue is replaced by a new one. */
+  private async discardUnlessReady(name: QueueName, queue: ProducerQueue): Promise<void> {
+    try {
+      await within(100, 'first connection', queue.waitUntilReady());
+    } catch {
+      if (this.queues.get(name) === queue) this.queues.delete(name);
+      void queue.close().catch(() => undefined);
+    }
+  }
+}
+
+/** Opens the queue on Redis, or on PostgreSQL when there is no `queueUrl`. Does not wait for a connection. */
+export function openQueue(settings: QueueSettings): EventQueue {
+  const warn = rarely(WARNING_PERIOD_MS, settings.warn);
+  const backend: Backend =
+    settings.queueUrl === undefined
+      ? new PostgresBackend(settings.databaseUrl)
+      : new RedisBackend(settings.queueUrl, warn);
+  return new EventQueue(backend, warn);
+}

@@ -1,0 +1,15 @@
+import { rarely } from './rarely';
+
+it('reports the first call and then one a period', () => {
+  jest.useFakeTimers({ now: 0, doNotFake: [] });
+  const reported: string[] = [];
+  const report = rarely(1_000, (message: string) => void reported.push(message));
+  report('first');
+  report('dropped');
+  jest.advanceTimersByTime(999);
+  report('dropped too');
+  jest.advanceTimersByTime(1);
+  report('second');
+  expect(reported).toEqual(['first', 'second']);
+  jest.useRealTimers();
+});

@@ -1,0 +1,29 @@
+import { UserError } from '../processes.ts';
+
+/**
+ * Brings the database up to date, BullMQ's tables too when the queue stands on it. Gives the names of what was applied.
+ * @throws UserError in one line when the database can't be reached or refuses.
+ */
+export async function applyMigrations(databaseUrl: string, queueUrl: string | undefined): Promise<string[]> {
+  const [{ migrate }, { migrateQueue }] = await Promise.all([import('@iss/persistence'), import('@iss/queue')]);
+  try {
+    const applied = await migrate(databaseUrl);
+    if (!queueUrl) await migrateQueue(databaseUrl);
+    return applied;
+  } catch (error) {
+    throw new UserError(`The database at ${withoutPassword(databaseUrl)} can't be migrated: ${reasonOf(error)}`);
+  }
+}
+
+function withoutPassword(url: string): string {
+  if (!URL.canParse(url)) return 'DATABASE_URL (which is not a postgres:// URL)';
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+/** The innermost cause says most: the outer ones only that something failed. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (error instanceof Error) return error.cause === undefined ? error.message : reasonOf(error.cause);
+  return String(error);
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { commandOf, isAlive, UserError } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+
+/** What `npm run -s status` prints. */
+export interface RunStatus {
+  base_url: string;
+  docs_url: string;
+  worker_url: string;
+  issuer: string;
+  database_url: string;
+  queue_url: string;
+  inbox_url: string;
+}
+
+/** `run.json`: what is running now, for `status`, `token` and `reset`. */
+export interface Run {
+  pid: number;
+  /** Absent until everything answers. */
+  status?: RunStatus;
+  audience: string;
+  /** Whether the issuer is ours, so that `token` may sign in its name. */
+  own_issuer: boolean;
+}
+
+/** Made once, so that what was sealed or signed before a restart stays good after it. */
+export interface DevelopmentSecrets {
+  secrets_keys: string;
+  snapshot_id_secret: string;
+  cookie_key: string;
+  database_password: string;
+  signing_key: JWK;
+}
+
+/** Reads `.env` in the root, if there is one; variables that are set already win. */
+export function loadDotEnv(): void {
+  const file = join(repositoryRoot, '.env');
+  if (existsSync(file)) process.loadEnvFile(file);
+}
+
+/** DATA_DIR, made if need be. Others may pass through: the embedded PostgreSQL doesn't run as root. */
+export function openDataFolder(): string {
+  const folder = dataFolderPath();
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o755);
+  }
+  mkdirSync(join(folder, 'logs'), { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+export function dataFolderPath(): string {
+  return resolve(repositoryRoot, process.env['DATA_DIR'] || '.data');
+}
+
+/** The run that goes on with this data folder, if any. */
+export function readRun(): Run | undefined {
+  const file = join(dataFolderPath(), 'run.json');
+  if (!existsSync(file)) return undefined;
+  const run: Run = JSON.parse(readFileSync(file, 'utf8'));
+  return isAlive(run.pid) && commandOf(run.pid).includes('dev/start') ? run : undefined;
+}
+
+/** The run that answers requests now. @throws UserError when there is none. */
+export function requireRun(): Run & { status: RunStatus } {
+  const run = readRun();
+  if (run === undefined) throw new UserError('Nothing is running with this DATA_DIR: npm start starts the service.');
+  const { status } = run;
+  if (status === undefined) throw new UserError('The service is still starting.');
+  return { ...run, status };
+}
+
+export function writeRun(run: Run): void {
+  writeWhole(join(dataFolderPath(), 'run.json'), run);
+}
+
+export function removeRun(): void {
+  rmSync(join(dataFolderPath(), 'run.json'), { force: true });
+}
+
+export async function openSecrets(folder: string): Promise<DevelopmentSecrets> {
+  const file = join(folder, 'secrets.json');
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const secrets: DevelopmentSecrets = {
+    secrets_keys: `dev1:${randomBytes(32).toString('base64')}`,
+    snapshot_id_secret: randomBytes(32).toString('base64'),
+    cookie_key: randomBytes(32).toString('base64url'),
+    database_password: randomBytes(18).toString('base64url'),
+    signing_key: { ...(await exportJWK(privateKey)), kid: randomBytes(8).toString('hex'), alg: 'RS256', use: 'sig' },
+  };
+  writeWhole(file, secrets);
+  return secrets;
+}
+
+/** Readers see the old text or the new one, never a part. */
+function writeWhole(file: string, content: unknown): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { importJWK, SignJWT, type JWK } from 'jose';
+import type { Context, interactionPolicy, Provider } from 'oidc-provider';
+import { listenOnLoopback, readBody, sendHtml, stopServers } from './loopback-server.ts';
+import { escapeHtml, page } from './page.ts';
+
+export const SWAGGER_CLIENT_ID = 'swagger-ui';
+export const PRINCIPAL_TYPE_CLAIM = 'principal_type';
+const TOKEN_LIFETIME_SECONDS = 3600;
+const DEVELOPERS = ['alice', 'bob', 'carol'];
+
+export interface IdentityProviderSettings {
+  port: number;
+  /** The token's `iss` is `http://localhost:{port}/{projectId}`. */
+  projectId: string;
+  audience: string;
+  /** Origins of the gateway, whose Swagger UI signs in here. */
+  docsOrigins: string[];
+  signingKey: JWK;
+  cookieKey: string;
+}
+
+/**
+ * An OpenID Connect provider for development: authorization code with PKCE, a sign-in page that believes every name, and
+ * signed access tokens. Sign-ins under way are kept in memory only, so a restart forgets them; the key is the caller's.
+ */
+export async function startIdentityProvider(settings: IdentityProviderSettings): Promise<{ stop(): Promise<void> }> {
+  const mount = `/${settings.projectId}`;
+  const issuer = `http://localhost:${settings.port}${mount}`;
+  const provider = await withoutNotices(async () => {
+    const { interactionPolicy: policy, Provider: OidcProvider } = await import('oidc-provider');
+    return new OidcProvider(issuer, configuration(issuer, mount, policy, settings));
+  });
+  provider.on('server_error', (_context, error) => console.error(`identity provider: ${error.message}`));
+  const handle = provider.callback();
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = request.url ?? '/';
+    if (url === '/') return sendHtml(response, 200, page('Development identity provider', `<p>Issuer: ${escapeHtml(issuer)}</p>`));
+    if (url.startsWith(`${mount}/sign-in/`)) return answerSignIn(provider, request, response);
+    if (!url.startsWith(`${mount}/`)) return sendHtml(response, 404, page('Not found', `<p>The issuer is ${escapeHtml(issuer)}.</p>`));
+    // oidc-provider tells from these two where it is mounted.
+    Object.assign(request, { originalUrl: url, url: url.slice(mount.length) });
+    return handle(request, response);
+  };
+  const servers: Server[] = await listenOnLoopback(settings.port, () =>
+    createServer((request, response) => {
+      answer(request, response).catch(() => {
+        if (!response.headersSent) sendHtml(response, 400, page('Sign-in expired', '<p>Start again from the page you came from.</p>'));
+      });
+    }),
+  );
+  return { stop: () => stopServers(servers) };
+}
+
+/** An access token as the provider itself would issue it, without a browser. */
+export async function mintToken(options: {
+  issuer: string;
+  audience: string;
+  signingKey: JWK;
+  user: string;
+  principalType?: string;
+  expiresInSeconds?: number;
+}): Promise<string> {
+  const { issuer, audience, signingKey, user, principalType = 'human', expiresInSeconds = TOKEN_LIFETIME_SECONDS } = options;
+  const now = Math.floor(Date.now() / 1000);
+  return new SignJWT({ [PRINCIPAL_TYPE_CLAIM]: principalType, client_id: 'development' })
+    .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', ...(signingKey.kid === undefined ? {} : { kid: signingKey.kid }) })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(user)
+    .setJti(randomUUID())
+    .setIssuedAt(now)
+    .setExpirationTime(now + expiresInSeconds)
+    .sign(await importJWK(signingKey, 'RS256'));
+}
+
+async function answerSignIn(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const interaction = await provider.interactionDetails(request, response);
+  if (request.method !== 'POST') return sendHtml(response, 200, signInPage(String(interaction.params['client_id']), ''));
+  const user = new URLSearchParams(await readBody(request)).get('user')?.trim() ?? '';
+  if (!/^[\w.@+-]{1,100}$/.test(user)) {
+    const fault = 'A user name has 1 to 100 letters, digits or . _ @ + -';
+    return sendHtml(response, 400, signInPage(String(interaction.params['client_id']), fault));
+  }
+  return provider.interactionFinished(request, response, { login: { accountId: user, remember: false } });
+}
+
+function signInPage(client: string, fault: string): string {
+  const buttons = DEVELOPERS.map((name) => `<button name="user" value="${name}">${name}</button>`).join(' ');
+  const alert = fault === '' ? '' : `<p role="alert" id="fault">${escapeHtml(fault)}</p>`;
+  return page(
+    'Sign in for development',
+    `<p>${escapeHtml(client)} asks who you are. This provider is for development: it asks no password and believes every name.</p>
+    <form method="post"><fieldset><legend>Continue as a seeded user</legend>${buttons}</fieldset></form>
+    <form method="post">${alert}<label for="user">Or as somebody else</label>
+    <input id="user" name="user" required maxlength="100" autocomplete="username" autofocus${fault === '' ? '' : ' aria-describedby="fault"'}>
+    <button>Sign in</button></form>`,
+  );
+}
+
+function configuration(
+  issuer: string,
+  mount: string,
+  policy: typeof interactionPolicy,
+  settings: IdentityProviderSettings,
+): Record<string, unknown> {
+  const resource = `${issuer}/api`;
+  // A developer who signs in again wants to be somebody else, so the page is shown every time.
+  const askAlways = new policy.Check('ask_always', 'The sign-in page is always shown', (context: Context) =>
+    context.oidc.result?.login === undefined,
+  );
+  return {
+    clients: [
+      {
+        client_id: SWAGGER_CLIENT_ID,
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: settings.docsOrigins.map((origin) => `${origin}/docs/oauth2-redirect.html`),
+      },
+    ],
+    clientBasedCORS: (_context: unknown, origin: string) => settings.docsOrigins.includes(origin),
+    jwks: { keys: [settings.signingKey] },
+    cookies: { keys: [settings.cookieKey] },
+    pkce: { required: () => true },
+    scopes: ['openid', 'profile'],
+    claims: { openid: ['sub'], profile: ['name'] },
+    findAccount: (_context: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub, name: sub }) }),
+    interactions: {
+      url: (_context: unknown, interaction: { uid: string }) => `${mount}/sign-in/${interaction.uid}`,
+      policy: [new policy.Prompt({ name: 'login', requestable: true }, askAlways)],
+    },
+    loadExistingGrant: async (context: Context & { oidc: { provider: Provider } }) => {
+      const { client, session, provider } = context.oidc;
+      const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+      grant.addOIDCScope('openid profile');
+      grant.addResourceScope(resource, 'openid profile');
+      await grant.save();
+      return grant;
+    },
+    extraTokenClaims: () => ({ [PRINCIPAL_TYPE_CLAIM]: 'human' }),
+    features: {
+      devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: 'openid profile',
+          audience: settings.audience,
+          accessTokenTTL: TOKEN_LIFETIME_SECONDS,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+    ttl: { AccessToken: TOKEN_LIFETIME_SECONDS, AuthorizationCode: 60, Grant: 3600, IdToken: 3600, Interaction: 3600, Session: 3600 },
+    renderError: async (context: { type: string; body: string }, out: Record<string, string>) => {
+      context.type = 'html';
+      context.body = page('Sign-in refused', `<p>${escapeHtml(`${out['error'] ?? ''}: ${out['error_description'] ?? ''}`)}</p>`);
+    },
+  };
+}
+
+/** The package's notices say that memory is not for production and that it does not know this Node yet: no news here. */
+async function withoutNotices<T>(create: () => Promise<T>): Promise<T> {
+  const { info, warn } = console;
+  console.info = console.warn = () => undefined;
+  try {
+    return await create();
+  } finally {
+    Object.assign(console, { info, warn });
+  }
+}

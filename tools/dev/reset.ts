@@ -1,0 +1,27 @@
+import { readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { clusterFolder } from '../postgres.ts';
+import { reportError, UserError } from '../processes.ts';
+import { dataFolderPath, loadDotEnv, readRun } from './data-folder.ts';
+
+/** `npm run reset`: forgets all local data. Takes away only what the tools put into DATA_DIR, whatever it names. */
+try {
+  loadDotEnv();
+  const folder = dataFolderPath();
+  const run = readRun();
+  if (run !== undefined) throw new UserError(`The service is running (process ${run.pid}): stop it first.`);
+  const ours = ['postgres', 'logs', 'run.json', 'secrets.json', 'inbox-secrets.json'].map((name) => join(folder, name));
+  for (const path of [clusterFolder(folder), ...ours]) rmSync(path, { recursive: true, force: true });
+  if (isEmpty(folder)) rmdirSync(folder);
+  console.log(`Emptied ${folder}`);
+} catch (error) {
+  process.exitCode = reportError(error);
+}
+
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0;
+  } catch {
+    return false;
+  }
+}

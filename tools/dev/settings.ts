@@ -1,0 +1,57 @@
+import { UserError } from '../processes.ts';
+
+/** What `npm start` reads from the environment itself; everything else is the apps' business. */
+export interface StartSettings {
+  /** `local` or `development`: what is missing is filled in. Elsewhere everything must be given. */
+  local: boolean;
+  ports: { gateway: number; worker: number; identityProvider: number; inbox: number };
+  databaseUrl: string | undefined;
+  queueUrl: string | undefined;
+  /** Absent: ours. */
+  foreignIssuer: string | undefined;
+  projectId: string;
+  audience: string;
+  seed: boolean;
+}
+
+/** @throws UserError naming the variable that is wrong. */
+export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
+  const local = ['local', 'development'].includes(env['APP_ENV'] || 'local');
+  const databaseUrl = env['DATABASE_URL'] || undefined;
+  const foreignIssuer = env['OIDC_ISSUER'] || undefined;
+  if (!local && databaseUrl === undefined) throw new UserError(`DATABASE_URL is missing: APP_ENV=${env['APP_ENV']} has no embedded one.`);
+  if (!local && foreignIssuer === undefined) throw new UserError(`OIDC_ISSUER is missing: APP_ENV=${env['APP_ENV']} has no development one.`);
+  const projectId = env['OIDC_PROJECT_ID'] || 'dev';
+  if (foreignIssuer === undefined && !/^[\w.-]+$/.test(projectId)) {
+    throw new UserError('OIDC_PROJECT_ID: letters, digits and . _ - with the development identity provider.');
+  }
+  const ports = {
+    gateway: readPort(env, 'PORT', 3000),
+    worker: readPort(env, 'WORKER_PORT', 3010),
+    identityProvider: readPort(env, 'IDP_PORT', 3020),
+    inbox: readPort(env, 'INBOX_PORT', 3030),
+  };
+  return {
+    local,
+    ports,
+    databaseUrl,
+    queueUrl: env['QUEUE_URL'] || undefined,
+    foreignIssuer,
+    projectId,
+    audience: env['OIDC_AUDIENCE'] || projectId,
+    seed: env['SEED'] !== 'false',
+  };
+}
+
+/** The ports that this run listens on, by the variable that moves each. */
+export function portsByVariable({ ports, foreignIssuer }: StartSettings): [string, number][] {
+  const identityProvider: [string, number][] = foreignIssuer === undefined ? [['IDP_PORT', ports.identityProvider]] : [];
+  return [['PORT', ports.gateway], ['WORKER_PORT', ports.worker], ...identityProvider, ['INBOX_PORT', ports.inbox]];
+}
+
+function readPort(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
+  const text = env[name] || String(fallback);
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535) throw new UserError(`${name}: ${text} is not a port (1 to 65535).`);
+  return port;
+}

@@ -1,0 +1,250 @@
+import { relative, join } from 'node:path';
+import { Client } from 'pg';
+import { ensureBuilt } from '../build.ts';
+import { applyMigrations } from '../db/apply-migrations.ts';
+import { clusterFolder, startPostgres, type PostgresServer } from '../postgres.ts';
+import { isPortFree, UserError } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+import { waitFor } from '../testing/wait-for.ts';
+import { startApp, type AppProcess } from './app-process.ts';
+import * as dataFolder from './data-folder.ts';
+import { mintToken, PRINCIPAL_TYPE_CLAIM, startIdentityProvider, SWAGGER_CLIENT_ID } from './identity-provider.ts';
+import { startInbox } from './inbox.ts';
+import { Lifetime } from './lifetime.ts';
+import { seed } from './seed.ts';
+import { portsByVariable, readStartSettings, type StartSettings } from './settings.ts';
+
+const START_DEADLINE_MS = 60_000;
+const APP_STOP_DEADLINE_MS = 12_000;
+const DATABASE = 'identity_state';
+
+/** `npm start`: the whole service on this machine, until SIGINT or SIGTERM. */
+const lifetime = new Lifetime();
+await lifetime.run(async () => {
+  const begin = Date.now();
+  dataFolder.loadDotEnv();
+  const settings = readStartSettings(process.env);
+  await requireFreePlace(settings);
+  const folder = dataFolder.openDataFolder();
+  const issuer = `${settings.foreignIssuer ?? `http://localhost:${settings.ports.identityProvider}`}/${settings.projectId}`;
+  const run = { pid: process.pid, audience: settings.audience, own_issuer: settings.foreignIssuer === undefined };
+  dataFolder.writeRun(run);
+  lifetime.onStop(() => dataFolder.removeRun());
+  await ensureBuilt(lifetime.abort.signal);
+  lifetime.checkpoint();
+  const secrets = await dataFolder.openSecrets(folder);
+
+  let server: PostgresServer | undefined;
+  if (settings.databaseUrl === undefined) {
+    server = await startPostgres({ folder: clusterFolder(folder), logFile: join(folder, 'logs', 'postgres.log'), durable: true });
+    const { stop } = server;
+    lifetime.onStop(stop);
+    lifetime.checkpoint();
+  }
+  const databaseUrl = settings.databaseUrl ?? (await openDatabase(server, secrets.database_password));
+  if (run.own_issuer) {
+    const identityProvider = await startIdentityProvider({
+      port: settings.ports.identityProvider,
+      projectId: settings.projectId,
+      audience: settings.audience,
+      docsOrigins: [`http://localhost:${settings.ports.gateway}`, `http://127.0.0.1:${settings.ports.gateway}`],
+      signingKey: secrets.signing_key,
+      cookieKey: secrets.cookie_key,
+    });
+    lifetime.onStop(identityProvider.stop);
+  }
+  const inbox = await startInbox({ port: settings.ports.inbox, secretsFile: join(folder, 'inbox-secrets.json') });
+  lifetime.onStop(inbox.stop);
+
+  await applyMigrations(databaseUrl, settings.queueUrl);
+  lifetime.checkpoint();
+  const empty = await isEmpty(databaseUrl);
+  const apps = await startApps(folder, appEnvironment(settings, secrets, databaseUrl));
+  const status: dataFolder.RunStatus = {
+    base_url: `http://localhost:${settings.ports.gateway}`,
+    docs_url: `http://localhost:${settings.ports.gateway}/docs`,
+    worker_url: `http://localhost:${settings.ports.worker}`,
+    issuer,
+    database_url: databaseUrl,
+    queue_url: settings.queueUrl ?? databaseUrl,
+    inbox_url: `http://localhost:${settings.ports.inbox}`,
+  };
+  const unexpectedEnd = watch(apps, server);
+  await Promise.race([lifetime.stopRequested(), unexpectedEnd, waitUntilReady(status)]);
+  lifetime.checkpoint();
+
+  const seeding = await seedIfWanted(settings, status, secrets, empty);
+  lifetime.checkpoint();
+  dataFolder.writeRun({ ...run, status });
+  printBanner(settings, status, seeding, server?.folder, folder, Date.now() - begin);
+  await Promise.race([lifetime.stopRequested(), unexpectedEnd]);
+  console.log('Stopping …');
+});
+
+async function requireFreePlace(settings: StartSettings): Promise<void> {
+  const other = dataFolder.readRun();
+  if (other !== undefined) {
+    throw new UserError(`Running already (process ${other.pid}) with DATA_DIR ${dataFolder.dataFolderPath()}: stop it, or set another DATA_DIR.`);
+  }
+  const seen = new Map<number, string>();
+  for (const [variable, port] of portsByVariable(settings)) {
+    const twin = seen.get(port);
+    if (twin !== undefined) throw new UserError(`${twin} and ${variable} are the same port, ${port}: set one of them to another.`);
+    seen.set(port, variable);
+    // Some systems let a port be shared between one address and all addresses.
+    const free = (await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'));
+    if (!free) throw new UserError(`Port ${port} is taken: set ${variable} to another one.`);
+  }
+}
+
+/** The database of the embedded server and its owner, who is no superuser, as in a deployment. */
+async function openDatabase(server: PostgresServer | undefined, password: string): Promise<string> {
+  if (server === undefined) throw new Error('There is no embedded server');
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    const roles = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = 'iss'`);
+    if (roles.rowCount === 0) await client.query('CREATE ROLE iss LOGIN CREATEROLE');
+    await client.query(`ALTER ROLE iss PASSWORD ${client.escapeLiteral(password)}`);
+    const databases = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (databases.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE} OWNER iss TEMPLATE template0`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(server.url);
+  return Object.assign(url, { username: 'iss', password, pathname: `/${DATABASE}` }).toString();
+}
+
+async function isEmpty(databaseUrl: string): Promise<boolean> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    // The gateway makes the legacy tenant at boot, also in a database that was never seeded.
+    const legacy = process.env['LEGACY_TENANT_ID'] || 'legacy';
+    const { rowCount } = await client.query('SELECT 1 FROM tenants WHERE tenant_id <> $1 LIMIT 1', [legacy]);
+    return rowCount === 0;
+  } finally {
+    await client.end();
+  }
+}
+
+/** What the user has set wins; secrets that are made up belong to this machine only. */
+function appEnvironment(settings: StartSettings, secrets: dataFolder.DevelopmentSecrets, databaseUrl: string): NodeJS.ProcessEnv {
+  const made = settings.local
+    ? {
+        SECRETS_KEYS: secrets.secrets_keys,
+        SNAPSHOT_ID_SECRET: secrets.snapshot_id_secret,
+        WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      }
+    : {};
+  const ownIssuer =
+    settings.foreignIssuer === undefined
+      ? {
+          OIDC_ISSUER: `http://localhost:${settings.ports.identityProvider}`,
+          OIDC_PROJECT_ID: settings.projectId,
+          OIDC_PRINCIPAL_TYPE_CLAIM: PRINCIPAL_TYPE_CLAIM,
+          DOCS_OIDC_CLIENT_ID: SWAGGER_CLIENT_ID,
+        }
+      : {};
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+  return {
+    APP_ENV: 'local',
+    PORT: String(settings.ports.gateway),
+    WORKER_PORT: String(settings.ports.worker),
+    DATABASE_URL: databaseUrl,
+    ...made,
+    ...ownIssuer,
+    ...given,
+  };
+}
+
+async function startApps(folder: string, env: NodeJS.ProcessEnv): Promise<AppProcess[]> {
+  const apps: AppProcess[] = [];
+  for (const [name, entry] of [
+    ['worker', 'apps/webhook-worker/dist/main.js'],
+    ['gateway', 'apps/api-gateway/dist/main.js'],
+  ] as const) {
+    const app = await startApp(name, entry, env, join(folder, 'logs', `${name}.log`));
+    lifetime.onStop(() => app.process.stop(APP_STOP_DEADLINE_MS));
+    apps.push(app);
+  }
+  return apps;
+}
+
+/** Fails as soon as one of our processes ends that was not told to. */
+function watch(apps: AppProcess[], server: PostgresServer | undefined): Promise<never> {
+  const ends = apps.map(async (app): Promise<never> => {
+    throw app.faultOf(await app.process.ended);
+  });
+  if (server !== undefined) {
+    const { process: child } = server;
+    ends.push(child.ended.then((reason) => Promise.reject(new UserError(`The embedded PostgreSQL ended (${reason}).`))));
+  }
+  const first = Promise.race(ends);
+  first.catch(() => undefined);
+  return first;
+}
+
+async function waitUntilReady(status: dataFolder.RunStatus): Promise<void> {
+  const urls = [`${status.worker_url}/health`, `${status.base_url}/health`, `${status.base_url}/v1/ops/readiness`];
+  for (const url of urls) {
+    await waitFor(async () => (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok, {
+      deadlineMs: START_DEADLINE_MS,
+      what: `200 from ${url}; the logs are in ${join(dataFolder.dataFolderPath(), 'logs')}`,
+    });
+  }
+}
+
+async function seedIfWanted(
+  settings: StartSettings,
+  status: dataFolder.RunStatus,
+  secrets: dataFolder.DevelopmentSecrets,
+  empty: boolean,
+): Promise<string[]> {
+  if (!settings.seed) return ['not seeded (SEED=false)'];
+  if (!empty) return ['as it was left'];
+  if (settings.foreignIssuer !== undefined) return [`not seeded: only ${status.issuer} can issue the tokens that takes`];
+  const principalId = process.env['AUTH_MODE'] === 'disabled' ? 'oidc:local#dev' : `oidc:${settings.projectId}#bob`;
+  const faults = await seed({
+    baseUrl: status.base_url,
+    inboxUrl: status.inbox_url,
+    bobsPrincipalId: principalId,
+    token: (user) => mintToken({ issuer: status.issuer, audience: settings.audience, signingKey: secrets.signing_key, user }),
+  });
+  const seeded = [
+    'acme (owner alice) owns organization/acme-corp with three versions and a webhook subscription to the inbox',
+    'beta (owner bob) holds a grant on it with all scopes',
+  ];
+  return faults.length === 0 ? seeded : faults.map((fault) => `not seeded: ${fault}`);
+}
+
+function printBanner(
+  settings: StartSettings,
+  status: dataFolder.RunStatus,
+  seeding: string[],
+  cluster: string | undefined,
+  folder: string,
+  elapsedMs: number,
+): void {
+  const shown = (path: string) => relative(repositoryRoot, path).startsWith('..') ? path : relative(repositoryRoot, path);
+  const data = cluster === undefined || cluster.startsWith(folder) ? shown(folder) : `${shown(folder)}, database in ${cluster}`;
+  const rows: [string, string][] = [
+    ['API', `${status.base_url}/v1`],
+    ['Docs', `${status.docs_url}  (Authorize signs you in under any name)`],
+    ['Webhook inbox', status.inbox_url],
+    ['Worker', `${status.worker_url}/health`],
+    ['Token issuer', status.issuer],
+    ['Data and logs', data],
+    ...seeding.map((line, index): [string, string] => [index === 0 ? 'Tenants' : '', line]),
+  ];
+  const token = settings.foreignIssuer === undefined ? 'TOKEN=$(npm run -s token -- alice)' : `TOKEN=…  # from ${status.issuer}`;
+  const latest = `${status.base_url}/v1/tenants/acme/subjects/organization/acme-corp/snapshots/latest`;
+  console.log(`
+The Identity State Service is ready (${(elapsedMs / 1000).toFixed(1)} s). Ctrl-C stops it.
+
+${rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n')}
+
+  Try            ${token}
+                 curl -H "Authorization: Bearer $TOKEN" ${latest}
+`);
+}

@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util';
+import { reportError, UserError } from '../processes.ts';
+import { dataFolderPath, loadDotEnv, openSecrets, requireRun } from './data-folder.ts';
+import { mintToken } from './identity-provider.ts';
+
+const USAGE = 'Usage: npm run -s token -- NAME [--type human|service_account|ai_agent] [--expires SECONDS]';
+const TYPES = ['human', 'service_account', 'ai_agent'];
+
+/** `npm run -s token -- NAME`: an access token for that development user, and nothing else, on standard output. */
+try {
+  loadDotEnv();
+  const { user, principalType, expiresInSeconds } = readArguments();
+  const { status, audience, own_issuer: ownIssuer } = requireRun();
+  if (!ownIssuer) throw new UserError(`Only ${status.issuer} (OIDC_ISSUER) issues tokens for this run.`);
+  const { signing_key: signingKey } = await openSecrets(dataFolderPath());
+  console.log(await mintToken({ issuer: status.issuer, audience, signingKey, user, principalType, expiresInSeconds }));
+} catch (error) {
+  process.exitCode = reportError(error);
+}
+
+function readArguments(): { user: string; principalType: string; expiresInSeconds: number } {
+  const { values, positionals } = parse();
+  const { type: principalType = 'human', expires = '3600' } = values;
+  const [user] = positionals;
+  // Negative: a token that has expired, to try out what the service says.
+  const valid = user !== undefined && positionals.length === 1 && TYPES.includes(principalType) && /^-?\d{1,9}$/.test(expires);
+  if (!valid) throw new UserError(USAGE);
+  return { user, principalType, expiresInSeconds: Number(expires) };
+}
+
+function parse() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { type: { type: 'string' }, expires: { type: 'string' } } });
+  } catch {
+    throw new UserError(USAGE);
+  }
+}

