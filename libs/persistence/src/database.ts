@@ -32,7 +32,13 @@ const STATEMENT_TIMEOUT_MS = 30_000;
  * Every statement of the applications is a handful of index look-ups. A plan made while the tables are still empty is
  * kept by the connection, so the planner is told what stays right when they have grown.
  */
-const PLANNER = ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
+const PLANNER = [
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'jit=off',
+];
 
 const APPLIED = statement<{ name: string }>('migrations_applied', 'SELECT name FROM migrations ORDER BY id');
 const PING = statement('ping', 'SELECT 1');

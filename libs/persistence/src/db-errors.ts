@@ -15,7 +15,8 @@ const CONFLICTS: Record<string, string> = {
   tenants_slug_key: 'This slug is taken. Choose another slug, or leave it out.',
   subjects_identity_key: 'The subject exists. Write later versions through updates.',
   snapshots_snapshot_id_key: 'A snapshot with this snapshot_id exists. Use a fresh UUID.',
-  snapshots_version_key: 'The base snapshot is stale: another version was written meanwhile. Read the latest and propose again.',
+  snapshots_version_key:
+    'The base snapshot is stale: another version was written meanwhile. Read the latest and propose again.',
   updates_applied_snapshot_key: 'The update was applied meanwhile.',
   updates_request_key: 'An update with this request_id exists.',
 };
@@ -39,8 +40,7 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 // Connection failures, by SQLSTATE class or Node error code: the statement may or may not have run.
-const UNREACHABLE =
-  /^(08|57P0|53|25006|28|3D000|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
+const UNREACHABLE = /^(08|57P0|53|25006|28|3D000|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
 
 /** Whether the failure is the database's state and not the statement's. */
 export function isUnavailable(error: unknown): boolean {
@@ -60,7 +60,10 @@ export function isUnavailable(error: unknown): boolean {
  */
 export function toDomainError(error: unknown): unknown {
   if (isRetryable(error)) {
-    return new DomainError('conflict', 'Concurrent writes collided and retries ran out. Read the latest and try again.');
+    return new DomainError(
+      'conflict',
+      'Concurrent writes collided and retries ran out. Read the latest and try again.',
+    );
   }
   if (isDatabaseError(error) && error.code === UNIQUE_VIOLATION && error.constraint !== undefined) {
     const message = CONFLICTS[error.constraint];

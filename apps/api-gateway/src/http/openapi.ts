@@ -63,7 +63,9 @@ export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
         content: {
           'application/json': {
             schema: ERROR_SCHEMA,
-            example: { error: { code, message: MEANINGS[code] ?? code, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' } },
+            example: {
+              error: { code, message: MEANINGS[code] ?? code, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' },
+            },
           },
         },
       }),
@@ -81,6 +83,10 @@ export const ApiTenantParam = (): MethodDecorator =>
 
 export const ApiSubjectParams = (): MethodDecorator =>
   applyDecorators(
-    ApiParam({ name: 'subject_type', schema: { type: 'string', enum: ['individual', 'organization', 'entity'] }, example: 'organization' }),
+    ApiParam({
+      name: 'subject_type',
+      schema: { type: 'string', enum: ['individual', 'organization', 'entity'] },
+      example: 'organization',
+    }),
     ApiParam({ name: 'subject_id', schema: { type: 'string', minLength: 1, maxLength: 512 }, example: 'acme-corp' }),
   );

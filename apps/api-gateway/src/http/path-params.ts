@@ -57,7 +57,9 @@ export const UuidParam = createParamDecorator(
 export const VersionParam = createParamDecorator((_: unknown, context: ExecutionContext): number => {
   const text = parameter(context, 'snapshot_version');
   const version = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : 0;
-  requireParameter(version >= 1 && version <= MAX_VERSION ? [] : problem('snapshot_version', 'must be an integer >= 1'));
+  requireParameter(
+    version >= 1 && version <= MAX_VERSION ? [] : problem('snapshot_version', 'must be an integer >= 1'),
+  );
   return version;
 });
 

@@ -47,7 +47,11 @@ export function requireShape<T extends object>(shape: Type<T>, value: unknown, a
   const details: ErrorDetail[] = [];
   for (const [key, field] of Object.entries(value)) {
     if (RESERVED.includes(key)) {
-      details.push({ path: formatPointer([...at, key]), message: `property ${key} should not exist`, code: 'unknown_field' });
+      details.push({
+        path: formatPointer([...at, key]),
+        message: `property ${key} should not exist`,
+        code: 'unknown_field',
+      });
     } else {
       Object.assign(instance, { [key]: field });
     }

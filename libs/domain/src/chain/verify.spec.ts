@@ -13,7 +13,7 @@ function snapshotId(version: number): string {
 function history(length: number, attributes: JsonValue = {}): StoredSnapshot[] {
   const snapshots: StoredSnapshot[] = [];
   for (let version = 1; version <= length; version++) {
-    const sealed = seal({ snapshot_id: snapshotId(version), snapshot_version: version, attributes });
+    const sealed = seal({ snapshot_id: snapshotId(version), snapshot_version: version, subject: {}, attributes });
     snapshots.unshift({
       snapshotId: snapshotId(version),
       snapshotVersion: version,
@@ -197,6 +197,26 @@ describe('verifySnapshot, mode chain', () => {
 
   it('refuses a link that was taken away', () => {
     expect(chainOf(withChange(history(2), 2, { prevHash: null })).chain.valid).toBe(false);
+  });
+
+  it('detects two parents that changed places', () => {
+    const [first, second, third, fourth] = history(4).reverse();
+    if (!first || !second || !third || !fourth) throw new Error('unreachable');
+    const swapped = [
+      { ...fourth, prevHash: second.envelopeHash },
+      { ...second, snapshotId: third.snapshotId, snapshotVersion: 3, prevHash: third.envelopeHash },
+      { ...third, snapshotId: second.snapshotId, snapshotVersion: 2, prevHash: first.envelopeHash },
+      first,
+    ];
+    expect(chainOf(swapped, 3)).toMatchObject({ hash: { valid: true }, chain: { valid: false } });
+  });
+
+  it('walks over a parent whose id was sent in upper case', () => {
+    const id = 'ABCDEF00-9A3B-4C5D-8E6F-0123456789AB';
+    const { text, hash } = seal({ snapshot_id: id, snapshot_version: 1, subject: {} });
+    const parent = { snapshotId: id.toLowerCase(), envelopeText: text, envelopeHash: hash };
+    const chain = withChange(withChange(history(2), 1, parent), 2, { prevHash: hash });
+    expect(chainOf(chain).chain).toEqual({ prev_hash: hash, valid: true, depth: 1 });
   });
 
   it('knows nothing of a chain through unhashed imports', () => {

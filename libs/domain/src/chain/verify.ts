@@ -101,12 +101,25 @@ function walk(
     if (parent === undefined || parent.snapshotVersion !== child.snapshotVersion - 1) {
       return { valid: false, depth: followed };
     }
-    valid = both(both(valid, linkHolds(child, parent)), verifyHash(parent).valid);
+    valid = both(both(valid, linkHolds(child, parent)), isParentValid(parent));
     child = parent;
     followed++;
   }
   if (child.snapshotVersion === 1) valid = both(valid, child.prevHash === null);
   return { valid, depth: followed };
+}
+
+/**
+ * A walk of 1,000 is as fast as hashing: bytes that have the stored hash, to which a child's `prev_hash` is compared, are
+ * those that were sealed, and are not parsed again. Whatever the quick look does not confirm gets the full one.
+ */
+function isParentValid(parent: StoredSnapshot): boolean | null {
+  const { envelopeText, envelopeHash, snapshotId, snapshotVersion } = parent;
+  const isQuicklyConfirmed =
+    hashText(envelopeText) === envelopeHash &&
+    envelopeText.includes(`"snapshot_id":"${snapshotId}"`) &&
+    envelopeText.includes(`"snapshot_version":${snapshotVersion},`);
+  return isQuicklyConfirmed || verifyHash(parent).valid;
 }
 
 function linkHolds(child: StoredSnapshot, parent: StoredSnapshot): boolean | null {

@@ -91,7 +91,9 @@ export function mapOf(key: Check, member: Check): Check {
   };
 }
 
+/** A field that has to be there. */
 export const required = (check: Check): Field => ({ isRequired: true, check });
+/** A field that is checked where it is there; null is a value, not an absence. */
 export const optional = (check: Check): Field => ({ isRequired: false, check });
 
 export const anyValue: Check = () => null;

@@ -59,7 +59,7 @@ CREATE TABLE snapshots (
   generated_at     text NOT NULL,
   created_at       timestamptz NOT NULL DEFAULT now(),
   envelope_hash    bytea CHECK (octet_length(envelope_hash) = 32),
-  prev_hash        bytea CHECK (octet_length(prev_hash) = 32 AND snapshot_version > 1),
+  prev_hash        bytea CHECK (prev_hash IS NULL OR (octet_length(prev_hash) = 32 AND snapshot_version > 1)),
   envelope         text NOT NULL,
   CONSTRAINT snapshots_version_key PRIMARY KEY (subject_key, snapshot_version)
 );

@@ -29,7 +29,12 @@ const SUBSCRIPTION = statement<{ status: string; disabled_reason: string | null;
   `SELECT status, disabled_reason, disabled_at IS NOT NULL AS disabled, failing_since IS NOT NULL AS failing
      FROM webhook_subscriptions WHERE subscription_id = $1`,
 );
-const ATTEMPTS = statement<{ attempt: number; latency_ms: number; status_code: number | null; error_phase: string | null }>(
+const ATTEMPTS = statement<{
+  attempt: number;
+  latency_ms: number;
+  status_code: number | null;
+  error_phase: string | null;
+}>(
   'spec_read_attempts',
   'SELECT attempt, latency_ms, status_code, error_phase FROM delivery_attempts WHERE delivery_id = $1 ORDER BY attempt',
 );
@@ -84,7 +89,13 @@ function result(attempt: DeliveryAttempt, changes: Partial<AttemptResult>): Atte
   };
 }
 
-const success: Partial<AttemptResult> = { status: 'succeeded', statusCode: 200, errorPhase: null, error: null, retryInMs: null };
+const success: Partial<AttemptResult> = {
+  status: 'succeeded',
+  statusCode: 200,
+  errorPhase: null,
+  error: null,
+  retryInMs: null,
+};
 
 async function only<Row>(rows: Promise<Row[]>): Promise<Row> {
   const [row] = await rows;
@@ -128,7 +139,9 @@ describe('DeliveryStore.claim', () => {
   it('gives the delivery again, as the next attempt, when the lease has run out', async () => {
     const deliveryId = await addDelivery(await addSubscription());
     const first = await claimed(deliveryId);
-    await run('spec_expire', `UPDATE deliveries SET lease_until = now() - interval '1 ms' WHERE delivery_id = $1`, [deliveryId]);
+    await run('spec_expire', `UPDATE deliveries SET lease_until = now() - interval '1 ms' WHERE delivery_id = $1`, [
+      deliveryId,
+    ]);
     expect(await store.claim(deliveryId)).toMatchObject({ attempt: 2 });
     expect(await store.record(result(first, success))).toEqual({ held: false, disabledReason: null });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'pending', attempt: 2, leased: true });
@@ -153,8 +166,12 @@ describe('DeliveryStore.claim', () => {
   it('gives the previous secret only while its grace lasts', async () => {
     const subscriptionId = await addSubscription();
     const rotate = (until: string) =>
-      run(`spec_rotate_${until}`, `UPDATE webhook_subscriptions SET previous_secret_sealed = 'old',
-           previous_secret_until = now() ${until} WHERE subscription_id = $1`, [subscriptionId]);
+      run(
+        `spec_rotate_${until}`,
+        `UPDATE webhook_subscriptions SET previous_secret_sealed = 'old',
+           previous_secret_until = now() ${until} WHERE subscription_id = $1`,
+        [subscriptionId],
+      );
     await rotate(`+ interval '1 minute'`);
     expect(await store.claim(await addDelivery(subscriptionId))).toMatchObject({ previousSecretSealed: 'old' });
     await rotate(`- interval '1 minute'`);
@@ -166,7 +183,10 @@ describe('DeliveryStore.record', () => {
   it('settles a success', async () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
-    expect(await store.record(result(await claimed(deliveryId), success))).toEqual({ held: true, disabledReason: null });
+    expect(await store.record(result(await claimed(deliveryId), success))).toEqual({
+      held: true,
+      disabledReason: null,
+    });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'succeeded', finished: true });
     expect(await database.sql.run(ATTEMPTS, [deliveryId])).toEqual([
       { attempt: 1, latency_ms: 12, status_code: 200, error_phase: null },
@@ -201,18 +221,30 @@ describe('DeliveryStore.record', () => {
       held: true,
       disabledReason: 'gone',
     });
-    expect(await subscription(subscriptionId)).toEqual({ status: 'disabled', disabled_reason: 'gone', disabled: true, failing: false });
+    expect(await subscription(subscriptionId)).toEqual({
+      status: 'disabled',
+      disabled_reason: 'gone',
+      disabled: true,
+      failing: false,
+    });
   });
 
   it('disables a subscription that fails and has had no success for five days, not one that succeeds now', async () => {
     const subscriptionId = await addSubscription();
     const failedSince = (interval: string) =>
-      run(`spec_failing_${interval}`, `UPDATE webhook_subscriptions SET failing_since = now() - interval '${interval}'
-           WHERE subscription_id = $1`, [subscriptionId]);
+      run(
+        `spec_failing_${interval}`,
+        `UPDATE webhook_subscriptions SET failing_since = now() - interval '${interval}'
+           WHERE subscription_id = $1`,
+        [subscriptionId],
+      );
     const first = await claimed(await addDelivery(subscriptionId));
     await failedSince('119 hours');
     expect(await store.record(result(first, {}))).toMatchObject({ disabledReason: null });
-    const [second, third] = [await claimed(await addDelivery(subscriptionId)), await claimed(await addDelivery(subscriptionId))];
+    const [second, third] = [
+      await claimed(await addDelivery(subscriptionId)),
+      await claimed(await addDelivery(subscriptionId)),
+    ];
     await failedSince('121 hours');
     expect(await store.record(result(second, success))).toMatchObject({ disabledReason: null });
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
@@ -223,8 +255,16 @@ describe('DeliveryStore.record', () => {
 
   it('does not touch the subscription when nothing changes for it', async () => {
     const subscriptionId = await addSubscription();
-    const version = () => only(database.sql.run(statement<{ xmin: string }>('spec_xmin',
-      'SELECT xmin::text FROM webhook_subscriptions WHERE subscription_id = $1'), [subscriptionId]));
+    const version = () =>
+      only(
+        database.sql.run(
+          statement<{ xmin: string }>(
+            'spec_xmin',
+            'SELECT xmin::text FROM webhook_subscriptions WHERE subscription_id = $1',
+          ),
+          [subscriptionId],
+        ),
+      );
     const before = await version();
     await store.record(result(await claimed(await addDelivery(subscriptionId)), success));
     expect(await version()).toEqual(before);
@@ -236,7 +276,7 @@ describe('DeliveryStore.record', () => {
 });
 
 describe('DeliveryStore.overdue', () => {
-  it('gives what is due and in nobody\'s hands, and not what was put off', async () => {
+  it("gives what is due and in nobody's hands, and not what was put off", async () => {
     const subscriptionId = await addSubscription();
     const lost = await addDelivery(subscriptionId, 3_600_000);
     const running = await addDelivery(subscriptionId, 3_600_000);

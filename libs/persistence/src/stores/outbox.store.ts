@@ -96,7 +96,8 @@ export class OutboxStore {
     row.delivery_ids.forEach((deliveryId, index) => {
       const subscriptionId = row.subscription_ids[index];
       const tenantId = row.tenant_ids[index];
-      if (subscriptionId !== undefined && tenantId !== undefined) pending.push({ deliveryId, subscriptionId, tenantId });
+      if (subscriptionId !== undefined && tenantId !== undefined)
+        pending.push({ deliveryId, subscriptionId, tenantId });
     });
     return { pending, skipped: row.skipped, left: row.left_over };
   }

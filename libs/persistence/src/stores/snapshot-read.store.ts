@@ -1,13 +1,7 @@
 import type { AccessFacts } from '@iss/domain';
 import { Coalescer } from '../coalescer';
 import { type InputColumns, inputArrays, inputRows, type Sql, type Statement, statement } from '../sql';
-import {
-  ACCESS_COLUMNS,
-  type AccessFactsRow,
-  ANY_TENANT_ACCESS,
-  TENANT_ACCESS,
-  toAccessFacts,
-} from './access-facts';
+import { ACCESS_COLUMNS, type AccessFactsRow, ANY_TENANT_ACCESS, TENANT_ACCESS, toAccessFacts } from './access-facts';
 
 /** Who reads. `tenantId` null: for whichever of the principal's tenants may (the global forms). */
 export interface Reader {

@@ -117,7 +117,9 @@ describe('create', () => {
     await expect(store.create(heard)).resolves.toMatchObject({ kind: 'written', eventId: heard.eventId });
     const refused = snapshot({ tenantId: 'beta', principalId: 'stranger' });
     await store.create(refused);
-    expect(await count('SELECT count(*) FROM outbox_events WHERE event_id = ANY($1)', [[heard.eventId, refused.eventId]])).toBe(1);
+    expect(
+      await count('SELECT count(*) FROM outbox_events WHERE event_id = ANY($1)', [[heard.eventId, refused.eventId]]),
+    ).toBe(1);
   });
 });
 
@@ -154,7 +156,9 @@ describe('append', () => {
     );
     expect(results.filter((kind) => kind === 'written')).toHaveLength(1);
     expect(results.filter((kind) => !['written', 'refused', 'conflict'].includes(kind))).toEqual([]);
-    expect(await count('SELECT count(*) FROM updates WHERE update_id = $1 AND status = $2', [updateId, 'applied'])).toBe(1);
+    expect(
+      await count('SELECT count(*) FROM updates WHERE update_id = $1 AND status = $2', [updateId, 'applied']),
+    ).toBe(1);
   });
 
   it('lets one of many proposals on one base through, and leaves the others proposed', async () => {
@@ -163,7 +167,9 @@ describe('append', () => {
     await stores[0]?.create(first);
     const updateIds = await Promise.all(Array.from({ length: 30 }, () => propose(first)));
     const results = await kinds(
-      updateIds.map((updateId, index) => stores[index % 2]?.append(next(first, updateId))).filter((o) => o !== undefined),
+      updateIds
+        .map((updateId, index) => stores[index % 2]?.append(next(first, updateId)))
+        .filter((o) => o !== undefined),
     );
     expect(results.filter((kind) => kind === 'written')).toHaveLength(1);
     const states = 'SELECT count(*) FROM updates WHERE update_id = ANY($1) AND status = $2';
@@ -206,7 +212,9 @@ describe('request_id of a proposal', () => {
         }),
       ),
     );
-    const ids = outcomes.map((outcome) => (outcome !== undefined && outcome.kind !== 'refused' ? outcome.update.updateId : null));
+    const ids = outcomes.map((outcome) =>
+      outcome !== undefined && outcome.kind !== 'refused' ? outcome.update.updateId : null,
+    );
     expect(new Set(ids).size).toBe(1);
     expect(ids[0]).not.toBeNull();
   });

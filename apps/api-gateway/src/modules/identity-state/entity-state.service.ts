@@ -7,12 +7,7 @@ import {
   type Sealed,
   validateEnvelope,
 } from '@iss/domain';
-import {
-  type RefusedSnapshot,
-  type SnapshotRecord,
-  SnapshotReadStore,
-  SnapshotWriteStore,
-} from '@iss/persistence';
+import { type RefusedSnapshot, type SnapshotRecord, SnapshotReadStore, SnapshotWriteStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { RULES } from '../../access/rules';
 import { EventHandOver } from '../../events/event-hand-over';

@@ -20,7 +20,8 @@ export class EntityStatesController {
   @Post()
   @ApiOperation({
     summary: "Write a subject's first snapshot and become its owner; or, as owner, the version after the latest",
-    description: 'Role: tenant_editor. The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.',
+    description:
+      'Role: tenant_editor. The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.',
   })
   @ApiEntityStateWrite()
   async submit(

@@ -8,7 +8,13 @@ import {
   type VerifyMode,
   verifySnapshot,
 } from '@iss/domain';
-import { type Reader, type SnapshotRead, type SnapshotRecord, SnapshotReadStore, type SubjectRef } from '@iss/persistence';
+import {
+  type Reader,
+  type SnapshotRead,
+  type SnapshotRecord,
+  SnapshotReadStore,
+  type SubjectRef,
+} from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { RULES } from '../../access/rules';
 
@@ -35,7 +41,12 @@ export class SnapshotReadService {
     return this.verified(requireRead(reader, read, RULES.readLatest), options);
   }
 
-  async byVersion(reader: Reader, subject: SubjectRef, version: number, options: ReadOptions): Promise<VerifiedSnapshot> {
+  async byVersion(
+    reader: Reader,
+    subject: SubjectRef,
+    version: number,
+    options: ReadOptions,
+  ): Promise<VerifiedSnapshot> {
     const read = await this.snapshots.byVersion(reader, subject, version, needsEnvelope(options));
     return this.verified(requireRead(reader, read, RULES.readVersion), options);
   }
@@ -51,7 +62,10 @@ export class SnapshotReadService {
     if (options.verify === 'none') return { snapshot, verification: undefined };
     const parents =
       options.verify === 'chain' ? await this.snapshots.parents(snapshot, snapshot.snapshotVersion, options.depth) : [];
-    return { snapshot, verification: verifySnapshot(options.verify, toStored(snapshot), parents.map(toStored)) };
+    return {
+      snapshot,
+      verification: verifySnapshot(options.verify, toStored(snapshot), parents.map(toStored), options.depth),
+    };
   }
 }
 

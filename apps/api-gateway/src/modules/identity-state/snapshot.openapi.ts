@@ -49,7 +49,11 @@ export const ENVELOPE_SCHEMA: Schema = object(
       additionalProperties: {
         type: 'array',
         items: object(
-          { evidence_id: TEXT, evidence_type: TEXT, role: { type: 'string', enum: ['primary', 'corroborating', 'conflicting'] } },
+          {
+            evidence_id: TEXT,
+            evidence_type: TEXT,
+            role: { type: 'string', enum: ['primary', 'corroborating', 'conflicting'] },
+          },
           ['role'],
         ),
       },
@@ -79,7 +83,9 @@ export const ENVELOPE_EXAMPLE = {
     },
   ],
   audit: { created_by: 'oidc:dev#alice', created_at: '2026-01-15T09:30:00Z', source: 'onboarding' },
-  attribute_paths: { '/attributes/legal/legal_name': [{ evidence_id: 'ev-1', evidence_type: 'registry_extract', role: 'primary' }] },
+  attribute_paths: {
+    '/attributes/legal/legal_name': [{ evidence_id: 'ev-1', evidence_type: 'registry_extract', role: 'primary' }],
+  },
 };
 
 const HEADER_EXAMPLE = {
@@ -135,6 +141,13 @@ export function ApiEntityStateWrite(): MethodDecorator {
     ApiTenantParam(),
     ApiBody({ schema: ENVELOPE_SCHEMA, examples: { first: { summary: 'A first snapshot', value: ENVELOPE_EXAMPLE } } }),
     ApiAnswer(201, 'The stored snapshot.', SNAPSHOT_SCHEMA, SNAPSHOT_EXAMPLE),
-    ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type'),
+    ApiErrors(
+      'validation_error',
+      'unauthorized',
+      'forbidden',
+      'conflict',
+      'payload_too_large',
+      'unsupported_media_type',
+    ),
   );
 }

@@ -51,7 +51,9 @@ export class SnapshotsController {
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
-  @ApiOperation({ summary: 'Read one version of a subject, as owner or by grant (read_snapshot_by_id or read_lineage)' })
+  @ApiOperation({
+    summary: 'Read one version of a subject, as owner or by grant (read_snapshot_by_id or read_lineage)',
+  })
   @ApiParam({ name: 'snapshot_version', schema: { type: 'integer', minimum: 1 }, example: 1 })
   @ApiSnapshotAnswers({ subject: true, tenant: true })
   versionForTenant(

@@ -55,7 +55,12 @@ type Family = 'tenant' | 'subject';
 
 /** Documents a proposal in either path family. */
 export function ApiUpdatePropose(family: Family, body: Type<object>): MethodDecorator {
-  const common = { base_snapshot_version: 1, patch_ops: PATCH_EXAMPLE, request_id: 'req-0001', subject_id: 'acme-corp' };
+  const common = {
+    base_snapshot_version: 1,
+    patch_ops: PATCH_EXAMPLE,
+    request_id: 'req-0001',
+    subject_id: 'acme-corp',
+  };
   const example =
     family === 'subject'
       ? common
@@ -66,7 +71,14 @@ export function ApiUpdatePropose(family: Family, body: Type<object>): MethodDeco
     ApiBody({ type: body, examples: { rename: { summary: 'Change the legal name', value: example } } }),
     ApiAnswer(201, 'The proposal; nothing is changed yet.', UPDATE_SCHEMA, UPDATE_EXAMPLE),
     ApiAnswer(200, 'The proposal stored earlier under the same request_id.', UPDATE_SCHEMA, UPDATE_EXAMPLE),
-    ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type'),
+    ApiErrors(
+      'validation_error',
+      'unauthorized',
+      'forbidden',
+      'conflict',
+      'payload_too_large',
+      'unsupported_media_type',
+    ),
   );
 }
 
@@ -74,7 +86,10 @@ export function ApiUpdatePropose(family: Family, body: Type<object>): MethodDeco
 export function ApiUpdateApply(family: Family): MethodDecorator {
   const answer =
     family === 'tenant'
-      ? ApiAnswer(201, 'The envelope of the new snapshot.', ENVELOPE_SCHEMA, { ...ENVELOPE_EXAMPLE, snapshot_version: 2 })
+      ? ApiAnswer(201, 'The envelope of the new snapshot.', ENVELOPE_SCHEMA, {
+          ...ENVELOPE_EXAMPLE,
+          snapshot_version: 2,
+        })
       : ApiAnswer(
           200,
           'The new snapshot.',

@@ -10,7 +10,9 @@ import { type Meta, readMeta } from './meta';
 import { type Readiness, ReadinessService } from './readiness.service';
 
 const TEXT: Schema = { type: 'string' };
-const CHECK: Schema = object({ status: { type: 'string', enum: ['ok', 'degraded', 'failed'] }, detail: TEXT }, ['detail']);
+const CHECK: Schema = object({ status: { type: 'string', enum: ['ok', 'degraded', 'failed'] }, detail: TEXT }, [
+  'detail',
+]);
 const READINESS: Schema = object({
   status: { type: 'string', enum: ['ready', 'not_ready'] },
   checks: object({ database: CHECK, migrations: CHECK, queue: CHECK, outbox: CHECK }),

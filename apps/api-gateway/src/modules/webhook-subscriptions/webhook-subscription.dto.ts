@@ -1,6 +1,16 @@
 import { EVENT_TYPES, type EventType } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+} from 'class-validator';
 import { TENANT_ID } from '../../http/path-params';
 
 const MAX_EVENT_TYPES = 16;

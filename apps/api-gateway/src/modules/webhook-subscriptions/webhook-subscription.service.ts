@@ -60,8 +60,7 @@ export class WebhookSubscriptionService {
   private requireTarget(text: string): string {
     const trimmed = text.trim();
     const url = URL.canParse(trimmed) ? new URL(trimmed) : null;
-    const isAllowed =
-      url?.protocol === 'https:' || (url?.protocol === 'http:' && this.settings.allowPrivateTargets);
+    const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && this.settings.allowPrivateTargets);
     // A URL parser drops line breaks; what is stored must be what was meant.
     if (!isAllowed || url === null || url.username !== '' || url.password !== '' || /[\p{Cc}\s]/u.test(trimmed)) {
       throw new DomainError('validation_error', 'target_url must be an https: URL without credentials.', [

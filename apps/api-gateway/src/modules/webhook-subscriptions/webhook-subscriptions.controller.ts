@@ -10,7 +10,11 @@ import { UuidParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
 import { CreateWebhookSubscriptionBody, ListWebhookSubscriptionsQuery } from './webhook-subscription.dto';
 import { WebhookSubscriptionService } from './webhook-subscription.service';
-import { SUBSCRIPTION_PREFIX, type WebhookSubscriptionView, webhookSubscriptionView } from './webhook-subscription.views';
+import {
+  SUBSCRIPTION_PREFIX,
+  type WebhookSubscriptionView,
+  webhookSubscriptionView,
+} from './webhook-subscription.views';
 
 const TEXT: Schema = { type: 'string' };
 const EVENT_TYPE_LIST: Schema = { type: 'array', items: { type: 'string', enum: EVENT_TYPES } };
@@ -46,7 +50,9 @@ export class WebhookSubscriptionsController {
   constructor(private readonly subscriptions: WebhookSubscriptionService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Subscribe a URL to events of a tenant; answers the signing secret once. Role: tenant_reader' })
+  @ApiOperation({
+    summary: 'Subscribe a URL to events of a tenant; answers the signing secret once. Role: tenant_reader',
+  })
   @ApiBody({
     type: CreateWebhookSubscriptionBody,
     examples: {

@@ -1,0 +1,248 @@
+import { Client } from 'pg';
+import { request as httpRequest } from 'node:http';
+import { envelope, startGateway, type TestGateway } from './gateway';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ BODY_LIMIT_BYTES: '4096' });
+  await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme', slug: 'acme' }).expect(201);
+});
+
+afterAll(() => gateway.close());
+
+const member = (name: string): string => `/v1/tenants/acme/members/${encodeURIComponent(`oidc:test#${name}`)}`;
+
+describe('tenants', () => {
+  it('answers both shapes, and makes a human its owner', async () => {
+    const answer = await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'zed', name: 'Zed' }).expect(201);
+    const fields = { tenant_id: 'zed', name: 'Zed', slug: null, created_at: expect.any(String), chain_enforced: true };
+    expect(answer.body).toEqual({ ...fields, tenant: fields });
+    const database = new Client({ connectionString: gateway.databaseUrl });
+    await database.connect();
+    const { rows } = await database.query(`SELECT * FROM memberships WHERE tenant_id = 'zed'`);
+    await database.end();
+    expect(rows).toMatchObject([
+      { api_functional_role: 'tenant_owner', tenancy_role: 'account_admin', allow_counterparty_access: false },
+    ]);
+  });
+
+  it.each([
+    [{ tenant_id: 'acme', name: 'x' }, 409, undefined],
+    [{ tenant_id: 'other', name: 'x', slug: 'acme' }, 409, undefined],
+    [{ tenant_id: 'bad id', name: 'x' }, 400, ['/tenant_id']],
+    [{ name: 5 }, 400, ['/tenant_id', '/name']],
+    [{ tenant_id: 'a', name: 'x', extra: 1 }, 400, ['/extra']],
+    [[], 400, ['']],
+  ])('refuses %j with %i', async (body, status, paths) => {
+    const answer = await gateway.as('alice', 'post', '/v1/tenants').send(body).expect(status);
+    expect(answer.body.error.details?.map((detail: { path: string }) => detail.path)).toEqual(paths);
+  });
+
+  it('names keys that reach into the class', async () => {
+    const answer = await gateway
+      .as('alice', 'post', '/v1/tenants')
+      .set('Content-Type', 'application/json')
+      .send('{"tenant_id":"t","name":"n","__proto__":{"slug":"x"},"constructor":1}')
+      .expect(400);
+    expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toEqual([
+      '/__proto__',
+      '/constructor',
+    ]);
+  });
+});
+
+describe('members', () => {
+  it('are made by admins, never above the own role', async () => {
+    await gateway.as('alice', 'put', member('admin')).send({ role: 'tenant_admin' }).expect(200, {
+      tenant_id: 'acme',
+      principal_id: 'oidc:test#admin',
+      api_functional_role: 'tenant_admin',
+      status: 'active',
+    });
+    await gateway.as('admin', 'put', member('reader')).send({ role: 'tenant_reader' }).expect(200);
+    await gateway.as('admin', 'put', member('admin')).send({ role: 'tenant_owner' }).expect(403);
+    await gateway.as('admin', 'put', member('alice')).send({ role: 'tenant_reader' }).expect(403);
+    await gateway.as('reader', 'put', member('reader')).send({ role: 'tenant_admin' }).expect(403);
+    await gateway.as('stranger', 'put', member('stranger')).send({ role: 'tenant_reader' }).expect(403);
+    await gateway.as('alice', 'put', member('alice')).send({ role: 'tenant_admin' }).expect(409);
+    await gateway.as('alice', 'put', member('x')).send({ role: 'king' }).expect(400);
+    await gateway.as('alice', 'put', '/v1/tenants/acme/members/nobody').send({ role: 'tenant_reader' }).expect(400);
+  });
+
+  it('keep one owner, whoever races', async () => {
+    await gateway.as('o1', 'post', '/v1/tenants').send({ tenant_id: 'duo', name: 'Duo' }).expect(201);
+    const path = (name: string): string => `/v1/tenants/duo/members/${encodeURIComponent(`oidc:test#${name}`)}`;
+    await gateway.as('o1', 'put', path('o2')).send({ role: 'tenant_owner' }).expect(200);
+    const statuses = await Promise.all(
+      ['o1', 'o2'].map(async (name) =>
+        gateway
+          .as(name, 'put', path(name))
+          .send({ role: 'tenant_reader' })
+          .then((a) => a.status),
+      ),
+    );
+    expect(statuses.sort()).toEqual([200, 409]);
+  });
+
+  it('of which only humans assign tenant_owner', async () => {
+    const token = await gateway.issuer.mint('bot', { principal_type: 'service_account' });
+    const create = gateway.as(null, 'post', '/v1/tenants').set('Authorization', `Bearer ${token}`);
+    await create.send({ tenant_id: 'bots', name: 'Bots' }).expect(201);
+    const path = `/v1/tenants/bots/members/${encodeURIComponent('oidc:test#x')}`;
+    const put = gateway.as(null, 'put', path).set('Authorization', `Bearer ${token}`);
+    await put.send({ role: 'tenant_owner' }).expect(403);
+  });
+});
+
+describe('webhook subscriptions', () => {
+  const create = {
+    tenant_id: 'acme',
+    target_url: ' https://example.com/hook ',
+    event_types: ['identity.snapshot.created'],
+  };
+
+  it('are created with a secret that is shown once', async () => {
+    const made = await gateway.as('alice', 'post', '/v1/webhook-subscriptions').send(create).expect(201);
+    expect(made.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const subscription = made.body.webhook_subscription;
+    expect(subscription).toMatchObject({
+      subscription_id: expect.stringMatching(/^wsub_/),
+      target_url: 'https://example.com/hook',
+      event_types: create.event_types,
+      subscribed_event_types: create.event_types,
+      status: 'active',
+      disabled_at: null,
+    });
+    for (const id of [subscription.subscription_id, subscription.subscription_id.slice('wsub_'.length)]) {
+      const got = await gateway.as('alice', 'get', `/v1/webhook-subscriptions/${id}`).expect(200);
+      expect(got.body).toEqual({ webhook_subscription: subscription });
+    }
+    const listed = await gateway.as('alice', 'get', '/v1/webhook-subscriptions?tenant_id=acme').expect(200);
+    expect(listed.body.items).toEqual([subscription]);
+    expect(listed.text).not.toContain(made.body.secret);
+    await gateway.as('stranger', 'get', `/v1/webhook-subscriptions/${subscription.subscription_id}`).expect(403);
+    await gateway.as('stranger', 'get', '/v1/webhook-subscriptions?tenant_id=acme').expect(403);
+  });
+
+  it.each([
+    [{ target_url: 'ftp://example.com' }, '/target_url'],
+    [{ target_url: 'https://user:pass@example.com' }, '/target_url'],
+    [{ target_url: 'https://example.com/\r\nx: y' }, '/target_url'],
+    [{ event_types: [] }, '/event_types'],
+    [{ event_types: ['webhook.test'] }, '/event_types'],
+    [{ event_types: undefined }, '/event_types'],
+    [{ subscribed_event_types: ['refresh_request.created'] }, '/subscribed_event_types'],
+  ])('are refused: %j', async (change, path) => {
+    const answer = await gateway
+      .as('alice', 'post', '/v1/webhook-subscriptions')
+      .send({ ...create, ...change })
+      .expect(400);
+    expect(answer.body.error.details[0].path).toBe(path);
+  });
+});
+
+describe('the edge', () => {
+  const raw = (path: string, headers: Record<string, string>): Promise<{ status: number; body: string }> =>
+    new Promise((resolve, reject) => {
+      httpRequest(`${gateway.url}${path}`, { headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  it.each([
+    ['get', '/v1/nothing', 404, 'not_found'],
+    ['delete', '/v1/tenants', 405, 'method_not_allowed'],
+    ['get', '/v1/tenants/acme/subjects/organization/%E0%A4%A/snapshots/latest', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/subjects/organization/a%00b/snapshots/latest', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/subjects/planet/x/snapshots/latest', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/subjects/entity/x/snapshots/0', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/subjects/entity/x/snapshots/latest?verify=all', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/subjects/entity/x/snapshots/latest?depth=1001', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/subjects/entity/x/snapshots/latest?depth=1&depth=2', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/subjects/entity/x/snapshots/latest?color=red', 400, 'validation_error'],
+    ['get', '/v1/tenants/acme/snapshots/not-a-uuid', 400, 'validation_error'],
+    ['get', '/v1/tenants/..%2Fetc/snapshots/5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', 400, 'validation_error'],
+  ] as const)('%s %s → %i %s', async (method, path, status, code) => {
+    const answer = await gateway.as('alice', method, path).expect(status);
+    expect(answer.body.error).toMatchObject({ code, request_id: answer.headers['x-request-id'] });
+    expect(answer.headers['link']).toContain(`#${code}`);
+  });
+
+  it('allows what a path offers', async () => {
+    const answer = await gateway.as('alice', 'delete', '/v1/tenants').expect(405);
+    expect(answer.headers['allow']).toBe('POST');
+  });
+
+  it('takes JSON in UTF-8 only, and not too much of it', async () => {
+    const post = () => gateway.as('alice', 'post', '/v1/tenants/acme/entity-states');
+    await post().set('Content-Type', 'text/plain').send('{}').expect(415);
+    await post().set('Content-Type', 'application/json; charset=latin1').send('{}').expect(415);
+    await post().set('Content-Type', 'application/json').set('Content-Encoding', 'gzip').send('{}').expect(415);
+    await post().set('Content-Type', 'application/json').send('').expect(400);
+    const large = await post()
+      .send(envelope({ attributes: { a: 'x'.repeat(5000) } }))
+      .expect(413);
+    expect(large.body.error.code).toBe('payload_too_large');
+  });
+
+  it('asks for a token before it reads a body', async () => {
+    const answer = await gateway
+      .as(null, 'post', '/v1/tenants')
+      .set('Content-Type', 'text/plain')
+      .send('x')
+      .expect(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  it('keeps a sane request id and replaces any other', async () => {
+    const kept = await gateway.as(null, 'get', '/health').set('X-Request-Id', 'abc-1').expect(200, { status: 'ok' });
+    expect(kept.headers['x-request-id']).toBe('abc-1');
+    const replaced = await gateway.as(null, 'get', '/health').set('X-Request-Id', 'a b').expect(200);
+    expect(replaced.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(replaced.headers).not.toHaveProperty('x-powered-by');
+    expect(replaced.headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it('answers headers that are too large in the error envelope', async () => {
+    const answer = await raw('/health', { 'x-large': 'x'.repeat(20_000) });
+    expect(answer.status).toBe(431);
+    expect(JSON.parse(answer.body).error.code).toBe('request_header_fields_too_large');
+  });
+
+  it('says what it is and whether it is ready', async () => {
+    const meta = await gateway.as(null, 'get', '/v1/meta').expect(200);
+    expect(Object.keys(meta.body).sort()).toEqual(['builtAt', 'env', 'gitSha', 'node', 'service', 'ts', 'version']);
+    const ready = await gateway.as(null, 'get', '/v1/ops/readiness').expect(200);
+    expect(ready.body).toMatchObject({
+      status: 'ready',
+      checks: { database: { status: 'ok' }, queue: { status: 'ok' } },
+    });
+    const metrics = await gateway.as(null, 'get', '/metrics').expect(200);
+    expect(metrics.text).toContain('http_request_duration_seconds');
+  });
+
+  it('describes every route in OpenAPI 3.1, and shows it', async () => {
+    const document = await gateway.as(null, 'get', '/openapi.json').expect(200);
+    expect(document.body.openapi).toBe('3.1.0');
+    for (const path of Object.values<Record<string, { summary?: string }>>(document.body.paths)) {
+      for (const operation of Object.values(path)) expect(operation.summary).toEqual(expect.any(String));
+    }
+    const page = await gateway.as(null, 'get', '/docs').expect(200);
+    expect(page.text).toContain('swagger-ui');
+    expect(page.text).not.toMatch(/(src|href)="https?:/);
+  });
+});
+
+describe('settings', () => {
+  it('can close /v1/meta', async () => {
+    const closed = await startGateway({ META_REQUIRES_AUTH: 'true' });
+    await closed.as(null, 'get', '/v1/meta').expect(401);
+    await closed.as('alice', 'get', '/v1/meta').expect(200);
+    await closed.close();
+  });
+});

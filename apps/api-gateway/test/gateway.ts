@@ -1,0 +1,91 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createLogger, createRegistry, gatewayEnv } from '@iss/platform';
+import { openDatabase } from '@iss/persistence';
+import { migrateQueue, openQueue } from '@iss/queue';
+import request, { type Test } from 'supertest';
+import { createTestDatabase } from '../../../tools/testing/test-database';
+import { startTestIssuer, type TestIssuer } from '../../../tools/testing/test-issuer';
+import { createGateway } from '../src/app';
+import { EventHandOver } from '../src/events/event-hand-over';
+
+/** Who calls in the tests; none is a member of anything at first. */
+export const USERS = ['alice', 'bob', 'reader', 'proposer', 'editor', 'admin', 'zoe', 'stranger', 'o1', 'o2'] as const;
+export type User = (typeof USERS)[number];
+
+/** The gateway as it runs, over real PostgreSQL and a real issuer, with what tests ask of it. */
+export interface TestGateway {
+  url: string;
+  databaseUrl: string;
+  issuer: TestIssuer;
+  /** Names of the statements sent since the last `sent.length = 0`. */
+  sent: string[];
+  /** A request as one of {@link USERS}; null: without a token. */
+  as(user: User | null, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string): Test;
+  close(): Promise<void>;
+}
+
+export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+  const [created, issuer] = await Promise.all([createTestDatabase({ migrated: true }), startTestIssuer()]);
+  await migrateQueue(created.url);
+  const settings = gatewayEnv({
+    APP_ENV: 'local',
+    DATABASE_URL: created.url,
+    OIDC_ISSUER: issuer.oidcIssuer,
+    OIDC_PROJECT_ID: issuer.projectId,
+    SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    LOG_LEVEL: 'silent',
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    ...env,
+  });
+  const sent: string[] = [];
+  const database = await openDatabase({
+    url: created.url,
+    poolSize: 8,
+    applicationName: 'test-gateway',
+    observe: (name) => sent.push(name),
+  });
+  const logger = createLogger({ name: 'test-gateway', level: settings.logLevel });
+  const warn = (): void => undefined;
+  const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, warn });
+  const handOver = new EventHandOver(queue, warn);
+  const metrics = createRegistry('test-gateway');
+  const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
+  await app.listen(0, '127.0.0.1');
+  const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  const tokens = new Map<User, string>();
+  for (const user of USERS) tokens.set(user, await issuer.mint(user));
+
+  return {
+    url,
+    databaseUrl: created.url,
+    issuer,
+    sent,
+    as(user, method, path) {
+      const test = request(url)[method](path);
+      return user === null ? test : test.set('Authorization', `Bearer ${tokens.get(user)}`);
+    },
+    async close() {
+      await app.close();
+      await handOver.close();
+      await queue.close();
+      await database.close();
+      await issuer.stop();
+      await created.drop();
+    },
+  };
+}
+
+/** An envelope that is valid, changed as given. */
+export function envelope(change: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    envelope_version: 'entity_state_envelope_v1',
+    snapshot_id: randomUUID(),
+    snapshot_version: 1,
+    generated_at: '2026-01-15T09:30:00Z',
+    subject: { subject_type: 'organization', subject_id: `subject-${randomUUID()}` },
+    attributes: { legal: { legal_name: 'Zürich Öl AG' }, contact: { phones: ['+41 1', '+41 2'] } },
+    evidence: [],
+    audit: { created_by: 'importer', created_at: '2026-01-15T09:30:00Z', source: 'test' },
+    ...change,
+  };
+}

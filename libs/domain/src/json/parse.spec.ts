@@ -1,0 +1,195 @@
+import { deepStrictEqual } from 'node:assert';
+import * as fc from 'fast-check';
+import { DomainError, type ErrorDetail } from '../errors';
+import { HAZARD_KEYS, anyKey, jsonValues } from '../testing/json-values';
+import { parseJson } from './parse';
+import type { JsonValue } from './value';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const parseText = (text: string): JsonValue => parseJson(utf8(text));
+const bytes = (...parts: (string | number[])[]): Uint8Array => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+function faultOf(body: string | Uint8Array, limits?: { maxDepth: number }): ErrorDetail {
+  try {
+    parseJson(typeof body === 'string' ? utf8(body) : body, limits);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    expect(error.code).toBe('validation_error');
+    expect(error.details).toHaveLength(1);
+    const detail = error.details?.[0];
+    if (detail) return detail;
+  }
+  throw new Error('was accepted');
+}
+
+describe('what is accepted comes out as JSON.parse has it', () => {
+  test.each([
+    '0', '""', 'null', ' true ', '\t[\n1 ,\r2 ]', '{}', '[]', '[[],{}]', '{"a":{"b":[1,{"c":null}]}}',
+    '"\\"\\\\\\/\\b\\f\\n\\r\\t"', '"\\u0000\\u00e9\\u20AC"', '"\\ud83d\\ude02"', '{"\\u0061":1}', '"\u2028\u2029\u007f"', '"\ufeff"',
+  ])('%j', (text) => deepStrictEqual(parseText(text), JSON.parse(text))); // prettier-ignore
+
+  test('hazardous keys are own members of ordinary objects', () => {
+    const text = `{${HAZARD_KEYS.map((key, index) => `${JSON.stringify(key)}:{"n":${index}}`).join(',')}}`;
+    const value = parseText(text);
+    deepStrictEqual(value, JSON.parse(text));
+    expect(Object.keys(value as object).sort()).toEqual([...HAZARD_KEYS].sort());
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(({} as { n?: unknown }).n).toBeUndefined();
+  });
+
+  test('composed and decomposed keys differ', () => {
+    expect(Object.keys(parseText('{"é":1,"e\u0301":2}') as object)).toHaveLength(2);
+  });
+
+  test('any JSON value', () => {
+    fc.assert(
+      fc.property(jsonValues(anyKey), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        deepStrictEqual(parseText(text), JSON.parse(text));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('100,000 keys and a string of 5 MB', () => {
+    const object = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key ${index}`, index]));
+    deepStrictEqual(parseText(JSON.stringify(object)), object);
+    const long = 'é"\\'.repeat(1_250_000);
+    expect(parseText(JSON.stringify(long))).toBe(long);
+  });
+});
+
+describe('any text', () => {
+  const token = fc.constantFrom(
+    '{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '"\\u0061"', '"\\ud800"', '\\', '0', '1', '-', '.', 'e', 'E', '+', '01', '9007199254740993',
+    'true', 'false', 'null', 'nul', ' ', '\n', '\u0001', '\u00a0', '\ufeff', "'", '{"a":', '{"a":1,"a":', '[1,', '-0', '1e400', '/', 'é',
+  ); // prettier-ignore
+
+  test('is refused when JSON.parse refuses it, and otherwise means the same or breaks one of the stricter rules', () => {
+    const outcomes = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
+        const text = tokens.join('');
+        let expected: unknown;
+        try {
+          expected = JSON.parse(text, (_key, value: unknown) => (value === 0 ? 0 : value));
+        } catch {
+          expect(['invalid_json', 'empty_body', 'byte_order_mark', 'duplicate_key', 'lone_surrogate', 'number_not_carried']).toContain(faultOf(text).code);
+          outcomes.refused++;
+          return;
+        }
+        try {
+          deepStrictEqual(parseText(text), expected);
+          outcomes.accepted++;
+        } catch (error) {
+          if (!(error instanceof DomainError)) throw error;
+          expect(['duplicate_key', 'lone_surrogate', 'number_not_carried']).toContain(error.details?.[0]?.code);
+        }
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(outcomes.accepted).toBeGreaterThan(100);
+    expect(outcomes.refused).toBeGreaterThan(100);
+  });
+});
+
+describe('numbers', () => {
+  test.each([
+    ['0', 0], ['-0', 0], ['-0.0', 0], ['-0e5', 0], ['0e-999', 0], ['0.000e99999999999999999999', 0], ['1.0', 1], ['1e3', 1000], ['1E+3', 1000], ['-1.5', -1.5], ['0.1', 0.1],
+    ['9007199254740991', 9007199254740991], ['9007199254740992', 9007199254740992], ['9007199254740994', 9007199254740994], ['-9007199254740994', -9007199254740994],
+    ['100000000000000000000', 1e20], ['1e21', 1e21], ['1e23', 1e23], ['1E30', 1e30], ['1.7976931348623157e308', Number.MAX_VALUE],
+    ['333333333.33333329', 333333333.3333333], ['0.30000000000000004', 0.30000000000000004], ['0.000000000000000000000000001', 1e-27],
+    ['5e-324', 5e-324], ['4.9406564584124654e-324', 5e-324], ['2.2250738585072014e-308', 2.2250738585072014e-308],
+    ['18446744073709551616', 2 ** 64], ['18446744073709552000', 2 ** 64], ['123456789012345680000', 123456789012345680000],
+    [`1.${'0'.repeat(1000)}`, 1], [`0.1${'0'.repeat(1000)}`, 0.1], [`0.${'0'.repeat(999)}1e1000`, 1], [`1${'0'.repeat(300)}`, 1e300], [`1${'0'.repeat(1000)}e-1000`, 1],
+    ['1e-0000000000000000000000001', 0.1],
+  ])('%s is carried', (text, value) => expect(parseText(text)).toBe(value)); // prettier-ignore
+
+  test.each([
+    '9007199254740993', '-9007199254740993', '9007199254740993.0', '900719925474099.3e1', '12345678901234567', '123456789012345678901', '100000000000000000001', '18446744073709551615',
+    '1e309', '-1e309', '1e400', '1.7976931348623159e308', `1${'0'.repeat(400)}`, '1e99999999999999999999', '1E-400', '-1e-400', '2e-324', '1e-99999999999999999999', `0.${'0'.repeat(400)}1`,
+    '0.123456789012345678', '1.00000000000000000001', '3.14159265358979323846', '0.1000000000000000055511151231257827',
+  ])('%s is not carried', (text) => expect(faultOf(`{"a":[true,${text}]}`)).toMatchObject({ path: '/a/1', code: 'number_not_carried' })); // prettier-ignore
+
+  test('an integer is carried when the double, or its RFC 8785 text, is that integer', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.bigInt({ min: 2n ** 53n - 100n, max: 2n ** 53n + 100n })), (integer) => {
+        const value = Number(integer);
+        const carried = BigInt(value) === integer || (Math.abs(value) < 1e21 && String(value) === String(integer));
+        if (carried) expect(parseText(String(integer))).toBe(value);
+        else expect(faultOf(String(integer)).code).toBe('number_not_carried');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each(['01', '-01', '+1', '.5', '5.', '1.e5', '-', '1e', '1e+', '0x10', '1_000', 'NaN', 'Infinity', '-Infinity', '00', '--1', '1.2.3'])(
+    '%s is not JSON',
+    (text) => expect(faultOf(`[${text}]`).code).toBe('invalid_json'),
+  );
+});
+
+describe('faults name the place', () => {
+  test.each<[string, string | Uint8Array, string, string]>([
+    ['nothing', '', 'empty_body', ''],
+    ['space only', ' \n\t', 'empty_body', ''],
+    ['byte order mark', '\ufeff{}', 'byte_order_mark', ''],
+    ['trailing text', '{"a":1} x', 'invalid_json', ''],
+    ['two documents', '{}{}', 'invalid_json', ''],
+    ['missing value', '{"a":{"b":}}', 'invalid_json', '/a/b'],
+    ['missing comma', '{"a":[1 2]}', 'invalid_json', '/a'],
+    ['trailing comma in an array', '{"a":[1,]}', 'invalid_json', '/a/1'],
+    ['trailing comma in an object', '{"a":{"b":1,}}', 'invalid_json', '/a'],
+    ['key without quotes', '{"a":{b:1}}', 'invalid_json', '/a'],
+    ['cut off', '{"a":[0,{"b":"c', 'invalid_json', '/a/1/b'],
+    ['control character', '{"a":"b\nc"}', 'invalid_json', '/a'],
+    ['unknown escape', '{"a":"\\x"}', 'invalid_json', '/a'],
+    ['short escape', '{"a":"\\u12g4"}', 'invalid_json', '/a'],
+    ['NUL between tokens', '{"a":1\u0000}', 'invalid_json', ''],
+    ['no-break space between tokens', '{"a":\u00a01}', 'invalid_json', '/a'],
+    ['comment', '{"a":1 /* b */}', 'invalid_json', ''],
+    ['duplicate key', '{"a":{"b":1,"c":2,"b":1}}', 'duplicate_key', '/a/b'],
+    ['duplicate escaped key', '{"a":{"b":1,"\\u0062":2}}', 'duplicate_key', '/a/b'],
+    ['duplicate __proto__', '{"__proto__":1,"__proto__":2}', 'duplicate_key', '/__proto__'],
+    ['duplicate empty key', '{"x/y":[{"":1,"":2}]}', 'duplicate_key', '/x~1y/0/'],
+    ['lone high surrogate', '{"a":["b","\\ud800"]}', 'lone_surrogate', '/a/1'],
+    ['lone low surrogate', '{"a":"x\\uDC00y"}', 'lone_surrogate', '/a'],
+    ['surrogates in the wrong order', '{"a":"\\ude02\\ud83d"}', 'lone_surrogate', '/a'],
+    ['lone surrogate in a key', '{"a":{"\\ud800":1}}', 'lone_surrogate', '/a'],
+    ['raw surrogate (CESU-8)', bytes('{"a":["', [0xed, 0xa0, 0x80], '"]}'), 'invalid_utf8', '/a/0'],
+    ['overlong slash', bytes('{"a":1,"b":"', [0xc0, 0xaf], '"}'), 'invalid_utf8', '/b'],
+    ['overlong NUL in a key', bytes('{"a":{"', [0xc0, 0x80], '":1}}'), 'invalid_utf8', '/a'],
+    ['stray continuation byte', bytes('{"é":{"�":"', [0x80], '"}}'), 'invalid_utf8', '/é/�'],
+    ['above U+10FFFF', bytes('["', [0xf4, 0x90, 0x80, 0x80], '"]'), 'invalid_utf8', '/0'],
+    ['cut within a character', bytes('["a', [0xe2, 0x82]), 'invalid_utf8', '/0'],
+    ['UTF-16', bytes([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), 'invalid_utf8', ''],
+    ['Latin-1 after the document', bytes('{}', [0xe9]), 'invalid_utf8', ''],
+  ])('%s', (_name, body, code, path) => expect(faultOf(body)).toMatchObject({ code, path }));
+
+  test('with the character or byte in the message', () => {
+    expect(faultOf('{"é":1,x').message).toBe('Expected a key in double quotes, found "x" (character 7).');
+    expect(faultOf('[1').message).toBe('Expected "," or "]", found the end of the body (character 2).');
+    expect(faultOf(bytes('["é', [0xff], '"]')).message).toBe('The body is not valid UTF-8 at byte 4.');
+  });
+});
+
+describe('depth', () => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
+  test('64 levels are accepted, 65 are not', () => {
+    deepStrictEqual(parseText(nested(64)), JSON.parse(nested(64)));
+    expect(faultOf(nested(65))).toMatchObject({ code: 'too_deep', path: '/0'.repeat(64) });
+    expect(faultOf('{"a":'.repeat(65))).toMatchObject({ code: 'too_deep', path: '/a'.repeat(64) });
+  });
+
+  test('scalars do not count, and siblings do not add up', () => {
+    expect(parseJson(utf8('[1,[2],[3]]'), { maxDepth: 2 })).toEqual([1, [2], [3]]);
+    expect(faultOf('[1,[2,{}]]', { maxDepth: 2 })).toMatchObject({ code: 'too_deep', path: '/1/1' });
+  });
+
+  test('10,000 and 1,000,000 levels', () => {
+    expect(faultOf(nested(10_000)).code).toBe('too_deep');
+    expect(faultOf('['.repeat(1_000_000)).code).toBe('too_deep');
+    expect(faultOf('{"a":'.repeat(10_000)).code).toBe('too_deep');
+  });
+});
