@@ -75,7 +75,7 @@ describe('members', () => {
     const path = (name: string): string => `/v1/tenants/duo/members/${encodeURIComponent(`oidc:test#${name}`)}`;
     await gateway.as('o1', 'put', path('o2')).send({ role: 'tenant_owner' }).expect(200);
     const statuses = await Promise.all(
-      ['o1', 'o2'].map(async (name) =>
+      (['o1', 'o2'] as const).map(async (name) =>
         gateway
           .as(name, 'put', path(name))
           .send({ role: 'tenant_reader' })

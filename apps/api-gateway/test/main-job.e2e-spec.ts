@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { Client } from 'pg';
-import { envelope, startGateway, type TestGateway } from './gateway';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
 let gateway: TestGateway;
 
@@ -110,7 +110,7 @@ describe('a first snapshot', () => {
 
   it('is followed directly by its owner only, and only in order', async () => {
     const { subject } = await writeFirst();
-    const write = async (user: string, tenant: string, change: Record<string, unknown>): Promise<number> => {
+    const write = async (user: User, tenant: string, change: Record<string, unknown>): Promise<number> => {
       const test = gateway.as(user, 'post', `/v1/tenants/${tenant}/entity-states`);
       return (await test.send(envelope({ subject, ...change }))).status;
     };

@@ -85,10 +85,15 @@ export class EventQueue {
 
   /** Stops taking jobs, waits for those that run, and disconnects: in five seconds at most, also while Redis is down. */
   async close(): Promise<void> {
-    const closing = [...this.workers, ...this.queues.values()].map((part) => part.close());
-    await within(CLOSE_TIMEOUT_MS, 'closing the queue', Promise.allSettled(closing)).catch(() => {
-      for (const worker of this.workers) void worker.disconnect().catch(() => undefined);
-    });
+    // While Redis is down, a worker that is closed gently would wait for it.
+    const force = !this.backend.isReachable();
+    const closing = [
+      ...this.workers.map((worker) => worker.close(force)),
+      ...[...this.queues.values()].map((queue) => queue.close()),
+    ];
+    await within(CLOSE_TIMEOUT_MS, 'closing the queue', Promise.allSettled(closing)).catch((error: unknown) =>
+      this.warn('The queue was left without a proper end', error),
+    );
     this.backend.close();
   }
 

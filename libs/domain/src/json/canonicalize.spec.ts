@@ -27,8 +27,10 @@ if (!hasVectors) process.stdout.write('The RFC 8785 vectors are absent: their te
 /** The number sequence of the json-canonicalization test data, whose first values are listed in its README. */
 function* numbers(staticValues: readonly bigint[]): Generator<number> {
   yield* new Float64Array(BigUint64Array.from(staticValues).buffer);
-  yield* new Float64Array(BigUint64Array.from({ length: 2000 }, (_, index) => 0x0010000000000000n + BigInt(index)).buffer);
-  for (let block = Buffer.alloc(32); ; ) {
+  yield* new Float64Array(
+    BigUint64Array.from({ length: 2000 }, (_, index) => 0x0010000000000000n + BigInt(index)).buffer,
+  );
+  for (let block = Buffer.alloc(32); ;) {
     block = createHash('sha256').update(block).digest();
     for (let at = 0; at < 32; at += 8) {
       const value = block.readDoubleLE(at);
@@ -40,7 +42,9 @@ function* numbers(staticValues: readonly bigint[]): Generator<number> {
 (hasVectors ? test : test.skip)('100,000 numbers of the json-canonicalization test data', () => {
   const readme = readFileSync(join(vectors, 'README.upstream.md'), 'utf8');
   const listed = readme.slice(readme.indexOf('staticU64s'), readme.indexOf('])')).match(/0x[0-9a-f]{16}(?=n)/g) ?? [];
-  const checksums = new Map([...readme.matchAll(/^\| ([0-9a-f]{64}) \| (\d+) /gm)].map(([, sum, lines]) => [Number(lines), sum]));
+  const checksums = new Map(
+    [...readme.matchAll(/^\| ([0-9a-f]{64}) \| (\d+) /gm)].map(([, sum, lines]) => [Number(lines), sum]),
+  );
   const hash = createHash('sha256');
   const bits = new DataView(new ArrayBuffer(8));
   const compared: number[] = [];
@@ -107,10 +111,23 @@ test('toJSON is a key like any other', () => {
 });
 
 test('inherited members are left out', () => {
-  expect(canonicalize(Object.assign(Object.create({ inherited: 1 }) as object, { own: 2 }) as JsonValue)).toBe('{"own":2}');
+  expect(canonicalize(Object.assign(Object.create({ inherited: 1 }) as object, { own: 2 }) as JsonValue)).toBe(
+    '{"own":2}',
+  );
 });
 
-test.each([NaN, Infinity, -Infinity, '\ud800', 'a\udc00', { '\ud800': 1 }, [undefined], { a: undefined }, undefined, 1n])('%p is not JSON', (value) => {
+test.each([
+  NaN,
+  Infinity,
+  -Infinity,
+  '\ud800',
+  'a\udc00',
+  { '\ud800': 1 },
+  [undefined],
+  { a: undefined },
+  undefined,
+  1n,
+])('%p is not JSON', (value) => {
   expect(() => canonicalize(value as JsonValue)).toThrow(DomainError);
 });
 

@@ -93,7 +93,7 @@ function align(from: JsonValue[], to: JsonValue[]): Step[] {
   let toAt = 0;
   const end: Match = { from: from.length, to: to.length };
   for (const match of [...matchEqual(fromDigests, toDigests), end]) {
-    steps.push(...alignGap(from.slice(fromAt, match.from), to.slice(toAt, match.to)));
+    for (const step of alignGap(from.slice(fromAt, match.from), to.slice(toAt, match.to))) steps.push(step);
     if (match !== end) steps.push('keep');
     fromAt = match.from + 1;
     toAt = match.to + 1;
@@ -177,7 +177,8 @@ function alignGap(from: JsonValue[], to: JsonValue[]): Step[] {
       const at = i * width + j;
       const before = from[i];
       const after = to[j];
-      const keep = before === undefined || after === undefined ? Infinity : costs[at + width + 1]! + 2 - similarity(before, after);
+      const keep =
+        before === undefined || after === undefined ? Infinity : costs[at + width + 1]! + 2 - similarity(before, after);
       const remove = before === undefined ? Infinity : costs[at + width]! + 1;
       const add = after === undefined ? Infinity : costs[at + 1]! + 1;
       const least = Math.min(keep, remove, add);
@@ -186,7 +187,7 @@ function alignGap(from: JsonValue[], to: JsonValue[]): Step[] {
     }
   }
   const steps: Step[] = [];
-  for (let i = 0, j = 0; i < from.length || j < to.length; ) {
+  for (let i = 0, j = 0; i < from.length || j < to.length;) {
     const step = firstSteps[i * width + j]!;
     steps.push(step);
     if (step !== 'add') i++;
@@ -225,7 +226,8 @@ function digest(value: JsonValue): number {
   if (Array.isArray(value)) {
     for (const element of value) hash = (Math.imul(hash, 33) + digest(element)) | 0;
   } else {
-    for (const [key, member] of Object.entries(value)) hash = (hash + Math.imul(digest(key) ^ 0x5bd1e995, digest(member) | 1)) | 0;
+    for (const [key, member] of Object.entries(value))
+      hash = (hash + Math.imul(digest(key) ^ 0x5bd1e995, digest(member) | 1)) | 0;
   }
   return hash;
 }

@@ -7,7 +7,8 @@ import type { JsonValue } from './value';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parseText = (text: string): JsonValue => parseJson(utf8(text));
-const bytes = (...parts: (string | number[])[]): Uint8Array => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+const bytes = (...parts: (string | number[])[]): Uint8Array =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
 function faultOf(body: string | Uint8Array, limits?: { maxDepth: number }): ErrorDetail {
   try {
@@ -74,7 +75,14 @@ describe('any text', () => {
         try {
           expected = JSON.parse(text, (_key, value: unknown) => (value === 0 ? 0 : value));
         } catch {
-          expect(['invalid_json', 'empty_body', 'byte_order_mark', 'duplicate_key', 'lone_surrogate', 'number_not_carried']).toContain(faultOf(text).code);
+          expect([
+            'invalid_json',
+            'empty_body',
+            'byte_order_mark',
+            'duplicate_key',
+            'lone_surrogate',
+            'number_not_carried',
+          ]).toContain(faultOf(text).code);
           outcomes.refused++;
           return;
         }
@@ -113,20 +121,41 @@ describe('numbers', () => {
 
   test('an integer is carried when the double, or its RFC 8785 text, is that integer', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.bigInt({ min: 2n ** 53n - 100n, max: 2n ** 53n + 100n })), (integer) => {
-        const value = Number(integer);
-        const carried = BigInt(value) === integer || (Math.abs(value) < 1e21 && String(value) === String(integer));
-        if (carried) expect(parseText(String(integer))).toBe(value);
-        else expect(faultOf(String(integer)).code).toBe('number_not_carried');
-      }),
+      fc.property(
+        fc.oneof(
+          fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
+          fc.bigInt({ min: 2n ** 53n - 100n, max: 2n ** 53n + 100n }),
+        ),
+        (integer) => {
+          const value = Number(integer);
+          const carried = BigInt(value) === integer || (Math.abs(value) < 1e21 && String(value) === String(integer));
+          if (carried) expect(parseText(String(integer))).toBe(value);
+          else expect(faultOf(String(integer)).code).toBe('number_not_carried');
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
-  test.each(['01', '-01', '+1', '.5', '5.', '1.e5', '-', '1e', '1e+', '0x10', '1_000', 'NaN', 'Infinity', '-Infinity', '00', '--1', '1.2.3'])(
-    '%s is not JSON',
-    (text) => expect(faultOf(`[${text}]`).code).toBe('invalid_json'),
-  );
+  test.each([
+    '01',
+    '-01',
+    '+1',
+    '.5',
+    '5.',
+    '1.e5',
+    '-',
+    '1e',
+    '1e+',
+    '0x10',
+    '1_000',
+    'NaN',
+    'Infinity',
+    '-Infinity',
+    '00',
+    '--1',
+    '1.2.3',
+  ])('%s is not JSON', (text) => expect(faultOf(`[${text}]`).code).toBe('invalid_json'));
 });
 
 describe('faults name the place', () => {

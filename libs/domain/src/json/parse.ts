@@ -16,7 +16,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *
  * Throws `DomainError('validation_error')` with one detail: `path` is the JSON Pointer of the place.
  */
-export function parseJson(bytes: Uint8Array, limits: { maxDepth: number } = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
+export function parseJson(
+  bytes: Uint8Array,
+  limits: { maxDepth: number } = { maxDepth: DEFAULT_MAX_DEPTH },
+): JsonValue {
   let text: string;
   try {
     text = utf8.decode(bytes);

@@ -42,7 +42,18 @@ test('formatPointer escapes names and takes indexes', () => {
 
 describe('getAt', () => {
   // RFC 6901 section 5
-  const document = { foo: ['bar', 'baz'], '': 0, 'a/b': 1, 'c%d': 2, 'e^f': 3, 'g|h': 4, 'i\\j': 5, 'k"l': 6, ' ': 7, 'm~n': 8 };
+  const document = {
+    foo: ['bar', 'baz'],
+    '': 0,
+    'a/b': 1,
+    'c%d': 2,
+    'e^f': 3,
+    'g|h': 4,
+    'i\\j': 5,
+    'k"l': 6,
+    ' ': 7,
+    'm~n': 8,
+  };
   test.each([
     ['', document],
     ['/foo', ['bar', 'baz']],
@@ -58,10 +69,19 @@ describe('getAt', () => {
     ['/m~0n', 8],
   ])('%j', (pointer, value) => expect(getAt(document, parsePointer(pointer))).toEqual(value));
 
-  test.each(['/foo/2', '/foo/-', '/foo/00', '/foo/01', '/foo/-1', '/foo/+1', '/foo/1e0', '/foo/length', '/foo/0/0', '/foo/ 1', '/foo/'])(
-    '%j names nothing',
-    (pointer) => expect(getAt(document, parsePointer(pointer))).toBeUndefined(),
-  );
+  test.each([
+    '/foo/2',
+    '/foo/-',
+    '/foo/00',
+    '/foo/01',
+    '/foo/-1',
+    '/foo/+1',
+    '/foo/1e0',
+    '/foo/length',
+    '/foo/0/0',
+    '/foo/ 1',
+    '/foo/',
+  ])('%j names nothing', (pointer) => expect(getAt(document, parsePointer(pointer))).toBeUndefined());
 
   test('inherited members name nothing', () => {
     for (const key of HAZARD_KEYS) expect(getAt({}, [key])).toBeUndefined();

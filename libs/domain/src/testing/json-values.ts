@@ -10,7 +10,12 @@ export const HAZARD_KEYS = [
 /** Arbitrary JSON values: strings of any code points and finite numbers, `-0` left out, with keys as `key` gives them. */
 export function jsonValues(key: fc.Arbitrary<string>): fc.Arbitrary<JsonValue> {
   const number = fc
-    .oneof(fc.integer({ min: -5, max: 5 }), fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+    .oneof(
+      fc.integer({ min: -5, max: 5 }),
+      fc.integer(),
+      fc.maxSafeInteger(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+    )
     .map((value) => (value === 0 ? 0 : value));
   const leaf = fc.oneof(fc.constant(null), fc.boolean(), number, fc.string({ unit: 'binary', maxLength: 8 }));
   const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
@@ -25,7 +30,11 @@ export function jsonValues(key: fc.Arbitrary<string>): fc.Arbitrary<JsonValue> {
 }
 
 /** Any key, hazards often. */
-export const anyKey = fc.oneof(fc.constantFrom(...HAZARD_KEYS), fc.constantFrom('a', 'b', 'c', 'id'), fc.string({ unit: 'binary', maxLength: 4 }));
+export const anyKey = fc.oneof(
+  fc.constantFrom(...HAZARD_KEYS),
+  fc.constantFrom('a', 'b', 'c', 'id'),
+  fc.string({ unit: 'binary', maxLength: 4 }),
+);
 
 /** Few and harmless keys, so that two documents have much in common. */
 export const plainKey = fc.constantFrom('a', 'b', 'c', 'd', 'id', 'x/y', 'm~n');

@@ -1,0 +1,99 @@
+import * as fc from 'fast-check';
+import { anyKey, jsonValues, plainKey } from '../testing/json-values';
+import { canonicalize } from './canonicalize';
+import { diff, type DiffOperation } from './diff';
+import { applyPatch } from './patch';
+import type { JsonValue } from './value';
+
+function shuffled(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).reverse().map(([key, member]) => [key, shuffled(member)])); // prettier-ignore
+}
+
+const text = (value: unknown): string => canonicalize(value as JsonValue);
+
+describe('any two documents', () => {
+  const runs = (from: fc.Arbitrary<JsonValue>): fc.Arbitrary<[JsonValue, JsonValue]> => fc.tuple(from, from);
+  const scalarArrays = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
+  const recordArrays = fc.array(fc.record({ id: fc.integer({ min: 0, max: 9 }), v: fc.integer({ min: 0, max: 1 }) }), {
+    maxLength: 20,
+  });
+
+  test.each<[string, fc.Arbitrary<[JsonValue, JsonValue]>]>([
+    ['with any keys', runs(jsonValues(anyKey))],
+    ['with much in common', runs(jsonValues(plainKey))],
+    ['arrays of few different scalars', runs(scalarArrays)],
+    ['arrays of records', runs(recordArrays.map((items) => ({ items })))],
+  ])('%s: the operations turn one into the other', (_name, pairs) => {
+    fc.assert(
+      fc.property(pairs, ([from, to]) => {
+        const before = text([from, to]);
+        const operations = diff(from, to);
+        expect(text(applyPatch(from, operations))).toBe(text(to));
+        expect(text([from, to])).toBe(before);
+        expect(text(diff(shuffled(from), shuffled(to)))).toBe(text(operations));
+        expect(operations.length === 0).toBe(text(from) === text(to));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+const record = (id: number, status = 'new'): JsonValue => ({ id, name: `Name ${id}`, status });
+const records = (...ids: number[]): JsonValue[] => ids.map((id) => record(id));
+
+test.each<[string, JsonValue, JsonValue, DiffOperation[]]>([
+  ['equal', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
+  ['key order only', { a: 1, b: 2 }, { b: 2, a: 1 }, []],
+  ['another root', 1, 'x', [{ op: 'replace', path: '', value: 'x' }]],
+  ['object to array', { a: {} }, { a: [] }, [{ op: 'replace', path: '/a', value: [] }]],
+  ['keys in sorted order', { z: 1, m: 1, b: 1 }, { a: 2, z: 2, b: 1, c: 2 }, [
+    { op: 'add', path: '/a', value: 2 }, { op: 'add', path: '/c', value: 2 }, { op: 'remove', path: '/m' }, { op: 'replace', path: '/z', value: 2 },
+  ]],
+  ['escaped names', { 'a/b': { '~': 1 } }, { 'a/b': { '~': 2 } }, [{ op: 'replace', path: '/a~1b/~0', value: 2 }]],
+  ['to null is a replacement', { a: 1 }, { a: null }, [{ op: 'replace', path: '/a', value: null }]],
+  ['inherited names', {}, { constructor: 1 }, [{ op: 'add', path: '/constructor', value: 1 }]],
+  ['inserted first', [1, 2, 3], [0, 1, 2, 3], [{ op: 'add', path: '/0', value: 0 }]],
+  ['inserted in the middle', [1, 2, 3], [1, 9, 2, 3], [{ op: 'add', path: '/1', value: 9 }]],
+  ['appended', [1, 2], [1, 2, 3], [{ op: 'add', path: '/2', value: 3 }]],
+  ['removed first', [1, 2, 3], [2, 3], [{ op: 'remove', path: '/0' }]],
+  ['removed and inserted elsewhere', [1, 2, 3, 4, 5], [2, 3, 4, 9, 5], [{ op: 'remove', path: '/0' }, { op: 'add', path: '/3', value: 9 }]],
+  ['two removed', [1, 2, 3, 4, 5], [1, 3, 5], [{ op: 'remove', path: '/1' }, { op: 'remove', path: '/2' }]],
+  ['repeated values', [0, 0, 1, 0, 0], [0, 0, 0, 0], [{ op: 'remove', path: '/2' }]],
+  ['emptied', [1, 2], [], [{ op: 'remove', path: '/0' }, { op: 'remove', path: '/0' }]],
+  ['a scalar changed in place', [1, 2, 3], [1, 9, 3], [{ op: 'replace', path: '/1', value: 9 }]],
+  ['an only member changed in place', [{ a: 1 }], [{ a: 2 }], [{ op: 'replace', path: '/0/a', value: 2 }]],
+  ['an element changed in place', records(1, 2, 3), [record(1), record(2, 'old'), record(3)], [{ op: 'replace', path: '/1/status', value: 'old' }]],
+  ['an element changed after one was inserted', records(1, 2, 3, 4), [record(0), record(1), record(2), record(3, 'old'), record(4)], [
+    { op: 'add', path: '/0', value: record(0) }, { op: 'replace', path: '/3/status', value: 'old' },
+  ]],
+  ['an element changed next to an inserted one', records(1, 2, 3), [record(1), record(9), record(2, 'old'), record(3)], [
+    { op: 'add', path: '/1', value: record(9) }, { op: 'replace', path: '/2/status', value: 'old' },
+  ]],
+  ['an element changed next to a removed one', records(1, 2, 3, 4), [record(1), record(3, 'old'), record(4)], [
+    { op: 'remove', path: '/1' }, { op: 'replace', path: '/1/status', value: 'old' },
+  ]],
+  ['an element without anything in common', [1, { a: 1 }, 3], [1, { b: 2 }, 3], [{ op: 'replace', path: '/1', value: { b: 2 } }]],
+  ['nested arrays', [[1, 2], [3, 4]], [[1, 2], [3, 5, 4]], [{ op: 'add', path: '/1/1', value: 5 }]],
+])('%s', (_name, from, to, operations) => expect(diff(from, to)).toEqual(operations)); // prettier-ignore
+
+describe('long arrays', () => {
+  const long = (count: number): number[] => Array.from({ length: count }, (_, index) => index % 7);
+
+  test('a few edits far apart are found', () => {
+    const from = long(20_000);
+    const to = [...from];
+    to.splice(15_000, 1);
+    to.splice(100, 0, 9);
+    expect(diff(from, to)).toEqual([{ op: 'add', path: '/100', value: 9 }, { op: 'remove', path: '/15001' }]); // prettier-ignore
+  });
+
+  test('arrays with nothing in common are walked by position', () => {
+    const from = long(200_000);
+    const to = from.slice(1).map((value) => value + 10);
+    const operations = diff(from, to);
+    expect(operations).toHaveLength(200_000);
+    expect(operations.at(-1)).toEqual({ op: 'remove', path: '/199999' });
+  });
+});
