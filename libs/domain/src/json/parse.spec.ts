@@ -30,12 +30,22 @@ describe('what is accepted comes out as JSON.parse has it', () => {
   ])('%j', (text) => deepStrictEqual(parseText(text), JSON.parse(text))); // prettier-ignore
 
   test('hazardous keys are own members of ordinary objects', () => {
-    const text = `{${HAZARD_KEYS.map((key, index) => `${JSON.stringify(key)}:{"n":${index}}`).join(',')}}`;
-    const value = parseText(text);
-    deepStrictEqual(value, JSON.parse(text));
+    const expected = Object.fromEntries(HAZARD_KEYS.map((key, index) => [key, { n: index }]));
+    const value = parseText(JSON.stringify(expected));
+    deepStrictEqual(value, expected);
     expect(Object.keys(value as object).sort()).toEqual([...HAZARD_KEYS].sort());
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(({} as { n?: unknown }).n).toBeUndefined();
+  });
+
+  test('an escaped key is itself, whatever keys other documents had (nodejs/node#63785)', () => {
+    for (const key of ['\\', '\n', '"', '\u0000', '\u0001', '\\', 'a\\', 'a\n', '\\u00', 'Abcd', '\\n', '\nb']) {
+      const value = { x: 1, [key]: 2 };
+      // Native parsing remembers the keys of earlier objects and may take one of them for an escaped key.
+      JSON.parse(JSON.stringify(value));
+      deepStrictEqual(parseText(JSON.stringify(value)), value);
+      deepStrictEqual(parseText(`{"x":1,"${[...key].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}":2}`), value);
+    }
   });
 
   test('composed and decomposed keys differ', () => {
@@ -45,8 +55,7 @@ describe('what is accepted comes out as JSON.parse has it', () => {
   test('any JSON value', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
-        const text = JSON.stringify(value, null, space);
-        deepStrictEqual(parseText(text), JSON.parse(text));
+        deepStrictEqual(parseText(JSON.stringify(value, null, space)), value);
       }),
       { numRuns: 1000 },
     );

@@ -43,6 +43,13 @@ export interface Recorded {
 }
 export type DisabledReason = 'gone' | 'failing';
 
+export interface DeliverySettings {
+  /** How long an attempt may take, recording included, before another worker may repeat it. */
+  leaseMs: number;
+  /** A subscription that has failed for this long without a success is disabled. */
+  disableAfterMs: number;
+}
+
 interface ClaimRow {
   delivery_id: string;
   subscription_id: string;
@@ -95,9 +102,6 @@ const RESULT_COLUMNS = {
   retry_in_ms: 'int',
 } satisfies InputColumns;
 
-/** A subscription that has failed for this long without a success is disabled. */
-const FAILING_LIMIT = `interval '5 days'`;
-
 /**
  * The attempt, what becomes of the delivery, and what becomes of the subscription. A subscription's row is only touched
  * when it changes (first failure, first success after one, disabled), so that deliveries don't queue for it.
@@ -124,12 +128,12 @@ const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason 
    ), changing AS MATERIALIZED (
      SELECT s.subscription_id, o.succeeded,
             CASE WHEN o.gone THEN 'gone'
-                 WHEN NOT o.succeeded AND s.failing_since < now() - ${FAILING_LIMIT} THEN 'failing'
+                 WHEN NOT o.succeeded AND s.failing_since < now() - $10 * interval '1 millisecond' THEN 'failing'
             END AS disabled_reason
        FROM outcome o JOIN webhook_subscriptions s ON s.subscription_id = o.subscription_id
       WHERE s.status = 'active'
         AND (o.gone OR CASE WHEN o.succeeded THEN s.failing_since IS NOT NULL
-                            ELSE s.failing_since IS NULL OR s.failing_since < now() - ${FAILING_LIMIT} END)
+                            ELSE s.failing_since IS NULL OR s.failing_since < now() - $10 * interval '1 millisecond' END)
       ORDER BY s.subscription_id
         FOR NO KEY UPDATE OF s
    ), changed AS (
@@ -151,18 +155,8 @@ const OVERDUE = statement<{ delivery_id: string; subscription_id: string; tenant
   `SELECT delivery_id, subscription_id, tenant_id FROM deliveries
     WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
       AND (lease_until IS NULL OR lease_until <= now())
+      AND subscription_id <> ALL($3::uuid[])
     ORDER BY next_at LIMIT $2`,
-);
-
-const DEFER = statement(
-  'delivery_defer',
-  `WITH free AS MATERIALIZED (
-     SELECT delivery_id FROM deliveries
-      WHERE delivery_id = ANY($1::uuid[]) AND status = 'pending' AND (lease_until IS NULL OR lease_until <= now())
-        FOR UPDATE SKIP LOCKED
-   )
-   UPDATE deliveries d SET next_at = now() + (0.5 + random()) * $2 * interval '1 millisecond'
-     FROM free WHERE d.delivery_id = free.delivery_id`,
 );
 
 const OLDEST_DUE = statement<{ age_ms: number }>(
@@ -180,14 +174,13 @@ export class DeliveryStore {
   private readonly claims: Coalescer<string, DeliveryAttempt | null>;
   private readonly results: Coalescer<AttemptResult, Recorded>;
 
-  /** @param leaseMs how long an attempt may take, recording included, before another worker may repeat it. */
   constructor(
     private readonly sql: Sql,
-    leaseMs: number,
+    settings: DeliverySettings,
   ) {
     const limits = { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING };
     this.claims = new Coalescer(async (ids) => {
-      const claimed = new Map((await sql.run(CLAIM, [ids, leaseMs])).map((row) => [row.delivery_id, toAttempt(row)]));
+      const claimed = new Map((await sql.run(CLAIM, [ids, settings.leaseMs])).map((row) => [row.delivery_id, toAttempt(row)]));
       return ids.map((id) => {
         const attempt = claimed.get(id) ?? null;
         // An id that was asked for twice is given once.
@@ -197,7 +190,9 @@ export class DeliveryStore {
     }, limits);
     this.results = new Coalescer(async (results) => {
       const recorded = new Map(
-        (await sql.run(RECORD, inputArrays(RESULT_COLUMNS, results.map(toRow)))).map((row) => [row.delivery_id, row]),
+        (await sql.run(RECORD, [...inputArrays(RESULT_COLUMNS, results.map(toRow)), settings.disableAfterMs])).map(
+          (row) => [row.delivery_id, row],
+        ),
       );
       return results.map((result) => {
         const row = recorded.get(result.deliveryId);
@@ -216,26 +211,25 @@ export class DeliveryStore {
 
   /**
    * Records the attempt, settles or reschedules the delivery, and notes in the subscription when it starts or stops
-   * failing; a 410 or five days without a success disable it. One statement, fenced on the attempt's number; concurrent
+   * failing; a 410, or `disableAfterMs` without a success, disables it. One statement, fenced on the attempt's number; concurrent
    * results share it.
    */
   record(result: AttemptResult): Promise<Recorded> {
     return this.results.submit(result);
   }
 
-  /** Deliveries that nobody works on although they were due `overdueMs` ago, longest first. */
-  async overdue(overdueMs: number, limit: number): Promise<PendingDelivery[]> {
-    const rows = await this.sql.run(OVERDUE, [overdueMs, limit]);
+  /** Deliveries that nobody works on although they were due `overdueMs` ago, longest first, but for some subscriptions. */
+  async overdue(
+    overdueMs: number,
+    limit: number,
+    exceptSubscriptionIds: readonly string[] = [],
+  ): Promise<PendingDelivery[]> {
+    const rows = await this.sql.run(OVERDUE, [overdueMs, limit, exceptSubscriptionIds]);
     return rows.map((row) => ({
       deliveryId: row.delivery_id,
       subscriptionId: row.subscription_id,
       tenantId: row.tenant_id,
     }));
-  }
-
-  /** Puts deliveries off by about `delayMs`, between half and one and a half of it. Not counted as an attempt. */
-  async defer(deliveryIds: readonly string[], delayMs: number): Promise<void> {
-    await this.sql.run(DEFER, [deliveryIds, delayMs]);
   }
 
   /** For how many milliseconds the oldest delivery has been due without anybody working on it; 0 when there is none. */
