@@ -34,14 +34,17 @@ export async function startOwned(
   const { stopSignal, temporaryFolder, ...spawnOptions } = options;
   const child = spawn(command, args, { ...spawnOptions, detached: true });
   let running = true;
+  let watchdog: ChildProcess | undefined;
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
     child.once('error', (error) => resolve(error.message));
-  }).finally(() => (running = false));
+  }).finally(() => {
+    running = false;
+    watchdog?.kill('SIGKILL');
+  });
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${command} does not start: ${await ended}`);
-  const watchdog = startWatchdog(pid, stopSignal, temporaryFolder ?? '');
-  void ended.then(() => watchdog?.kill('SIGKILL'));
+  watchdog = startWatchdog(pid, stopSignal, temporaryFolder ?? '');
   return {
     pid,
     ended,

@@ -5,20 +5,16 @@ import { UserError } from '../processes.ts';
  * @throws UserError in one line when the database can't be reached or refuses.
  */
 export async function applyMigrations(databaseUrl: string, queueUrl: string | undefined): Promise<string[]> {
+  const { protocol, host, pathname } = URL.parse(databaseUrl) ?? {};
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:') throw new UserError('DATABASE_URL: not a postgres:// URL.');
   const [{ migrate }, { migrateQueue }] = await Promise.all([import('@iss/persistence'), import('@iss/queue')]);
   try {
     const applied = await migrate(databaseUrl);
     if (!queueUrl) await migrateQueue(databaseUrl);
     return applied;
   } catch (error) {
-    throw new UserError(`The database at ${withoutPassword(databaseUrl)} can't be migrated: ${reasonOf(error)}`);
+    throw new UserError(`The database ${host}${pathname} (DATABASE_URL) can't be migrated: ${reasonOf(error)}`);
   }
-}
-
-function withoutPassword(url: string): string {
-  if (!URL.canParse(url)) return 'DATABASE_URL (which is not a postgres:// URL)';
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }
 
 /** The innermost cause says most: the outer ones only that something failed. */

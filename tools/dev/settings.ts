@@ -18,7 +18,7 @@ export interface StartSettings {
 export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   const local = ['local', 'development'].includes(env['APP_ENV'] || 'local');
   const databaseUrl = env['DATABASE_URL'] || undefined;
-  const foreignIssuer = env['OIDC_ISSUER'] || undefined;
+  const foreignIssuer = env['OIDC_ISSUER']?.replace(/\/+$/, '') || undefined;
   if (!local && databaseUrl === undefined) throw new UserError(`DATABASE_URL is missing: APP_ENV=${env['APP_ENV']} has no embedded one.`);
   if (!local && foreignIssuer === undefined) throw new UserError(`OIDC_ISSUER is missing: APP_ENV=${env['APP_ENV']} has no development one.`);
   const projectId = env['OIDC_PROJECT_ID'] || 'dev';

@@ -1,5 +1,6 @@
 import {
   Database,
+  GrantStore,
   OutboxStore,
   SnapshotReadStore,
   SnapshotWriteStore,
@@ -14,6 +15,7 @@ import { Registry } from 'prom-client';
 import { AccessService } from './access/access.service';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
+import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { SystemModule } from './modules/system/system.module';
 import { TenancyModule } from './modules/tenancy/tenancy.module';
@@ -44,6 +46,7 @@ class ResourcesModule {
       { provide: SnapshotReadStore, useValue: new SnapshotReadStore(database.sql) },
       { provide: SnapshotWriteStore, useValue: new SnapshotWriteStore(database.sql) },
       { provide: UpdateStore, useValue: new UpdateStore(database.sql) },
+      { provide: GrantStore, useValue: new GrantStore(database.sql) },
       { provide: TenancyStore, useValue: new TenancyStore(database.dataSource, database.sql) },
       { provide: WebhookSubscriptionStore, useValue: new WebhookSubscriptionStore(database.dataSource) },
       { provide: OutboxStore, useValue: new OutboxStore(database.sql) },
@@ -63,6 +66,7 @@ export class AppModule {
         AuthModule.forRoot(resources.settings.auth),
         IdentityStateModule,
         TenancyModule,
+        GrantsModule,
         WebhookSubscriptionsModule,
         SystemModule,
       ],

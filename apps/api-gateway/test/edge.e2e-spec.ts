@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { request as httpRequest } from 'node:http';
-import { envelope, startGateway, type TestGateway } from './gateway';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
 let gateway: TestGateway;
 
@@ -92,6 +92,54 @@ describe('members', () => {
     const path = `/v1/tenants/bots/members/${encodeURIComponent('oidc:test#x')}`;
     const put = gateway.as(null, 'put', path).set('Authorization', `Bearer ${token}`);
     await put.send({ role: 'tenant_owner' }).expect(403);
+  });
+});
+
+describe('principals', () => {
+  const path = (tenant: string, name: string): string =>
+    `/v1/tenants/${tenant}/principals/${encodeURIComponent(`oidc:test#${name}`)}`;
+
+  it('change field by field, under the rules for humans', async () => {
+    await gateway.as('o1', 'post', '/v1/tenants').send({ tenant_id: 'kin', name: 'Kin' }).expect(201);
+    const put = (user: User, name: string, change: Record<string, unknown>) =>
+      gateway.as(user, 'put', path('kin', name)).send(change);
+    const made = await put('o1', 'admin', { api_functional_role: 'tenant_admin', principal_type: 'ai_agent' }).expect(
+      200,
+    );
+    expect(made.body).toEqual({
+      tenant_id: 'kin',
+      principal_id: 'oidc:test#admin',
+      tenancy_role: 'member',
+      api_functional_role: 'tenant_admin',
+      principal_type: 'ai_agent',
+      allow_counterparty_access: false,
+      status: 'active',
+      created_at: expect.any(String),
+    });
+    // A member that is no account_admin could not do it anyway; an account_admin that is no human must not.
+    await put('admin', 'reader', { allow_counterparty_access: true }).expect(403);
+    await put('o1', 'admin', { tenancy_role: 'account_admin' }).expect(200);
+    const refused = await put('admin', 'reader', { allow_counterparty_access: true }).expect(422);
+    expect(refused.body.error.code).toBe('human_principal_required');
+    await put('admin', 'admin', { principal_type: 'human' }).expect(403);
+    await put('admin', 'reader', { allow_counterparty_access: false }).expect(200);
+    await put('o1', 'reader', { allow_counterparty_access: true }).expect(200);
+    await put('reader', 'reader', { api_functional_role: 'tenant_admin' }).expect(403);
+    await put('o1', 'o1', { api_functional_role: 'tenant_reader' }).expect(409);
+
+    const listed = await gateway.as('reader', 'get', '/v1/tenants/kin/principals').expect(200);
+    expect(listed.body.items.map((item: { principal_id: string }) => item.principal_id)).toEqual([
+      'oidc:test#o1',
+      'oidc:test#admin',
+      'oidc:test#reader',
+    ]);
+    await gateway.as('stranger', 'get', '/v1/tenants/kin/principals').expect(403);
+  });
+
+  it('that are owners may assign owners only when they are human', async () => {
+    await gateway.as('o1', 'put', path('kin', 'o2')).send({ api_functional_role: 'tenant_owner' }).expect(200);
+    await gateway.as('o1', 'put', path('kin', 'o2')).send({ principal_type: 'service_account' }).expect(200);
+    await gateway.as('o2', 'put', path('kin', 'zoe')).send({ api_functional_role: 'tenant_owner' }).expect(422);
   });
 });
 

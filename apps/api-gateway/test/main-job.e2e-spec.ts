@@ -288,27 +288,73 @@ describe('what a caller may learn', () => {
 
   it('reads by grant within its scopes, while it lives and the flag is on', async () => {
     const { sent, subject } = await writeFirst();
-    const owner = new Client({ connectionString: gateway.databaseUrl });
-    await owner.connect();
-    const grantId = randomUUID();
-    await owner.query(
-      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
-       SELECT $1, 'acme', 'beta', subject_key, '{read_latest}' FROM subjects WHERE subject_id = $2`,
-      [grantId, subject.subject_id],
-    );
+    const grant = { grantee_tenant_id: 'beta', ...subject, scopes: ['read_latest'] };
+    const made = await gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(grant).expect(201);
+    expect(made.body).toMatchObject({ ...grant, status: 'active', grantor_tenant_id: 'acme', expires_at: null });
+    expect(made.body.grant.grant_id).toBe(made.body.grant_id);
+
     const latest = `/v1/tenants/beta/subjects/organization/${subject.subject_id}/snapshots/latest`;
-    const status = async (path: string): Promise<number> =>
-      gateway.as('bob', 'get', path).then((answer) => answer.status);
+    const status = async (path: string): Promise<number> => (await gateway.as('bob', 'get', path)).status;
     expect(await status(latest)).toBe(403);
-    await owner.query(`UPDATE memberships SET allow_counterparty_access = true WHERE principal_id = 'oidc:test#bob'`);
+    const bob = `/v1/tenants/beta/principals/${encodeURIComponent('oidc:test#bob')}`;
+    await gateway.as('bob', 'put', bob).send({ allow_counterparty_access: true }).expect(200);
     expect(await status(latest)).toBe(200);
     expect(await status(`/v1/subjects/organization/${subject.subject_id}/snapshots/latest`)).toBe(200);
     expect(await status(`/v1/tenants/beta/snapshots/${sent['snapshot_id']}`)).toBe(403);
     expect(await status(`/v1/snapshots/${sent['snapshot_id']}`)).toBe(404);
-    await owner.query('UPDATE grants SET expires_at = now() WHERE grant_id = $1', [grantId]);
+
+    const revoke = `/v1/tenants/acme/grants/${made.body.grant_id}/revoke`;
+    await gateway.as('editor', 'post', revoke).expect(403);
+    const revoked = await gateway.as('alice', 'post', revoke).expect(200);
+    expect(revoked.body).toMatchObject({ status: 'revoked', revoked_at: expect.any(String) });
     expect(await status(latest)).toBe(403);
-    await owner.query('UPDATE grants SET expires_at = NULL, revoked_at = now() WHERE grant_id = $1', [grantId]);
-    expect(await status(latest)).toBe(403);
-    await owner.end();
+    await gateway.as('alice', 'post', revoke).expect(409);
+    await gateway.as('alice', 'post', `/v1/tenants/acme/grants/${randomUUID()}/revoke`).expect(404);
+    const listed = await gateway.as('alice', 'get', `${pathOf(subject)}/grants`).expect(200);
+    expect(listed.body.items).toEqual([revoked.body]);
+  });
+
+  it('ends a grant by the clock', async () => {
+    const { subject } = await writeFirst();
+    const grant = {
+      grantee_tenant_id: 'beta',
+      ...subject,
+      scopes: ['read_latest'],
+      expires_at: '2999-01-01T00:00:00+02:00',
+    };
+    const made = await gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(grant).expect(201);
+    expect(made.body.expires_at).toBe('2998-12-31T22:00:00.000Z');
+    const latest = `/v1/tenants/beta/subjects/organization/${subject.subject_id}/snapshots/latest`;
+    await gateway.as('bob', 'get', latest).expect(200);
+    const clock = new Client({ connectionString: gateway.databaseUrl });
+    await clock.connect();
+    await clock.query('UPDATE grants SET expires_at = now() WHERE grant_id = $1', [made.body.grant_id]);
+    await clock.end();
+    await gateway.as('bob', 'get', latest).expect(403);
+    await gateway.as('alice', 'post', `/v1/tenants/acme/grants/${made.body.grant_id}/revoke`).expect(409);
+  });
+
+  it('makes one live grant a pair, whoever races, and none where a rule forbids it', async () => {
+    const { subject } = await writeFirst();
+    const grant = { grantee_tenant_id: 'beta', ...subject, scopes: ['read_latest'] };
+    const post = (user: User, tenant: string, change: Record<string, unknown>) =>
+      gateway.as(user, 'post', `/v1/tenants/${tenant}/grants`).send({ ...grant, ...change });
+    const raced = await Promise.all(Array.from({ length: 20 }, async () => (await post('alice', 'acme', {})).status));
+    expect(raced.filter((status) => status === 201)).toHaveLength(1);
+    expect(raced.filter((status) => status === 409)).toHaveLength(19);
+    await post('alice', 'acme', { grantee_tenant_id: 'nobody' }).expect(409);
+    await post('alice', 'acme', { subject_id: 'none' }).expect(403);
+    await post('bob', 'beta', { grantee_tenant_id: 'acme' }).expect(403);
+    await post('editor', 'acme', {}).expect(403);
+    for (const [change, path] of [
+      [{ scopes: [] }, '/scopes'],
+      [{ scopes: ['read_all'] }, '/scopes'],
+      [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+      [{ expires_at: 'soon' }, '/expires_at'],
+      [{ grantee_tenant_id: 'acme' }, '/grantee_tenant_id'],
+    ] as const) {
+      const answer = await post('alice', 'acme', change).expect(400);
+      expect(answer.body.error.details[0].path).toBe(path);
+    }
   });
 });

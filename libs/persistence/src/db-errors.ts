@@ -30,15 +30,6 @@ export function isRetryable(error: unknown): boolean {
   return isDatabaseError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
 }
 
-/** Whether a row of the statement broke a unique constraint. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  return (
-    isDatabaseError(error) &&
-    error.code === UNIQUE_VIOLATION &&
-    (constraint === undefined || error.constraint === constraint)
-  );
-}
-
 // Connection failures, by SQLSTATE class or Node error code: the statement may or may not have run.
 const UNREACHABLE = /^(08|57P0|53|25006|28|3D000|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
 

@@ -8,6 +8,7 @@ export * from './entities/webhook-subscription.entity';
 export * from './stores/snapshot-read.store';
 export * from './stores/snapshot-write.store';
 export * from './stores/update.store';
+export * from './stores/grant.store';
 export * from './stores/tenancy.store';
 export * from './stores/webhook-subscription.store';
 export * from './stores/outbox.store';

@@ -1,4 +1,12 @@
-import { createPostgresBackend, createRedisBackend, type Job, Queue, type QueueOptions, Worker, type WorkerOptions } from 'bullmq';
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  type Job,
+  Queue,
+  type QueueOptions,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
 import { Redis } from 'ioredis';
 import type { Jobs, QueueName } from './jobs';
 import { QUEUES } from './jobs';
@@ -9,7 +17,10 @@ export const POSTGRES_SCHEMA = 'bullmq';
 export const APPLICATION_ROLE = 'iss_app';
 
 /** The part of BullMQ's queue that producers use, whatever it stands on. */
-export type ProducerQueue = Pick<Queue, 'addBulk' | 'getJobCountByTypes' | 'getVersion' | 'waitUntilReady' | 'close'> & {
+export type ProducerQueue = Pick<
+  Queue,
+  'addBulk' | 'getJobCountByTypes' | 'getVersion' | 'waitUntilReady' | 'close'
+> & {
   on(event: 'error', listener: (error: Error) => void): unknown;
 };
 
@@ -78,7 +89,11 @@ export class RedisBackend implements Backend {
   }
 
   queue(name: QueueName): ProducerQueue {
-    return new Queue(QUEUES[name], { ...queueOptions, connection: this.client, prefix: REDIS_PREFIX }, createRedisBackend);
+    return new Queue(
+      QUEUES[name],
+      { ...queueOptions, connection: this.client, prefix: REDIS_PREFIX },
+      createRedisBackend,
+    );
   }
 
   worker<Name extends QueueName>(name: Name, processor: Processor<Name>, concurrency: number): ConsumerWorker {

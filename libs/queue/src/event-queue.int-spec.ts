@@ -113,7 +113,12 @@ describe('EventQueue while Redis is down', () => {
     await ready(queue);
 
     await proxy.stop();
-    await waitFor(() => queue.wakeFanout(['lost']).then(() => false, () => true));
+    await waitFor(() =>
+      queue.wakeFanout(['lost']).then(
+        () => false,
+        () => true,
+      ),
+    );
     await Promise.all(Array.from({ length: 50 }, () => expect(queue.wakeFanout(['lost'])).rejects.toThrow()));
     await expect(queue.ping()).rejects.toThrow();
     expect(warnings.length).toBeLessThanOrEqual(2);

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type Backend, COMMAND_TIMEOUT_MS, type ConsumerWorker, PostgresBackend, type ProducerQueue, type Processor, RedisBackend } from './backend';
+import {
+  type Backend,
+  COMMAND_TIMEOUT_MS,
+  type ConsumerWorker,
+  PostgresBackend,
+  type ProducerQueue,
+  type Processor,
+  RedisBackend,
+} from './backend';
 import { type DeliveryRef, inRuns, type Jobs, MAX_IDS_PER_JOB, type QueueName } from './jobs';
 import { rarely } from './rarely';
 import { within } from './within';

@@ -9,6 +9,8 @@ export const RULES = {
   readLatest: { role: 'tenant_reader', subject: ['read_latest'] },
   readVersion: { role: 'tenant_reader', subject: ['read_snapshot_by_id', 'read_lineage'] },
   readById: { role: 'tenant_reader', subject: ['read_snapshot_by_id'] },
+  manageGrants: { role: 'tenant_admin', subject: 'owner' },
   manageMembers: { role: 'tenant_admin' },
+  readMembers: { role: 'tenant_reader' },
   useWebhooks: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;

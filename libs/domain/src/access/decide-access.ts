@@ -57,8 +57,7 @@ const WAY_OUT: Record<DenyReason, (rule: AccessRule) => string> = {
   not_a_member: () =>
     'You are not a member of this tenant. Ask one of its tenant_admins to add your principal, or use a tenant that you belong to.',
   member_removed: () => 'Your membership of this tenant was removed. Ask one of its tenant_admins to restore it.',
-  role_too_low: (rule) =>
-    `This needs at least ${rule.role} in the tenant. Ask one of its tenant_admins for that role.`,
+  role_too_low: (rule) => `This needs at least ${rule.role} in the tenant. Ask one of its tenant_admins for that role.`,
   not_owner: () => 'Owner required: only the tenant that owns the subject may do this.',
   owner_or_grant_required: () =>
     "Owner or grant required: act for the tenant that owns the subject, or ask the subject's owner for a grant.",

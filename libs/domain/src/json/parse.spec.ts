@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert';
 import * as fc from 'fast-check';
 import { DomainError, type ErrorDetail } from '../errors';
 import { HAZARD_KEYS, anyKey, jsonValues } from '../testing/json-values';
-import { parseJson } from './parse';
+import { parseJson, parseJsonText } from './parse';
 import type { JsonValue } from './value';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -44,7 +44,12 @@ describe('what is accepted comes out as JSON.parse has it', () => {
       // Native parsing remembers the keys of earlier objects and may take one of them for an escaped key.
       JSON.parse(JSON.stringify(value));
       deepStrictEqual(parseText(JSON.stringify(value)), value);
-      deepStrictEqual(parseText(`{"x":1,"${[...key].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}":2}`), value);
+      deepStrictEqual(
+        parseText(
+          `{"x":1,"${[...key].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}":2}`,
+        ),
+        value,
+      );
     }
   });
 
@@ -70,8 +75,9 @@ describe('what is accepted comes out as JSON.parse has it', () => {
 });
 
 describe('any text', () => {
+  // No token ends in an escaped backslash: such keys make the oracle misread others (nodejs/node#63785).
   const token = fc.constantFrom(
-    '{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '"\\u0061"', '"\\ud800"', '\\', '0', '1', '-', '.', 'e', 'E', '+', '01', '9007199254740993',
+    '{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '"\\u0061"', '"\\ud800"', '"\\n"', '"\\x"', '"\\', '0', '1', '-', '.', 'e', 'E', '+', '01', '9007199254740993',
     'true', 'false', 'null', 'nul', ' ', '\n', '\u0001', '\u00a0', '\ufeff', "'", '{"a":', '{"a":1,"a":', '[1,', '-0', '1e400', '/', 'é',
   ); // prettier-ignore
 
@@ -209,6 +215,11 @@ describe('faults name the place', () => {
     expect(faultOf('[1').message).toBe('Expected "," or "]", found the end of the body (character 2).');
     expect(faultOf(bytes('["é', [0xff], '"]')).message).toBe('The body is not valid UTF-8 at byte 4.');
   });
+});
+
+test('parseJsonText takes text', () => {
+  expect(parseJsonText('{"é":[1]}')).toEqual({ é: [1] });
+  expect(() => parseJsonText('[[1]]', { maxDepth: 1 })).toThrow(DomainError);
 });
 
 describe('depth', () => {

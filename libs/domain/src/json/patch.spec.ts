@@ -2,12 +2,10 @@ import { deepStrictEqual } from 'node:assert';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { applyPatch as applyReference } from 'rfc6902';
 import { DomainError, type ErrorDetail } from '../errors';
-import { anyKey, jsonValues, plainKey } from '../testing/json-values';
+import { anyKey, jsonValues } from '../testing/json-values';
 import { canonicalize } from './canonicalize';
 import { applyPatch, jsonEquals, parsePatch, type PatchOperation } from './patch';
-import { formatPointer } from './pointer';
 import type { JsonValue } from './value';
 
 const vectors = join(__dirname, '../../../../../shared/vectors/json-patch/spec_tests.json');
@@ -338,15 +336,7 @@ describe('growth', () => {
     ['add', { a: {} }, [{ op: 'add', path: '/a/b', value: deep(3) }], 0],
     ['replace', { a: { b: 1 } }, [{ op: 'replace', path: '/a/b', value: deep(3) }], 0],
     ['replace of the root', 1, [{ op: 'replace', path: '', value: deep(5) }], 0],
-    [
-      'copy',
-      { a: deep(2) },
-      [
-        { op: 'copy', from: '', path: '/a/0/b' },
-        { op: 'copy', from: '', path: '/a/0/0' },
-      ],
-      0,
-    ],
+    ['copy', { a: deep(2) }, [{ op: 'copy', from: '', path: '/a/0/0' }], 0],
     [
       'move',
       { a: deep(3), b: { c: {} } },
@@ -359,8 +349,7 @@ describe('growth', () => {
     ],
   ])('%s beyond the depth', (_name, document, operations, index) => {
     const [detail] = detailsOf(() => applyPatch(document, operations, '', limits));
-    expect(detail?.path).toBe(`/${index}`);
-    expect(['too_deep', 'index_out_of_range']).toContain(detail?.code);
+    expect(detail).toMatchObject({ path: `/${index}`, code: 'too_deep' });
   });
 
   test('up to the depth', () => {
@@ -375,89 +364,6 @@ describe('growth', () => {
   test('10,000 operations on one array', () => {
     const patch = Array.from({ length: 10_000 }, (_, i): PatchOperation => ({ op: 'add', path: '/list/0', value: i }));
     expect((applyPatch({ list: [] }, patch) as { list: number[] }).list.slice(0, 2)).toEqual([9999, 9998]);
-  });
-});
-
-describe('agreement with rfc6902', () => {
-  /** Every location in the document, root first. */
-  function locations(value: JsonValue, at: string[] = []): { at: string[]; value: JsonValue }[] {
-    const children = value !== null && typeof value === 'object' ? Object.entries(value) : [];
-    return [{ at, value }, ...children.flatMap(([key, child]) => locations(child, [...at, key]))];
-  }
-
-  const choice = fc.record({
-    op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test', 'missing'),
-    source: fc.nat(),
-    target: fc.nat(),
-    slot: fc.nat(),
-    key: plainKey,
-    value: jsonValues(plainKey),
-  });
-  type Choice = typeof choice extends fc.Arbitrary<infer T> ? T : never;
-
-  /** The operation that a choice means on this document. The reference needs places that exist, and cannot replace the root. */
-  function operationOn(document: JsonValue, { op, source, target, slot, key, value }: Choice): PatchOperation | undefined {
-    const all = locations(document);
-    const inner = all.slice(1);
-    const from = inner[source % inner.length];
-    const parents = all.filter((one) => one.value !== null && typeof one.value === 'object');
-    const parent = parents[target % parents.length];
-    if (from === undefined || parent === undefined) return undefined;
-    const length = Array.isArray(parent.value) ? parent.value.length : undefined;
-    const last = length === undefined ? key : slot % (length + 2) > length ? '-' : String(slot % (length + 2));
-    const path = formatPointer([...parent.at, last]);
-    const existing = formatPointer(from.at);
-    switch (op) {
-      case 'add':
-        return { op, path, value };
-      case 'replace':
-        return { op, path: existing, value };
-      case 'test':
-        return { op, path: existing, value: slot % 4 === 0 ? value : from.value };
-      case 'remove':
-        return { op, path: existing };
-      case 'copy':
-        return { op, from: existing, path };
-      case 'move': {
-        // The reference finds the target before it takes the value away, so that it must not shift what leads there.
-        const around = formatPointer(from.at.slice(0, -1));
-        return path.startsWith(around + '/') ? undefined : { op, from: existing, path };
-      }
-      default:
-        return { op: 'remove', path: formatPointer([...parent.at, 'none', 'at all']) };
-    }
-  }
-
-  test('on random documents and operations without hazards', () => {
-    // Not structuredClone: in Jest its arrays are not instances of the Array that the reference knows.
-    const clone = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
-    const outcomes = { succeeded: 0, failed: 0 };
-    fc.assert(
-      fc.property(jsonValues(plainKey), fc.array(choice, { minLength: 1, maxLength: 6 }), (document, choices) => {
-        const before = canonicalize(document);
-        const operations: PatchOperation[] = [];
-        let current = document;
-        for (const one of choices) {
-          const operation = operationOn(current, one);
-          if (operation === undefined) continue;
-          operations.push(operation);
-          try {
-            current = applyPatch(current, [operation]);
-          } catch {
-            break;
-          }
-        }
-        const expected = clone(document);
-        const failed = applyReference(expected, clone(operations)).findIndex((error) => error !== null);
-        if (failed < 0) expect(canonicalize(applyPatch(document, operations))).toBe(canonicalize(expected));
-        else expect(detailsOf(() => applyPatch(document, operations))).toMatchObject([{ path: `/${failed}` }]);
-        outcomes[failed < 0 ? 'succeeded' : 'failed'] += operations.length;
-        expect(canonicalize(document)).toBe(before);
-      }),
-      { numRuns: 3000 },
-    );
-    expect(outcomes.succeeded).toBeGreaterThan(1000);
-    expect(outcomes.failed).toBeGreaterThan(100);
   });
 });
 

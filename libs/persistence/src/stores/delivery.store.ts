@@ -180,7 +180,9 @@ export class DeliveryStore {
   ) {
     const limits = { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING };
     this.claims = new Coalescer(async (ids) => {
-      const claimed = new Map((await sql.run(CLAIM, [ids, settings.leaseMs])).map((row) => [row.delivery_id, toAttempt(row)]));
+      const claimed = new Map(
+        (await sql.run(CLAIM, [ids, settings.leaseMs])).map((row) => [row.delivery_id, toAttempt(row)]),
+      );
       return ids.map((id) => {
         const attempt = claimed.get(id) ?? null;
         // An id that was asked for twice is given once.

@@ -1,5 +1,5 @@
 import type { AccessFacts } from '@iss/domain';
-import type { DataSource, Repository } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { toDomainError } from '../db-errors';
 import { MembershipEntity } from '../entities/membership.entity';
 import { TenantEntity } from '../entities/tenant.entity';
@@ -28,14 +28,10 @@ const NOBODY: AccessFacts = { membership: null, ownsSubject: false, grantScopes:
 
 /** Tenants and their members. */
 export class TenancyStore {
-  private readonly tenants: Repository<TenantEntity>;
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly sql: Sql,
-  ) {
-    this.tenants = dataSource.getRepository(TenantEntity);
-  }
+  ) {}
 
   /** What the principal may do in the tenant, subjects aside. */
   async facts(tenantId: string, principalId: string): Promise<AccessFacts> {
@@ -56,9 +52,11 @@ export class TenancyStore {
     }
   }
 
-  /** Creates the tenant if it is missing, without members: for tenants that the service itself writes for. */
-  async ensure(tenant: NewTenant): Promise<void> {
-    await this.tenants.createQueryBuilder().insert().values(tenant).orIgnore().execute();
+  /** Every member's record, removed ones included, oldest first. */
+  async members(tenantId: string): Promise<MembershipEntity[]> {
+    return this.dataSource
+      .getRepository(MembershipEntity)
+      .find({ where: { tenantId }, order: { createdAt: 'ASC', principalId: 'ASC' } });
   }
 
   /**

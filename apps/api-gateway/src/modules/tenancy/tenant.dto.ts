@@ -1,4 +1,4 @@
-import { type Role, ROLES } from '@iss/domain';
+import { PRINCIPAL_TYPES, type PrincipalType, type Role, ROLES, TENANCY_ROLES, type TenancyRole } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
 import { TENANT_ID } from '../../http/path-params';
@@ -35,4 +35,27 @@ export class PutMemberBody {
   @ApiProperty({ enum: ROLES, example: 'tenant_editor' })
   @IsIn(ROLES)
   role: Role;
+}
+
+/** Body of the principal upsert; fields may be sent alone. */
+export class PutPrincipalBody {
+  @ApiProperty({ enum: ROLES, required: false, example: 'tenant_editor' })
+  @IsOptional()
+  @IsIn(ROLES)
+  api_functional_role?: Role;
+
+  @ApiProperty({ enum: PRINCIPAL_TYPES, required: false, example: 'service_account' })
+  @IsOptional()
+  @IsIn(PRINCIPAL_TYPES)
+  principal_type?: PrincipalType;
+
+  @ApiProperty({ required: false, description: 'true: a human account_admin only.', example: false })
+  @IsOptional()
+  @IsBoolean()
+  allow_counterparty_access?: boolean;
+
+  @ApiProperty({ enum: TENANCY_ROLES, required: false, description: 'A human account_admin only.' })
+  @IsOptional()
+  @IsIn(TENANCY_ROLES)
+  tenancy_role?: TenancyRole;
 }

@@ -38,3 +38,21 @@ export function memberView(member: MembershipEntity): MemberView {
     status: member.status,
   };
 }
+
+/** Specification, "Principal access record (member)". */
+export interface PrincipalView extends MemberView {
+  tenancy_role: string;
+  principal_type: string;
+  allow_counterparty_access: boolean;
+  created_at: string;
+}
+
+export function principalView(member: MembershipEntity): PrincipalView {
+  return {
+    ...memberView(member),
+    tenancy_role: member.tenancyRole,
+    principal_type: member.principalType,
+    allow_counterparty_access: member.allowCounterpartyAccess,
+    created_at: member.createdAt.toISOString(),
+  };
+}

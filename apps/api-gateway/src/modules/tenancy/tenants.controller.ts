@@ -1,12 +1,19 @@
-import { Controller, Post, Put } from '@nestjs/common';
+import { Controller, Get, Post, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
 import { ApiAnswer, ApiErrors, ApiTenantParam, object, type Schema, TIMESTAMP } from '../../http/openapi';
 import { PrincipalIdParam, TenantIdParam } from '../../http/path-params';
-import { CreateTenantBody, PutMemberBody } from './tenant.dto';
-import { type MemberView, memberView, type TenantView, tenantView } from './tenant.views';
+import { CreateTenantBody, PutMemberBody, PutPrincipalBody } from './tenant.dto';
+import {
+  type MemberView,
+  memberView,
+  type PrincipalView,
+  principalView,
+  type TenantView,
+  tenantView,
+} from './tenant.views';
 import { TenancyService } from './tenancy.service';
 
 const TEXT: Schema = { type: 'string' };
@@ -23,6 +30,26 @@ const TENANT_EXAMPLE = {
   slug: 'acme',
   created_at: '2026-01-15T09:00:00.000Z',
   chain_enforced: true,
+};
+const PRINCIPAL = object({
+  tenant_id: TEXT,
+  principal_id: TEXT,
+  tenancy_role: TEXT,
+  api_functional_role: TEXT,
+  principal_type: TEXT,
+  allow_counterparty_access: { type: 'boolean' },
+  status: TEXT,
+  created_at: TIMESTAMP,
+});
+const PRINCIPAL_EXAMPLE = {
+  tenant_id: 'acme',
+  principal_id: 'oidc:dev#carol',
+  tenancy_role: 'member',
+  api_functional_role: 'tenant_editor',
+  principal_type: 'human',
+  allow_counterparty_access: true,
+  status: 'active',
+  created_at: '2026-01-15T09:00:00.000Z',
 };
 
 @ApiTags('Tenants, members, principals')
@@ -81,6 +108,50 @@ export class TenantsController {
     @CurrentPrincipal() principal: Principal,
     @JsonBody(PutMemberBody) body: PutMemberBody,
   ): Promise<MemberView> {
-    return memberView(await this.tenancy.putMember(principal, tenantId, principalId, body.role));
+    return memberView(await this.tenancy.putPrincipal(principal, tenantId, principalId, { role: body.role }));
+  }
+
+  @Put(':tenant_id/principals/:principal_id')
+  @ApiOperation({ summary: "Change a principal's access record, field by field. Role: tenant_admin" })
+  @ApiTenantParam()
+  @ApiParam({ name: 'principal_id', schema: { type: 'string' }, example: 'oidc:dev#carol' })
+  @ApiBody({ type: PutPrincipalBody, examples: { counterparty: { value: { allow_counterparty_access: true } } } })
+  @ApiAnswer(200, 'The record.', PRINCIPAL, PRINCIPAL_EXAMPLE)
+  @ApiErrors(
+    'validation_error',
+    'unauthorized',
+    'forbidden',
+    'conflict',
+    'payload_too_large',
+    'unsupported_media_type',
+    'human_principal_required',
+  )
+  async putPrincipal(
+    @TenantIdParam() tenantId: string,
+    @PrincipalIdParam() principalId: string,
+    @CurrentPrincipal() principal: Principal,
+    @JsonBody(PutPrincipalBody) body: PutPrincipalBody,
+  ): Promise<PrincipalView> {
+    const change = {
+      role: body.api_functional_role,
+      tenancyRole: body.tenancy_role,
+      principalType: body.principal_type,
+      allowCounterpartyAccess: body.allow_counterparty_access,
+    };
+    return principalView(await this.tenancy.putPrincipal(principal, tenantId, principalId, change));
+  }
+
+  @Get(':tenant_id/principals')
+  @ApiOperation({ summary: "List the tenant's principals. Role: tenant_reader" })
+  @ApiTenantParam()
+  @ApiAnswer(200, 'Every record.', object({ items: { type: 'array', items: PRINCIPAL } }), {
+    items: [PRINCIPAL_EXAMPLE],
+  })
+  @ApiErrors('validation_error', 'unauthorized', 'forbidden')
+  async listPrincipals(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<{ items: PrincipalView[] }> {
+    return { items: (await this.tenancy.listPrincipals(principal, tenantId)).map(principalView) };
   }
 }

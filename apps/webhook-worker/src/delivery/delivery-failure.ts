@@ -1,0 +1,49 @@
+/** How far an attempt came before it failed. `status`: an answer other than 2xx. */
+export type FailurePhase =
+  'signing' | 'target' | 'dns' | 'blocked' | 'connect' | 'tls' | 'timeout' | 'response' | 'status';
+
+/**
+ * Why an attempt failed, in words for the subscription's owner. They name no address: what a name resolves to in here is
+ * nobody's business out there.
+ */
+export class DeliveryFailure extends Error {
+  override readonly name = 'DeliveryFailure';
+
+  constructor(
+    readonly phase: FailurePhase,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const BY_CODE: Record<string, DeliveryFailure> = {
+  ECONNREFUSED: new DeliveryFailure('connect', 'The connection was refused.'),
+  EHOSTUNREACH: new DeliveryFailure('connect', 'The host cannot be reached.'),
+  ENETUNREACH: new DeliveryFailure('connect', 'The network cannot be reached.'),
+  EADDRNOTAVAIL: new DeliveryFailure('connect', 'The host cannot be reached.'),
+  ETIMEDOUT: new DeliveryFailure('connect', 'The connection was not made in time.'),
+  UND_ERR_CONNECT_TIMEOUT: new DeliveryFailure('connect', 'The connection was not made in time.'),
+  UND_ERR_HEADERS_TIMEOUT: new DeliveryFailure('timeout', 'No answer came in time.'),
+  UND_ERR_HEADERS_OVERFLOW: new DeliveryFailure('response', 'The headers of the answer are too long.'),
+  HPE_HEADER_OVERFLOW: new DeliveryFailure('response', 'The headers of the answer are too long.'),
+  ECONNRESET: new DeliveryFailure('response', 'The connection was broken before an answer.'),
+  EPIPE: new DeliveryFailure('response', 'The connection was broken before an answer.'),
+  UND_ERR_SOCKET: new DeliveryFailure('response', 'The connection was broken before an answer.'),
+};
+
+const TLS_CODE =
+  /^(ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+
+/** The failure that an error of the HTTP client means. */
+export function toDeliveryFailure(error: unknown): DeliveryFailure {
+  if (error instanceof DeliveryFailure) return error;
+  if (!(error instanceof Error)) return new DeliveryFailure('response', 'The request failed.');
+  if (error.name === 'TimeoutError') return new DeliveryFailure('timeout', 'No answer came in time.');
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const known = BY_CODE[code];
+  if (known !== undefined) return new DeliveryFailure(known.phase, known.message);
+  if (TLS_CODE.test(code)) return new DeliveryFailure('tls', `TLS failed (${code}).`);
+  if (code.startsWith('HPE_')) return new DeliveryFailure('response', 'The answer is not HTTP.');
+  return new DeliveryFailure('response', code === '' ? 'The request failed.' : `The request failed (${code}).`);
+}

@@ -1,0 +1,179 @@
+import { eventIdOf, signDelivery } from '@iss/domain';
+import {
+  type AttemptResult,
+  type DeliveryAttempt,
+  DeliveryStore,
+  type PendingDelivery,
+  type Recorded,
+} from '@iss/persistence';
+import type { Logger, SecretBox } from '@iss/platform';
+import { type EventQueue, rarely } from '@iss/queue';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { WorkerMetrics } from '../health/worker-metrics';
+import { DeliveryFailure } from './delivery-failure';
+import type { Outcome } from './dispatcher';
+import { decideRetry } from './retry-policy';
+import type { WebhookAnswer, WebhookClient } from './webhook-client';
+
+const USER_AGENT = 'identity-state-service-webhooks/1.0';
+/** A wake-up that came before its time would find nothing to do. */
+const WAKE_MARGIN_MS = 20;
+const FIRST_RECORD_RETRY_MS = 250;
+const MAX_RECORD_RETRY_MS = 5_000;
+const WARNING_PERIOD_MS = 10_000;
+
+export interface DeliveryServiceParts {
+  deliveries: DeliveryStore;
+  queue: EventQueue;
+  client: WebhookClient;
+  secretBox: SecretBox;
+  metrics: WorkerMetrics;
+  logger: Logger;
+  retryScheduleMs: readonly number[];
+  /** For so long the result of an attempt is worth recording. */
+  leaseMs: number;
+}
+
+/** Makes attempts: claim, sign, send, record. */
+export class DeliveryService {
+  private readonly recordings = new Set<Promise<void>>();
+  private readonly warn: (message: string, error?: unknown) => void;
+
+  constructor(private readonly parts: DeliveryServiceParts) {
+    this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
+  }
+
+  /** Makes the delivery's next attempt, if it is due. Resolves when it was sent; it is recorded after that. */
+  async deliver(pending: PendingDelivery): Promise<Outcome> {
+    let attempt: DeliveryAttempt | null;
+    try {
+      attempt = await this.parts.deliveries.claim(pending.deliveryId);
+    } catch (error) {
+      this.warn('Deliveries cannot be claimed; the sweep will come back to them', error);
+      return 'nothing';
+    }
+    if (attempt === null) return 'nothing';
+    const result = await this.send(attempt);
+    const recording = this.record(attempt, result).finally(() => this.recordings.delete(recording));
+    this.recordings.add(recording);
+    return result.status === 'succeeded' ? 'succeeded' : 'failed';
+  }
+
+  /** Resolves when every attempt that was sent is recorded. */
+  async recorded(): Promise<void> {
+    await Promise.all(this.recordings);
+  }
+
+  private async send(attempt: DeliveryAttempt): Promise<AttemptResult> {
+    const startedAt = new Date();
+    const started = performance.now();
+    let answer: WebhookAnswer | undefined;
+    let failure: DeliveryFailure | undefined;
+    try {
+      answer = await this.parts.client.post(attempt.targetUrl, this.headersFor(attempt, startedAt), attempt.body);
+      failure = failureOf(answer);
+    } catch (error) {
+      failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('response', 'The request failed.');
+    }
+    const latencyMs = performance.now() - started;
+    this.parts.metrics.attempt(failure?.phase ?? 'none', latencyMs);
+    const base = {
+      deliveryId: attempt.deliveryId,
+      attempt: attempt.attempt,
+      startedAt,
+      latencyMs,
+      statusCode: answer?.statusCode ?? null,
+      errorPhase: failure?.phase ?? null,
+      error: failure?.message ?? null,
+    };
+    if (failure === undefined) return { ...base, status: 'succeeded', retryInMs: null };
+    const decision = decideRetry(
+      { attempt: attempt.attempt, retryAfterMs: answer?.retryAfterMs ?? null, isGone: answer?.statusCode === 410 },
+      this.parts.retryScheduleMs,
+      Math.random(),
+    );
+    return decision.retry
+      ? { ...base, status: 'pending', retryInMs: decision.inMs }
+      : { ...base, status: 'dead', retryInMs: null };
+  }
+
+  private headersFor(attempt: DeliveryAttempt, at: Date): Record<string, string> {
+    return {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      ...(attempt.requestId !== null && { 'x-request-id': attempt.requestId }),
+      ...signDelivery({
+        secrets: this.secretsOf(attempt),
+        id: eventIdOf(attempt.eventId),
+        timestampSeconds: at.getTime() / 1_000,
+        body: attempt.body,
+      }),
+    };
+  }
+
+  private secretsOf(attempt: DeliveryAttempt): string[] {
+    try {
+      return [attempt.secretSealed, attempt.previousSecretSealed]
+        .filter((sealed) => sealed !== null)
+        .map((sealed) => this.parts.secretBox.open(sealed, attempt.subscriptionId));
+    } catch (error) {
+      this.parts.logger.error({ err: error, subscription_id: attempt.subscriptionId }, 'A secret cannot be opened');
+      throw new DeliveryFailure('signing', 'The signing secret cannot be opened. Rotate it.');
+    }
+  }
+
+  private async record(attempt: DeliveryAttempt, result: AttemptResult): Promise<void> {
+    const recorded = await this.recordWhileHeld(result);
+    const { logger, metrics, queue } = this.parts;
+    const facts = {
+      delivery_id: attempt.deliveryId,
+      subscription_id: attempt.subscriptionId,
+      tenant_id: attempt.tenantId,
+      event_id: eventIdOf(attempt.eventId),
+      request_id: attempt.requestId,
+      attempt: result.attempt,
+      status: result.status,
+      status_code: result.statusCode,
+      error_phase: result.errorPhase,
+    };
+    if (recorded === null || !recorded.held) {
+      logger.warn(facts, 'The lease ended before the result was recorded: the delivery is made again');
+      return;
+    }
+    metrics.delivered(result.status);
+    if (result.status === 'succeeded') logger.debug(facts, 'Delivered');
+    else logger.info(facts, 'Not delivered');
+    if (recorded.disabledReason !== null) {
+      logger.warn({ ...facts, disabled_reason: recorded.disabledReason }, 'Subscription disabled');
+    } else if (result.retryInMs !== null) {
+      // Lost, it would be found by the sweep.
+      await queue
+        .wakeDelivery([attempt], result.retryInMs + WAKE_MARGIN_MS)
+        .catch((error: unknown) => this.warn('The queue takes no retries; the sweep will make them', error));
+    }
+  }
+
+  /** Tries until the lease ends; null when that was in vain. */
+  private async recordWhileHeld(result: AttemptResult): Promise<Recorded | null> {
+    const deadline = result.startedAt.getTime() + this.parts.leaseMs;
+    for (let pauseMs = FIRST_RECORD_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_RECORD_RETRY_MS)) {
+      try {
+        return await this.parts.deliveries.record(result);
+      } catch (error) {
+        this.warn('Results of attempts cannot be recorded', error);
+        if (Date.now() + pauseMs > deadline) return null;
+        await wait(pauseMs);
+      }
+    }
+  }
+}
+
+/** Any 2xx is success; redirects are not followed. */
+function failureOf({ statusCode }: WebhookAnswer): DeliveryFailure | undefined {
+  if (statusCode >= 200 && statusCode < 300) return undefined;
+  const isRedirect = statusCode >= 300 && statusCode < 400;
+  return new DeliveryFailure(
+    'status',
+    `The answer was ${statusCode}${isRedirect ? '; redirects are not followed' : ''}.`,
+  );
+}

@@ -1,0 +1,32 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Registry } from 'prom-client';
+import { type Readiness, ReadinessService } from './readiness.service';
+
+/** What probes and operators ask of the worker. */
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly readiness: ReadinessService,
+    private readonly metrics: Registry,
+  ) {}
+
+  /** Liveness: says only that the process lives. */
+  @Get('health')
+  health(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  @Get('v1/ops/readiness')
+  async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
+    const readiness = await this.readiness.read();
+    response.status(readiness.status === 'ready' ? 200 : 503);
+    return readiness;
+  }
+
+  @Get('metrics')
+  async prometheus(@Res() response: Response): Promise<void> {
+    response.setHeader('Content-Type', this.metrics.contentType);
+    response.end(await this.metrics.metrics());
+  }
+}

@@ -1,0 +1,36 @@
+import { DomainError } from '@iss/domain';
+import { isRetryable, toDomainError } from './db-errors';
+
+const failure = (code: string, constraint?: string): Error => Object.assign(new Error('driver'), { code, constraint });
+
+it.each([
+  [failure('23505', 'subjects_identity_key'), 'conflict'],
+  [failure('23505', 'snapshots_version_key'), 'conflict'],
+  [failure('40001'), 'conflict'],
+  [failure('40P01'), 'conflict'],
+  [failure('57P01'), 'unavailable'],
+  [failure('53300'), 'unavailable'],
+  [failure('08006'), 'unavailable'],
+  [failure('ECONNREFUSED'), 'unavailable'],
+  [new Error('Connection terminated unexpectedly'), 'unavailable'],
+  [new Error('timeout exceeded when trying to connect'), 'unavailable'],
+])('explains %o as %s, without the driver’s words', (error, code) => {
+  const explained = toDomainError(error);
+  expect(explained).toBeInstanceOf(DomainError);
+  expect(explained).toMatchObject({ code, message: expect.not.stringContaining('driver') });
+});
+
+it('leaves what it does not know as it is', () => {
+  for (const error of [failure('42601'), failure('23505', 'unheard_of'), new Error('bug'), 'text']) {
+    expect(toDomainError(error)).toBe(error);
+  }
+});
+
+it('retries serialization failures and deadlocks only', () => {
+  expect(['40001', '40P01', '23505', '57014'].map((code) => isRetryable(failure(code)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});

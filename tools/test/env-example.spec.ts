@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readStartSettings } from '../dev/settings.ts';
+import { repositoryRoot } from '../root.ts';
+
+const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
+const example = parseEnv(read('.env.example'));
+
+describe('.env.example', () => {
+  it('lists exactly the variables that the apps and the start command read', () => {
+    const schemas = read('libs/platform/src/env.ts') + read('libs/platform/src/limits.ts');
+    const ofApps = [...schemas.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name);
+    expect(ofApps.length).toBeGreaterThan(20);
+    expect(Object.keys(example).sort()).toEqual([...ofApps, 'DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED'].sort());
+  });
+
+  it('holds defaults that the start command takes as they are', () => {
+    expect(readStartSettings(example)).toEqual(readStartSettings({}));
+  });
+});
+
+describe('the settings of the start command', () => {
+  it.each([
+    [{ PORT: 'abc' }, /^PORT: abc is not a port/],
+    [{ INBOX_PORT: '65536' }, /^INBOX_PORT: /],
+    [{ APP_ENV: 'production' }, /^DATABASE_URL is missing/],
+    [{ APP_ENV: 'staging', DATABASE_URL: 'postgres://localhost/x' }, /^OIDC_ISSUER is missing/],
+    [{ OIDC_PROJECT_ID: 'a/b' }, /^OIDC_PROJECT_ID: /],
+  ])('refuse %j in one line that names the variable', (env, message) => {
+    expect(() => readStartSettings(env)).toThrow(message);
+  });
+
+  it('take a foreign issuer as it is, but for a slash at its end', () => {
+    expect(readStartSettings({ OIDC_ISSUER: 'https://id.example/', OIDC_PROJECT_ID: 'p' })).toMatchObject({
+      foreignIssuer: 'https://id.example',
+      projectId: 'p',
+      audience: 'p',
+    });
+  });
+});
