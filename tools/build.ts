@@ -36,7 +36,12 @@ export async function ensureBuilt(abort?: AbortSignal): Promise<void> {
 }
 
 function sourceState(): string {
-  const patterns = ['{apps,libs}/*/src/**/*.ts', '{apps,libs}/*/{package,tsconfig}.json', 'tsconfig*.json', 'package-lock.json'];
+  const patterns = [
+    '{apps,libs}/*/src/**/*.ts',
+    '{apps,libs}/*/{package,tsconfig}.json',
+    'tsconfig*.json',
+    'package-lock.json',
+  ];
   const files = globSync(patterns, { cwd: repositoryRoot }).filter((file) => !file.endsWith('spec.ts'));
   const hash = createHash('sha256');
   for (const file of files.sort()) {

@@ -20,10 +20,15 @@ const outcomes = steps.map(([command = '', ...args]) => {
   const step = [command, ...args].join(' ');
   console.log(`\n== ${step}`);
   const begin = Date.now();
-  const { status } = spawnSync(command, args, { cwd: repositoryRoot, stdio: 'inherit', shell: process.platform === 'win32' });
+  const { status } = spawnSync(command, args, {
+    cwd: repositoryRoot,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
   return { step, passed: status === 0, seconds: Math.round((Date.now() - begin) / 1000) };
 });
 
 console.log('\n== summary');
-for (const { step, passed, seconds } of outcomes) console.log(`${passed ? 'passed' : 'FAILED'}  ${step} (${seconds} s)`);
+for (const { step, passed, seconds } of outcomes)
+  console.log(`${passed ? 'passed' : 'FAILED'}  ${step} (${seconds} s)`);
 process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1;

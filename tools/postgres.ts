@@ -56,7 +56,9 @@ export async function startPostgres(options: {
     }
     lastOutput = fs.readFileSync(options.logFile, 'utf8').trim().split('\n').slice(-3).join(' | ');
   }
-  throw new UserError(`The embedded PostgreSQL does not start (${lastOutput}); its log is ${options.logFile}. DATABASE_URL names another one.`);
+  throw new UserError(
+    `The embedded PostgreSQL does not start (${lastOutput}); its log is ${options.logFile}. DATABASE_URL names another one.`,
+  );
 }
 
 async function launch(
@@ -70,7 +72,9 @@ async function launch(
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '256MB',
-    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '128MB' }),
+    ...(options.durable
+      ? {}
+      : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '128MB' }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const log = fs.openSync(options.logFile, 'w');
@@ -135,7 +139,7 @@ function createCluster(folder: string, binaries: string, account: Account, durab
   if (fs.existsSync(join(folder, 'iss-password'))) return;
   // Without the password file an earlier attempt did not come to its end.
   fs.rmSync(folder, { recursive: true, force: true });
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  fs.mkdirSync(folder, { mode: 0o700 });
   const password = randomBytes(18).toString('base64url');
   const passwordFile = `${folder}.password`;
   fs.writeFileSync(passwordFile, password, { mode: 0o600 });
@@ -157,7 +161,9 @@ function createCluster(folder: string, binaries: string, account: Account, durab
     fs.rmSync(folder, { recursive: true, force: true });
     fs.rmSync(passwordFile, { force: true });
     const reason = (result.stderr || result.error?.message || '').trim().split('\n').join(' | ');
-    throw new UserError(`The embedded PostgreSQL can't be set up in ${folder}: ${reason}. DATABASE_URL names another one.`);
+    throw new UserError(
+      `The embedded PostgreSQL can't be set up in ${folder}: ${reason}. DATABASE_URL names another one.`,
+    );
   }
   fs.renameSync(passwordFile, join(folder, 'iss-password'));
 }
@@ -170,7 +176,7 @@ export function clusterFolder(dataFolder: string): string {
   const account = unprivilegedAccount();
   if (account.uid === undefined || canEnter(dataFolder, account)) return join(dataFolder, 'postgres');
   const key = createHash('sha256').update(resolve(dataFolder)).digest('hex').slice(0, 12);
-  return join(rootsOwnFolder(), key, 'postgres');
+  return join(rootsOwnFolder(), `cluster-${key}`);
 }
 
 /** A folder for a temporary cluster; the caller removes it. */
@@ -184,7 +190,9 @@ export function makeTemporaryFolder(): string {
 
 function rootsOwnFolder(): string {
   const folder = '/var/lib/identity-state-service';
-  fs.mkdirSync(folder, { recursive: true, mode: 0o755 });
+  fs.mkdirSync(folder, { recursive: true });
+  // Whatever the umask: `nobody` must get through.
+  fs.chmodSync(folder, 0o755);
   return folder;
 }
 

@@ -33,8 +33,9 @@ export async function startOwned(
 ): Promise<OwnedProcess> {
   const { stopSignal, temporaryFolder, ...spawnOptions } = options;
   const child = spawn(command, args, { ...spawnOptions, detached: true });
+  const { pid } = child;
+  const watchdog = pid === undefined ? undefined : startWatchdog(pid, stopSignal, temporaryFolder ?? '');
   let running = true;
-  let watchdog: ChildProcess | undefined;
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
     child.once('error', (error) => resolve(error.message));
@@ -42,9 +43,7 @@ export async function startOwned(
     running = false;
     watchdog?.kill('SIGKILL');
   });
-  const pid = child.pid;
   if (pid === undefined) throw new Error(`${command} does not start: ${await ended}`);
-  watchdog = startWatchdog(pid, stopSignal, temporaryFolder ?? '');
   return {
     pid,
     ended,

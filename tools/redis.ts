@@ -22,11 +22,15 @@ export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
   const folder = fs.mkdtempSync(join(tmpdir(), 'iss-redis-'));
   const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
-  const server = await startOwned(binary, ['--port', String(port), '--dir', folder, '--databases', '4096', ...settings], {
-    stdio: 'ignore',
-    stopSignal: 'SIGTERM',
-    temporaryFolder: folder,
-  });
+  const server = await startOwned(
+    binary,
+    ['--port', String(port), '--dir', folder, '--databases', '4096', ...settings],
+    {
+      stdio: 'ignore',
+      stopSignal: 'SIGTERM',
+      temporaryFolder: folder,
+    },
+  );
   const url = `redis://127.0.0.1:${port}/0`;
   const { Redis } = await import('ioredis');
   const client = new Redis(url, { lazyConnect: true, retryStrategy: null });
@@ -69,5 +73,7 @@ function installServer(): string {
     const installed = findServer();
     if (installed !== undefined) return installed;
   }
-  throw new UserError('The tests of the Redis backend need a Redis: set QUEUE_URL, or put redis-server or valkey-server on PATH.');
+  throw new UserError(
+    'The tests of the Redis backend need a Redis: set QUEUE_URL, or put redis-server or valkey-server on PATH.',
+  );
 }

@@ -44,7 +44,9 @@ function findRuntime() {
   const found = pinned.find((file) => existsSync(file) && spawnSync(file, ['--version']).status === 0);
   if (found !== undefined) return found;
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
-  return fail(`Node 24 or newer is needed: npm has no Node 26 for ${process.platform}-${process.arch}, and this is ${process.version}.`);
+  return fail(
+    `Node 24 or newer is needed: npm has no Node 26 for ${process.platform}-${process.arch}, and this is ${process.version}.`,
+  );
 }
 
 async function runHere() {

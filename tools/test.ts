@@ -10,7 +10,7 @@ import { startTestServices } from './testing/services.ts';
 /** `npm test`: every Jest project, against one PostgreSQL and one Redis. Further arguments go to Jest. */
 const report = join(tmpdir(), `iss-jest-${process.pid}.json`);
 let stopServices = async (): Promise<void> => undefined;
-let code = 1;
+let code: number;
 try {
   // Some tests run the built apps as processes.
   await ensureBuilt();
@@ -32,7 +32,10 @@ function runJest(): Promise<number> {
   const workers = `--maxWorkers=${Math.max(2, availableParallelism() - 1)}`;
   const jestArguments = [jest, workers, '--json', `--outputFile=${report}`, ...process.argv.slice(2)];
   // With --json Jest prints its results twice, as text on standard error and as JSON on standard output.
-  const child = spawn(process.execPath, jestArguments, { cwd: repositoryRoot, stdio: ['inherit', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, jestArguments, {
+    cwd: repositoryRoot,
+    stdio: ['inherit', 'ignore', 'inherit'],
+  });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => child.once('exit', (status) => resolve(status ?? 1)));
 }

@@ -6,7 +6,8 @@ import { UserError } from '../processes.ts';
  */
 export async function applyMigrations(databaseUrl: string, queueUrl: string | undefined): Promise<string[]> {
   const { protocol, host, pathname } = URL.parse(databaseUrl) ?? {};
-  if (protocol !== 'postgres:' && protocol !== 'postgresql:') throw new UserError('DATABASE_URL: not a postgres:// URL.');
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:')
+    throw new UserError('DATABASE_URL: not a postgres:// URL.');
   const [{ migrate }, { migrateQueue }] = await Promise.all([import('@iss/persistence'), import('@iss/queue')]);
   try {
     const applied = await migrate(databaseUrl);

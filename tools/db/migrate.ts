@@ -7,7 +7,8 @@ import { applyMigrations } from './apply-migrations.ts';
 try {
   loadDotEnv();
   const databaseUrl = process.env['DATABASE_URL'];
-  if (!databaseUrl) throw new UserError('DATABASE_URL is missing: it names the database to migrate, as the owner of its tables.');
+  if (!databaseUrl)
+    throw new UserError('DATABASE_URL is missing: it names the database to migrate, as the owner of its tables.');
   await ensureBuilt();
   const applied = await applyMigrations(databaseUrl, process.env['QUEUE_URL']);
   for (const name of applied) console.log(`applied ${name}`);

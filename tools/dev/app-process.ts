@@ -11,7 +11,12 @@ export interface AppProcess {
 }
 
 /** Starts one of the apps; its output goes to `logFile`. */
-export async function startApp(name: string, entry: string, env: NodeJS.ProcessEnv, logFile: string): Promise<AppProcess> {
+export async function startApp(
+  name: string,
+  entry: string,
+  env: NodeJS.ProcessEnv,
+  logFile: string,
+): Promise<AppProcess> {
   const log = openSync(logFile, 'w', 0o600);
   try {
     const child = await startOwned(process.execPath, [join(repositoryRoot, entry)], {
@@ -25,7 +30,9 @@ export async function startApp(name: string, entry: string, env: NodeJS.ProcessE
       process: child,
       faultOf(reason) {
         const lines = faultLines(readFileSync(logFile, 'utf8'));
-        return new UserError(lines.length > 0 ? lines.join('\n') : `The ${name} ended (${reason}); its log is ${logFile}`);
+        return new UserError(
+          lines.length > 0 ? lines.join('\n') : `The ${name} ended (${reason}); its log is ${logFile}`,
+        );
       },
     };
   } finally {

@@ -37,9 +37,11 @@ export async function startIdentityProvider(settings: IdentityProviderSettings):
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = request.url ?? '/';
-    if (url === '/') return sendHtml(response, 200, page('Development identity provider', `<p>Issuer: ${escapeHtml(issuer)}</p>`));
+    if (url === '/')
+      return sendHtml(response, 200, page('Development identity provider', `<p>Issuer: ${escapeHtml(issuer)}</p>`));
     if (url.startsWith(`${mount}/sign-in/`)) return answerSignIn(provider, request, response);
-    if (!url.startsWith(`${mount}/`)) return sendHtml(response, 404, page('Not found', `<p>The issuer is ${escapeHtml(issuer)}.</p>`));
+    if (!url.startsWith(`${mount}/`))
+      return sendHtml(response, 404, page('Not found', `<p>The issuer is ${escapeHtml(issuer)}.</p>`));
     // oidc-provider tells from these two where it is mounted.
     Object.assign(request, { originalUrl: url, url: url.slice(mount.length) });
     return handle(request, response);
@@ -47,7 +49,8 @@ export async function startIdentityProvider(settings: IdentityProviderSettings):
   const servers: Server[] = await listenOnLoopback(settings.port, () =>
     createServer((request, response) => {
       answer(request, response).catch(() => {
-        if (!response.headersSent) sendHtml(response, 400, page('Sign-in expired', '<p>Start again from the page you came from.</p>'));
+        if (!response.headersSent)
+          sendHtml(response, 400, page('Sign-in expired', '<p>Start again from the page you came from.</p>'));
       });
     }),
   );
@@ -63,10 +66,21 @@ export async function mintToken(options: {
   principalType?: string;
   expiresInSeconds?: number;
 }): Promise<string> {
-  const { issuer, audience, signingKey, user, principalType = 'human', expiresInSeconds = TOKEN_LIFETIME_SECONDS } = options;
+  const {
+    issuer,
+    audience,
+    signingKey,
+    user,
+    principalType = 'human',
+    expiresInSeconds = TOKEN_LIFETIME_SECONDS,
+  } = options;
   const now = Math.floor(Date.now() / 1000);
   return new SignJWT({ [PRINCIPAL_TYPE_CLAIM]: principalType, client_id: 'development' })
-    .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', ...(signingKey.kid === undefined ? {} : { kid: signingKey.kid }) })
+    .setProtectedHeader({
+      alg: 'RS256',
+      typ: 'at+jwt',
+      ...(signingKey.kid === undefined ? {} : { kid: signingKey.kid }),
+    })
     .setIssuer(issuer)
     .setAudience(audience)
     .setSubject(user)
@@ -78,7 +92,8 @@ export async function mintToken(options: {
 
 async function answerSignIn(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const interaction = await provider.interactionDetails(request, response);
-  if (request.method !== 'POST') return sendHtml(response, 200, signInPage(String(interaction.params['client_id']), ''));
+  if (request.method !== 'POST')
+    return sendHtml(response, 200, signInPage(String(interaction.params['client_id']), ''));
   const user = new URLSearchParams(await readBody(request)).get('user')?.trim() ?? '';
   if (!/^[\w.@+-]{1,100}$/.test(user)) {
     const fault = 'A user name has 1 to 100 letters, digits or . _ @ + -';
@@ -108,8 +123,10 @@ function configuration(
 ): Record<string, unknown> {
   const resource = `${issuer}/api`;
   // A developer who signs in again wants to be somebody else, so the page is shown every time.
-  const askAlways = new policy.Check('ask_always', 'The sign-in page is always shown', (context: Context) =>
-    context.oidc.result?.login === undefined,
+  const askAlways = new policy.Check(
+    'ask_always',
+    'The sign-in page is always shown',
+    (context: Context) => context.oidc.result?.login === undefined,
   );
   return {
     clients: [
@@ -156,10 +173,20 @@ function configuration(
         }),
       },
     },
-    ttl: { AccessToken: TOKEN_LIFETIME_SECONDS, AuthorizationCode: 60, Grant: 3600, IdToken: 3600, Interaction: 3600, Session: 3600 },
+    ttl: {
+      AccessToken: TOKEN_LIFETIME_SECONDS,
+      AuthorizationCode: 60,
+      Grant: 3600,
+      IdToken: 3600,
+      Interaction: 3600,
+      Session: 3600,
+    },
     renderError: async (context: { type: string; body: string }, out: Record<string, string>) => {
       context.type = 'html';
-      context.body = page('Sign-in refused', `<p>${escapeHtml(`${out['error'] ?? ''}: ${out['error_description'] ?? ''}`)}</p>`);
+      context.body = page(
+        'Sign-in refused',
+        `<p>${escapeHtml(`${out['error'] ?? ''}: ${out['error_description'] ?? ''}`)}</p>`,
+      );
     },
   };
 }

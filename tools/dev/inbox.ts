@@ -69,7 +69,8 @@ export async function startInbox(settings: { port: number; secretsFile: string }
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '/', headers } = request;
     // A page elsewhere whose host name points at this machine would carry that name.
-    if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? '')) return sendJson(response, 403, { error: 'Unknown host' });
+    if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? ''))
+      return sendJson(response, 403, { error: 'Unknown host' });
     const { pathname } = new URL(url, 'http://localhost');
     const [, hook, part] = /^\/hooks\/([\w.-]{1,100})(\/secret)?$/.exec(pathname) ?? [];
     if (hook !== undefined && method === 'POST' && part === undefined) return receive(hook, request, response);
@@ -105,7 +106,8 @@ function inboxPage(deliveries: InboxDelivery[]): string {
   });
   const table = `<table><thead><tr><th scope="col">Received</th><th scope="col">Hook</th><th scope="col">Signature</th><th scope="col">Delivery</th></tr></thead>
   <tbody>${rows.join('\n')}</tbody></table>`;
-  const intro = '<p>Newest first, the last 200; refreshed every 5 seconds. <a href="/deliveries">The same as JSON</a>.</p>';
+  const intro =
+    '<p>Newest first, the last 200; refreshed every 5 seconds. <a href="/deliveries">The same as JSON</a>.</p>';
   const refresh = '<meta http-equiv="refresh" content="5">';
   return page('Webhook inbox', intro + (rows.length === 0 ? '<p>Nothing has arrived yet.</p>' : table), refresh);
 }

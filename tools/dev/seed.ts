@@ -19,7 +19,9 @@ export async function seed(settings: SeedSettings): Promise<string[]> {
   const [alice, bob] = await Promise.all([settings.token('alice'), settings.token('bob')]);
   const faults: string[] = [];
   const attempt = async (what: string, step: () => Promise<unknown>): Promise<void> => {
-    await step().catch((error: unknown) => faults.push(`${what}: ${error instanceof Error ? error.message : String(error)}`));
+    await step().catch((error: unknown) =>
+      faults.push(`${what}: ${error instanceof Error ? error.message : String(error)}`),
+    );
   };
   const asAlice = (method: string, path: string, body?: unknown) => call(`${baseUrl}/v1`, alice, method, path, body);
   const asBob = (method: string, path: string, body?: unknown) => call(`${baseUrl}/v1`, bob, method, path, body);
@@ -52,7 +54,9 @@ export async function seed(settings: SeedSettings): Promise<string[]> {
     }),
   );
   await attempt("bob's allow_counterparty_access", () =>
-    asBob('PUT', `/tenants/beta/principals/${encodeURIComponent(bobsPrincipalId)}`, { allow_counterparty_access: true }),
+    asBob('PUT', `/tenants/beta/principals/${encodeURIComponent(bobsPrincipalId)}`, {
+      allow_counterparty_access: true,
+    }),
   );
   return faults;
 }
@@ -80,7 +84,12 @@ function firstEnvelope(): unknown {
       identifiers: { registration_number: '7654321' },
     },
     evidence: [
-      { evidence_id: 'ev-1', evidence_type: 'registry_extract', source: 'Delaware Division of Corporations', captured_at: now },
+      {
+        evidence_id: 'ev-1',
+        evidence_type: 'registry_extract',
+        source: 'Delaware Division of Corporations',
+        captured_at: now,
+      },
     ],
     attribute_paths: {
       '/attributes/legal/legal_name': [{ evidence_id: 'ev-1', evidence_type: 'registry_extract', role: 'primary' }],
@@ -90,7 +99,13 @@ function firstEnvelope(): unknown {
 }
 
 /** A call that must succeed; gives the JSON object of the answer. */
-async function call(base: string, token: string, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+async function call(
+  base: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Record<string, unknown>> {
   const response = await fetch(`${base}${path}`, {
     method,
     headers: {

@@ -19,8 +19,10 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   const local = ['local', 'development'].includes(env['APP_ENV'] || 'local');
   const databaseUrl = env['DATABASE_URL'] || undefined;
   const foreignIssuer = env['OIDC_ISSUER']?.replace(/\/+$/, '') || undefined;
-  if (!local && databaseUrl === undefined) throw new UserError(`DATABASE_URL is missing: APP_ENV=${env['APP_ENV']} has no embedded one.`);
-  if (!local && foreignIssuer === undefined) throw new UserError(`OIDC_ISSUER is missing: APP_ENV=${env['APP_ENV']} has no development one.`);
+  if (!local && databaseUrl === undefined)
+    throw new UserError(`DATABASE_URL is missing: APP_ENV=${env['APP_ENV']} has no embedded one.`);
+  if (!local && foreignIssuer === undefined)
+    throw new UserError(`OIDC_ISSUER is missing: APP_ENV=${env['APP_ENV']} has no development one.`);
   const projectId = env['OIDC_PROJECT_ID'] || 'dev';
   if (foreignIssuer === undefined && !/^[\w.-]+$/.test(projectId)) {
     throw new UserError('OIDC_PROJECT_ID: letters, digits and . _ - with the development identity provider.');
@@ -45,13 +47,15 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
 
 /** The ports that this run listens on, by the variable that moves each. */
 export function portsByVariable({ ports, foreignIssuer }: StartSettings): [string, number][] {
-  const identityProvider: [string, number][] = foreignIssuer === undefined ? [['IDP_PORT', ports.identityProvider]] : [];
+  const identityProvider: [string, number][] =
+    foreignIssuer === undefined ? [['IDP_PORT', ports.identityProvider]] : [];
   return [['PORT', ports.gateway], ['WORKER_PORT', ports.worker], ...identityProvider, ['INBOX_PORT', ports.inbox]];
 }
 
 function readPort(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
   const text = env[name] || String(fallback);
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port < 1 || port > 65_535) throw new UserError(`${name}: ${text} is not a port (1 to 65535).`);
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
+    throw new UserError(`${name}: ${text} is not a port (1 to 65535).`);
   return port;
 }

@@ -36,7 +36,11 @@ await lifetime.run(async () => {
 
   let server: PostgresServer | undefined;
   if (settings.databaseUrl === undefined) {
-    server = await startPostgres({ folder: clusterFolder(folder), logFile: join(folder, 'logs', 'postgres.log'), durable: true });
+    server = await startPostgres({
+      folder: clusterFolder(folder),
+      logFile: join(folder, 'logs', 'postgres.log'),
+      durable: true,
+    });
     const { stop } = server;
     lifetime.onStop(stop);
     lifetime.checkpoint();
@@ -84,12 +88,15 @@ await lifetime.run(async () => {
 async function requireFreePlace(settings: StartSettings): Promise<void> {
   const other = dataFolder.readRun();
   if (other !== undefined) {
-    throw new UserError(`Running already (process ${other.pid}) with DATA_DIR ${dataFolder.dataFolderPath()}: stop it, or set another DATA_DIR.`);
+    throw new UserError(
+      `Running already (process ${other.pid}) with DATA_DIR ${dataFolder.dataFolderPath()}: stop it, or set another DATA_DIR.`,
+    );
   }
   const seen = new Map<number, string>();
   for (const [variable, port] of portsByVariable(settings)) {
     const twin = seen.get(port);
-    if (twin !== undefined) throw new UserError(`${twin} and ${variable} are the same port, ${port}: set one of them to another.`);
+    if (twin !== undefined)
+      throw new UserError(`${twin} and ${variable} are the same port, ${port}: set one of them to another.`);
     seen.set(port, variable);
     // Some systems let a port be shared between one address and all addresses.
     const free = (await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'));
@@ -129,7 +136,11 @@ async function isEmpty(databaseUrl: string): Promise<boolean> {
 }
 
 /** What the user has set wins; secrets that are made up belong to this machine only. */
-function appEnvironment(settings: StartSettings, secrets: dataFolder.DevelopmentSecrets, databaseUrl: string): NodeJS.ProcessEnv {
+function appEnvironment(
+  settings: StartSettings,
+  secrets: dataFolder.DevelopmentSecrets,
+  databaseUrl: string,
+): NodeJS.ProcessEnv {
   const made = settings.local
     ? {
         SECRETS_KEYS: secrets.secrets_keys,
@@ -178,7 +189,9 @@ function watch(apps: AppProcess[], server: PostgresServer | undefined): Promise<
   });
   if (server !== undefined) {
     const { process: child } = server;
-    ends.push(child.ended.then((reason) => Promise.reject(new UserError(`The embedded PostgreSQL ended (${reason}).`))));
+    ends.push(
+      child.ended.then((reason) => Promise.reject(new UserError(`The embedded PostgreSQL ended (${reason}).`))),
+    );
   }
   const first = Promise.race(ends);
   first.catch(() => undefined);
@@ -203,13 +216,15 @@ async function seedIfWanted(
 ): Promise<string[]> {
   if (!settings.seed) return ['not seeded (SEED=false)'];
   if (!empty) return ['as it was left'];
-  if (settings.foreignIssuer !== undefined) return [`not seeded: only ${status.issuer} can issue the tokens that takes`];
+  if (settings.foreignIssuer !== undefined)
+    return [`not seeded: only ${status.issuer} can issue the tokens that takes`];
   const principalId = process.env['AUTH_MODE'] === 'disabled' ? 'oidc:local#dev' : `oidc:${settings.projectId}#bob`;
   const faults = await seed({
     baseUrl: status.base_url,
     inboxUrl: status.inbox_url,
     bobsPrincipalId: principalId,
-    token: (user) => mintToken({ issuer: status.issuer, audience: settings.audience, signingKey: secrets.signing_key, user }),
+    token: (user) =>
+      mintToken({ issuer: status.issuer, audience: settings.audience, signingKey: secrets.signing_key, user }),
   });
   const seeded = [
     'acme (owner alice) owns organization/acme-corp with three versions and a webhook subscription to the inbox',
@@ -226,8 +241,10 @@ function printBanner(
   folder: string,
   elapsedMs: number,
 ): void {
-  const shown = (path: string) => relative(repositoryRoot, path).startsWith('..') ? path : relative(repositoryRoot, path);
-  const data = cluster === undefined || cluster.startsWith(folder) ? shown(folder) : `${shown(folder)}, database in ${cluster}`;
+  const shown = (path: string) =>
+    relative(repositoryRoot, path).startsWith('..') ? path : relative(repositoryRoot, path);
+  const data =
+    cluster === undefined || cluster.startsWith(folder) ? shown(folder) : `${shown(folder)}, database in ${cluster}`;
   const rows: [string, string][] = [
     ['API', `${status.base_url}/v1`],
     ['Docs', `${status.docs_url}  (Authorize signs you in under any name)`],
@@ -237,7 +254,8 @@ function printBanner(
     ['Data and logs', data],
     ...seeding.map((line, index): [string, string] => [index === 0 ? 'Tenants' : '', line]),
   ];
-  const token = settings.foreignIssuer === undefined ? 'TOKEN=$(npm run -s token -- alice)' : `TOKEN=…  # from ${status.issuer}`;
+  const token =
+    settings.foreignIssuer === undefined ? 'TOKEN=$(npm run -s token -- alice)' : `TOKEN=…  # from ${status.issuer}`;
   const latest = `${status.base_url}/v1/tenants/acme/subjects/organization/acme-corp/snapshots/latest`;
   console.log(`
 The Identity State Service is ready (${(elapsedMs / 1000).toFixed(1)} s). Ctrl-C stops it.

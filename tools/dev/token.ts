@@ -23,7 +23,8 @@ function readArguments(): { user: string; principalType: string; expiresInSecond
   const { type: principalType = 'human', expires = '3600' } = values;
   const [user] = positionals;
   // Negative: a token that has expired, to try out what the service says.
-  const valid = user !== undefined && positionals.length === 1 && TYPES.includes(principalType) && /^-?\d{1,9}$/.test(expires);
+  const valid =
+    user !== undefined && positionals.length === 1 && TYPES.includes(principalType) && /^-?\d{1,9}$/.test(expires);
   if (!valid) throw new UserError(USAGE);
   return { user, principalType, expiresInSeconds: Number(expires) };
 }

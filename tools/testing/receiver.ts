@@ -84,7 +84,10 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
     script: (...reactions) => void scripted.push(...reactions),
     always: (reaction) => void (standing = reaction),
     async waitForRequests(count, deadlineMs = 10_000) {
-      await waitFor(() => requests.length >= count, { deadlineMs, what: `${count} requests (${requests.length} so far)` });
+      await waitFor(() => requests.length >= count, {
+        deadlineMs,
+        what: `${count} requests (${requests.length} so far)`,
+      });
       return requests;
     },
     clear() {

@@ -47,7 +47,8 @@ async function requireTemplate(client: Client): Promise<void> {
 
 function serverUrl(): string {
   const url = process.env['TEST_POSTGRES_URL'];
-  if (!url) throw new Error('TEST_POSTGRES_URL is not set: the project lacks globalSetup tools/testing/global-setup.ts');
+  if (!url)
+    throw new Error('TEST_POSTGRES_URL is not set: the project lacks globalSetup tools/testing/global-setup.ts');
   return url;
 }
 

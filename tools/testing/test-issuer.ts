@@ -28,10 +28,16 @@ export async function startTestIssuer({ projectId = 'test' }: { projectId?: stri
   let key = await makeKey();
   let keySetRequests = 0;
   const server = createServer((request, response) => {
-    const answer = (body: unknown) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const answer = (body: unknown) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     switch (request.url) {
       case `/${projectId}/.well-known/openid-configuration`:
-        return answer({ issuer, jwks_uri: `${issuer}/jwks`, response_types_supported: ['code'], subject_types_supported: ['public'] });
+        return answer({
+          issuer,
+          jwks_uri: `${issuer}/jwks`,
+          response_types_supported: ['code'],
+          subject_types_supported: ['public'],
+        });
       case `/${projectId}/jwks`:
         keySetRequests += 1;
         return answer({ keys: [key.publicKey] });
@@ -40,7 +46,6 @@ export async function startTestIssuer({ projectId = 'test' }: { projectId?: stri
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
   const { port } = server.address() as AddressInfo;
   const oidcIssuer = `http://127.0.0.1:${port}`;
   const issuer = `${oidcIssuer}/${projectId}`;

@@ -8,7 +8,10 @@ import { Redis } from 'ioredis';
 export async function testRedisUrl(): Promise<string> {
   const server = process.env['TEST_REDIS_URL'];
   if (!server) {
-    throw new Error(process.env['TEST_REDIS_FAULT'] ?? 'TEST_REDIS_URL is not set: the project lacks globalSetup tools/testing/global-setup.ts');
+    throw new Error(
+      process.env['TEST_REDIS_FAULT'] ??
+        'TEST_REDIS_URL is not set: the project lacks globalSetup tools/testing/global-setup.ts',
+    );
   }
   const client = new Redis(server);
   try {

@@ -17,7 +17,10 @@ export async function waitFor<T>(
       lastError = error;
     }
     if (Date.now() > deadline) {
-      throw new Error(`Waited ${deadlineMs} ms in vain for ${what}`, lastError === undefined ? {} : { cause: lastError });
+      throw new Error(
+        `Waited ${deadlineMs} ms in vain for ${what}`,
+        lastError === undefined ? {} : { cause: lastError },
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

@@ -1,6 +1,7 @@
 import { NestLogger } from '@iss/platform';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { setTimeout as wait } from 'node:timers/promises';
 import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
@@ -13,15 +14,15 @@ const FANOUT_JOBS_AT_ONCE = 2;
 const DELIVERY_JOBS_AT_ONCE = 2;
 
 export interface Worker {
-  /** Listens for probes, then takes up work. Rejects with EADDRINUSE when the port is taken. */
-  start(port: number): Promise<void>;
-  /** Takes up nothing more, waits for the attempts that run and records them. */
+  /** Listens for probes, gives their base URL, and takes up work. Rejects with EADDRINUSE when the port is taken. */
+  start(port: number): Promise<string>;
+  /** Takes up nothing more, gives the attempts that run half of the shutdown time, and records them all. */
   stop(): Promise<void>;
 }
 
 /** The worker as it runs. */
 export async function createWorker(resources: WorkerResources): Promise<Worker> {
-  const { queue, logger } = resources;
+  const { settings, queue, logger } = resources;
   const app = await NestFactory.create<NestExpressApplication>(WorkerModule.of(resources), {
     logger: new NestLogger(logger),
     abortOnError: false,
@@ -36,12 +37,18 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
         concurrency: DELIVERY_JOBS_AT_ONCE,
       });
       sweep.start();
+      return (await app.getUrl()).replace('[::1]', '127.0.0.1');
     },
     async stop() {
-      await sweep.stop();
-      await dispatcher.close();
-      await app.get(DeliveryService).recorded();
+      await Promise.all([sweep.stop(), queue.stopConsuming()]);
+      const idle = dispatcher.close();
+      const grace = new AbortController();
+      await Promise.race([idle, wait(settings.shutdownTimeoutMs / 2, undefined, grace).catch(() => undefined)]);
+      grace.abort();
+      // What still runs fails now, and is recorded as such while there is time.
       await app.get(WebhookClient).close();
+      await idle;
+      await app.get(DeliveryService).recorded();
       await app.close();
     },
   };

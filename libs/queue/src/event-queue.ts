@@ -91,18 +91,24 @@ export class EventQueue {
     await this.bounded('fanout', 'ping', (queue) => queue.getVersion());
   }
 
-  /** Stops taking jobs, waits for those that run, and disconnects: in five seconds at most, also while Redis is down. */
-  async close(): Promise<void> {
+  /** Stops taking jobs and waits for those that run; jobs can still be added. In five seconds at most. */
+  async stopConsuming(): Promise<void> {
     // While Redis is down, a worker that is closed gently would wait for it.
     const force = !this.backend.isReachable();
-    const closing = [
-      ...this.workers.map((worker) => worker.close(force)),
-      ...[...this.queues.values()].map((queue) => queue.close()),
-    ];
+    await this.ended(this.workers.splice(0).map((worker) => worker.close(force)));
+  }
+
+  /** Stops taking jobs and disconnects, in ten seconds at most, also while Redis is down. */
+  async close(): Promise<void> {
+    await this.stopConsuming();
+    await this.ended([...this.queues.values()].map((queue) => queue.close()));
+    this.backend.close();
+  }
+
+  private async ended(closing: Promise<void>[]): Promise<void> {
     await within(CLOSE_TIMEOUT_MS, 'closing the queue', Promise.allSettled(closing)).catch((error: unknown) =>
       this.warn('The queue was left without a proper end', error),
     );
-    this.backend.close();
   }
 
   private async add<Name extends QueueName>(name: Name, jobs: Jobs[Name][], delayMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { EventQueue, rarely } from '@iss/queue';
+import { type EventQueue, rarely } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 
 /** Events that wait for the queue at most; what comes beyond is left to the worker's sweep. */
@@ -17,7 +17,7 @@ export class EventHandOver {
   private readonly warn: (message: string, error?: unknown) => void;
 
   constructor(
-    private readonly queue: EventQueue,
+    private readonly queue: Pick<EventQueue, 'wakeFanout'>,
     warn: (message: string, error?: unknown) => void,
   ) {
     this.warn = rarely(WARNING_PERIOD_MS, warn);

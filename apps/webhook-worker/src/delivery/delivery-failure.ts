@@ -29,6 +29,7 @@ const BY_CODE: Record<string, DeliveryFailure> = {
   HPE_HEADER_OVERFLOW: new DeliveryFailure('response', 'The headers of the answer are too long.'),
   ECONNRESET: new DeliveryFailure('response', 'The connection was broken before an answer.'),
   EPIPE: new DeliveryFailure('response', 'The connection was broken before an answer.'),
+  UND_ERR_DESTROYED: new DeliveryFailure('response', 'The attempt was broken off.'),
   UND_ERR_SOCKET: new DeliveryFailure('response', 'The connection was broken before an answer.'),
 };
 
@@ -38,12 +39,17 @@ const TLS_CODE =
 /** The failure that an error of the HTTP client means. */
 export function toDeliveryFailure(error: unknown): DeliveryFailure {
   if (error instanceof DeliveryFailure) return error;
-  if (!(error instanceof Error)) return new DeliveryFailure('response', 'The request failed.');
-  if (error.name === 'TimeoutError') return new DeliveryFailure('timeout', 'No answer came in time.');
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = textOf(error, 'code');
+  if (textOf(error, 'name') === 'TimeoutError') return new DeliveryFailure('timeout', 'No answer came in time.');
   const known = BY_CODE[code];
   if (known !== undefined) return new DeliveryFailure(known.phase, known.message);
   if (TLS_CODE.test(code)) return new DeliveryFailure('tls', `TLS failed (${code}).`);
   if (code.startsWith('HPE_')) return new DeliveryFailure('response', 'The answer is not HTTP.');
   return new DeliveryFailure('response', code === '' ? 'The request failed.' : `The request failed (${code}).`);
+}
+
+/** A member of whatever was thrown. */
+function textOf(error: unknown, name: 'code' | 'name'): string {
+  const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
+  return typeof value === 'string' ? value : '';
 }

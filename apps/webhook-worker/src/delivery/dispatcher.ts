@@ -6,9 +6,13 @@ export type Outcome = 'succeeded' | 'failed' | 'nothing';
 /** Attempts at once to one subscription: at first, and at most. */
 const FIRST_LIMIT = 4;
 const MAX_LIMIT = 32;
-/** Deliveries that wait in memory, for each attempt that their subscription may make at once. */
-const WAITING_PER_LIMIT = 256;
+/** Deliveries of one subscription that wait in memory, while it takes them and while it fails. */
+const LANE_CAPACITY = 20_000;
+const FAILING_LANE_CAPACITY = 200;
+/** With fewer waiting, more of the subscription's deliveries are welcome. */
+const REFILL_BELOW = 500;
 const MAX_WAITING = 100_000;
+const MAX_REMEMBERED = 10_000;
 
 /** Deliveries to one subscription. */
 interface Lane {
@@ -44,7 +48,7 @@ export class Dispatcher {
     for (const delivery of deliveries) {
       if (this.isClosed || this.known.size >= MAX_WAITING || this.known.has(delivery.deliveryId)) continue;
       const lane = this.laneOf(delivery);
-      if (lane.waiting.length >= lane.limit * WAITING_PER_LIMIT) continue;
+      if (lane.waiting.length >= capacityOf(lane)) continue;
       this.known.add(delivery.deliveryId);
       lane.waiting.push(delivery);
       this.queueUp(lane);
@@ -52,9 +56,11 @@ export class Dispatcher {
     this.startSome();
   }
 
-  /** Subscriptions of which deliveries wait here: no use in offering more of them. */
+  /** Subscriptions of which enough deliveries wait here for now: no use in offering more of them. */
   backlogged(): string[] {
-    return [...this.lanes.values()].filter((lane) => lane.waiting.length > 0).map((lane) => lane.subscriptionId);
+    return [...this.lanes.values()]
+      .filter((lane) => lane.waiting.length >= Math.min(REFILL_BELOW, capacityOf(lane)))
+      .map((lane) => lane.subscriptionId);
   }
 
   /** Deliveries that run and that wait. */
@@ -120,9 +126,23 @@ export class Dispatcher {
     this.known.delete(delivery.deliveryId);
     if (outcome === 'succeeded') lane.limit = Math.min(lane.limit + 1, MAX_LIMIT);
     if (outcome === 'failed') lane.limit = Math.max(Math.floor(lane.limit / 2), 1);
-    if (lane.running === 0 && lane.waiting.length === 0) this.lanes.delete(lane.subscriptionId);
+    this.forgetIfIdle(lane);
     this.queueUp(lane);
     this.startSome();
     if (this.running === 0) this.onIdle?.();
   }
+
+  /** A subscription that fails is remembered while it is idle, so that its next events don't get more slots again. */
+  private forgetIfIdle(lane: Lane): void {
+    if (lane.running > 0 || lane.waiting.length > 0) return;
+    if (!isFailing(lane) || this.lanes.size > MAX_REMEMBERED) this.lanes.delete(lane.subscriptionId);
+  }
+}
+
+function isFailing(lane: Lane): boolean {
+  return lane.limit < FIRST_LIMIT;
+}
+
+function capacityOf(lane: Lane): number {
+  return isFailing(lane) ? FAILING_LANE_CAPACITY : LANE_CAPACITY;
 }

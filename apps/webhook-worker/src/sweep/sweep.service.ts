@@ -8,8 +8,8 @@ import type { FanoutService } from '../fanout/fanout.service';
 const OVERDUE_MS = 2_000;
 const MAX_EVENTS = 200;
 const MAX_DELIVERIES = 1_000;
-/** Pause after a sweep that found as much as it looks for: there is more. */
-const BUSY_PAUSE_MS = 50;
+/** Pause after a sweep that left something: it found as much as it looks for, or passed over what has a backlog here. */
+const BUSY_PAUSE_MS = 100;
 const WARNING_PERIOD_MS = 10_000;
 
 export interface SweepParts {
@@ -62,9 +62,10 @@ export class SweepService {
     try {
       const eventIds = await outbox.waiting(OVERDUE_MS, MAX_EVENTS);
       await fanout.fanOut(eventIds);
-      const overdue = await deliveries.overdue(OVERDUE_MS, MAX_DELIVERIES, dispatcher.backlogged());
+      const backlogged = dispatcher.backlogged();
+      const overdue = await deliveries.overdue(OVERDUE_MS, MAX_DELIVERIES, backlogged);
       dispatcher.offer(overdue);
-      const isMore = eventIds.length === MAX_EVENTS || overdue.length === MAX_DELIVERIES;
+      const isMore = eventIds.length === MAX_EVENTS || overdue.length === MAX_DELIVERIES || backlogged.length > 0;
       return isMore ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
     } catch (error) {
       this.warn('The sweep failed; it is repeated', error);

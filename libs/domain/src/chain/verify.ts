@@ -1,5 +1,6 @@
 import { sameUuid } from '../envelope/formats';
 import { canonicalize } from '../json/canonicalize';
+import { parseStoredJson } from '../json/parse';
 import { isJsonObject, type JsonValue } from '../json/value';
 import { HASH_ALGORITHM, hashText } from './seal';
 
@@ -142,11 +143,9 @@ function names(envelope: JsonValue, { snapshotId, snapshotVersion }: StoredSnaps
   );
 }
 
-/** JSON.parse is enough here: a text that it reads otherwise than the strict parser is not canonical. */
 function parse(text: string): JsonValue | undefined {
   try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
+    return parseStoredJson(text);
   } catch {
     return undefined;
   }

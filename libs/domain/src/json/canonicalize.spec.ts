@@ -104,6 +104,13 @@ test.each<[string, JsonValue, string]>([
   ['empty array and object', [[], {}, '', [[]]], '[[],{},"",[[]]]'],
 ])('%s', (_name, value, text) => expect(canonicalize(value)).toBe(text)); // prettier-ignore
 
+test('every character below U+0100 is escaped as JSON.stringify does', () => {
+  for (let code = 0; code < 0x100; code++) {
+    const string = String.fromCharCode(code);
+    expect(canonicalize(string)).toBe(JSON.stringify(string));
+  }
+});
+
 test('toJSON is a key like any other', () => {
   const value = { toJSON: () => 'replaced' } as unknown as JsonValue;
   expect(() => canonicalize(value)).toThrow(DomainError);

@@ -54,11 +54,14 @@ function quote(string: string): string {
   return JSON.stringify(string);
 }
 
+/** Sorts in place. Keys are few and often in order already: then insertion takes a fraction of what the built-in sort does. */
 function sorted(keys: string[]): string[] {
-  let previous = '';
-  for (const key of keys) {
-    if (key < previous) return keys.sort();
-    previous = key;
+  if (keys.length > 32) return keys.sort();
+  for (let end = 1; end < keys.length; end++) {
+    const key = keys[end]!;
+    let at = end;
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
+    keys[at] = key;
   }
   return keys;
 }

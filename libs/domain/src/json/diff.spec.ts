@@ -32,7 +32,7 @@ describe('any two documents', () => {
         const operations = diff(from, to);
         expect(text(applyPatch(from, operations))).toBe(text(to));
         expect(text([from, to])).toBe(before);
-        expect(text(diff(shuffled(from), shuffled(to)))).toBe(text(operations));
+        expect(text(diff(shuffled(from), to))).toBe(text(operations));
         expect(operations.length === 0).toBe(text(from) === text(to));
       }),
       { numRuns: 2000 },

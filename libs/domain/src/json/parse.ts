@@ -29,6 +29,14 @@ export function parseJson(
   return parseJsonText(text, limits);
 }
 
+/** Deeper than any limit that a deployment may set on what it takes in. */
+const STORED_MAX_DEPTH = 1_024;
+
+/** The value of a text that this service wrote: canonical, hence within the limits of the day it was sent. */
+export function parseStoredJson(text: string): JsonValue {
+  return parseJsonText(text, { maxDepth: STORED_MAX_DEPTH });
+}
+
 /** `parseJson` for a text that was decoded from UTF-8 before, such as a stored canonical text. */
 export function parseJsonText(text: string, limits: { maxDepth: number } = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
   return new Parser(text, limits.maxDepth).document();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   applyPatch,
   canonicalize,
+  DEFAULT_PATCH_LIMITS,
   deriveSnapshotId,
   DomainError,
   type Envelope,
@@ -9,6 +10,7 @@ import {
   type JsonObject,
   type JsonValue,
   parsePatch,
+  parseStoredJson,
   type PatchOperation,
   requireAccess,
   requirePatchAllowed,
@@ -77,7 +79,7 @@ export class UpdateService {
       throw await this.staleOrWrongBase(writer, proposal, head.snapshotVersion);
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
-    validateEnvelope(this.requireSize(applyPatch(envelopeOf(head.envelope), operations, AT)));
+    validateEnvelope(this.patched(head.envelope ?? '{}', operations));
 
     const outcome = await this.updates.propose({
       ...proposal.subject,
@@ -110,7 +112,7 @@ export class UpdateService {
     const loaded = await this.updates.forApply(reader, updateId);
     const { update, base } = requireApplicable(loaded, subject);
 
-    const operations = parsePatch(parseStored(update.patchOps), {
+    const operations = parsePatch(parseStoredJson(update.patchOps), {
       at: AT,
       maxOperations: this.settings.limits.patchOperations,
     });
@@ -162,7 +164,7 @@ export class UpdateService {
     const ops = operations.map((operation) => ({ ...operation }));
     const now = new Date().toISOString();
     const envelope = validateEnvelope({
-      ...this.requireSize(applyPatch(envelopeOf(baseText), operations, AT)),
+      ...this.patched(baseText, operations),
       snapshot_id: deriveSnapshotId(this.settings.snapshotIdSecret, {
         subject_type: update.subjectType,
         subject_id: update.subjectId,
@@ -183,9 +185,13 @@ export class UpdateService {
     return { ...seal(envelope), envelope };
   }
 
-  /** A patch may not make a snapshot that could not have been sent. */
-  private requireSize(patched: JsonValue): JsonObject {
-    const { bodyBytes } = this.settings.limits;
+  /** The patched envelope. A patch may not make one that could not have been sent. */
+  private patched(baseText: string, operations: readonly PatchOperation[]): JsonObject {
+    const { bodyBytes, jsonDepth } = this.settings.limits;
+    const patched = applyPatch(parseStoredJson(baseText), operations, AT, {
+      ...DEFAULT_PATCH_LIMITS,
+      maxDepth: jsonDepth,
+    });
     if (!isJsonObject(patched)) throw new DomainError('validation_error', 'The patch must leave an object.');
     if (Buffer.byteLength(canonicalize(patched)) > bodyBytes) {
       throw new DomainError('validation_error', `The patch makes an envelope of more than ${bodyBytes} bytes.`, [
@@ -265,12 +271,4 @@ function replay(
   throw new DomainError('conflict', 'This request_id was used for another proposal. Use a fresh one.', [
     { path: '/request_id', message: 'was used for another proposal', code: 'conflict' },
   ]);
-}
-
-function parseStored(text: string): JsonValue {
-  return JSON.parse(text);
-}
-
-function envelopeOf(text: string | null): JsonValue {
-  return parseStored(text ?? '{}');
 }

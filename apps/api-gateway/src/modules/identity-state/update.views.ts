@@ -1,4 +1,4 @@
-import type { JsonValue } from '@iss/domain';
+import { type JsonValue, parseStoredJson } from '@iss/domain';
 import type { SnapshotRecord, UpdateRecord } from '@iss/persistence';
 
 export interface UpdateView {
@@ -19,14 +19,13 @@ export interface UpdateView {
 
 /** A proposal as both path families answer it (specification, "Update (proposal)"; contract, "Propose, both"). */
 export function updateView(update: UpdateRecord): UpdateView {
-  const patchOps: JsonValue = JSON.parse(update.patchOps);
   return {
     update_id: update.updateId,
     subject_type: update.subjectType,
     subject_id: update.subjectId,
     base_snapshot_id: update.baseSnapshotId,
     base_snapshot_version: update.baseSnapshotVersion,
-    patch_ops: patchOps,
+    patch_ops: parseStoredJson(update.patchOps),
     status: update.status,
     request_id: update.requestId,
     initiated_by: update.initiatedBy,

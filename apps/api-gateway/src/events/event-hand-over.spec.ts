@@ -1,0 +1,67 @@
+import type { EventQueue } from '@iss/queue';
+import { EventHandOver } from './event-hand-over';
+
+function handOver(wakeFanout: (eventIds: readonly string[]) => Promise<void>, warn = jest.fn()) {
+  const queue: Pick<EventQueue, 'wakeFanout'> = { wakeFanout };
+  return { handOver: new EventHandOver(queue, warn), warn };
+}
+
+describe('EventHandOver', () => {
+  it('hands over what was announced in one turn together, and what comes meanwhile after it', async () => {
+    const flushes: string[][] = [];
+    const { handOver: events } = handOver(async (eventIds) => {
+      flushes.push([...eventIds]);
+      if (flushes.length === 1) events.announce(['d']);
+    });
+    events.announce(['a', 'b']);
+    events.announce(['c']);
+    expect(flushes).toEqual([]);
+    await events.close();
+    expect(flushes).toEqual([['a', 'b', 'c'], ['d']]);
+  });
+
+  it('never has two flushes under way', async () => {
+    let running = 0;
+    let most = 0;
+    const { handOver: events } = handOver(async () => {
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+    });
+    for (let turn = 0; turn < 20; turn += 1) {
+      events.announce([`${turn}`]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await events.close();
+    expect(most).toBe(1);
+  });
+
+  it('drops events while the queue is down, warns once, and works again afterwards', async () => {
+    let isDown = true;
+    const taken: string[] = [];
+    const { handOver: events, warn } = handOver(async (eventIds) => {
+      if (isDown) throw new Error('down');
+      taken.push(...eventIds);
+    });
+    for (let turn = 0; turn < 3; turn += 1) {
+      events.announce(['lost']);
+      await events.close();
+    }
+    expect(warn).toHaveBeenCalledTimes(1);
+    isDown = false;
+    events.announce(['kept']);
+    await events.close();
+    expect(taken).toEqual(['kept']);
+  });
+
+  it('holds a bounded number of events', async () => {
+    const taken: string[] = [];
+    const { handOver: events } = handOver(async (eventIds) => void taken.push(...eventIds));
+    events.announce(Array.from({ length: 9_999 }, (_, index) => `${index}`));
+    events.announce(['one too many', 'and another']);
+    events.announce(['fits']);
+    await events.close();
+    expect(taken).toHaveLength(10_000);
+    expect(taken.at(-1)).toBe('fits');
+  });
+});

@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Receiver, startReceiver } from '../../../../tools/testing/receiver';
+import type { DeliveryFailure } from './delivery-failure';
+import { type Resolve, WebhookClient, type WebhookClientSettings } from './webhook-client';
+
+let receiver: Receiver;
+const clients: WebhookClient[] = [];
+const servers: { server: Server; sockets: Set<Socket> }[] = [];
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+
+afterEach(async () => {
+  receiver.clear();
+  receiver.always({ status: 204 });
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  for (const { server, sockets } of servers.splice(0)) {
+    sockets.forEach((socket) => socket.destroy());
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+afterAll(async () => {
+  await receiver?.stop();
+});
+
+function client(settings: Partial<WebhookClientSettings> = {}): WebhookClient {
+  const made = new WebhookClient({
+    allowPrivateTargets: true,
+    connectTimeoutMs: 1_000,
+    headersTimeoutMs: 2_000,
+    totalTimeoutMs: 3_000,
+    ...settings,
+  });
+  clients.push(made);
+  return made;
+}
+
+async function failureOf(target: string, settings: Partial<WebhookClientSettings> = {}): Promise<DeliveryFailure> {
+  return client(settings)
+    .post(target, {}, '{}')
+    .then(
+      (answer) => {
+        throw new Error(`answered ${answer.statusCode}`);
+      },
+      (failure: DeliveryFailure) => failure,
+    );
+}
+
+/** A TCP server that does with each connection what the test wants. */
+async function serve(onConnection: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    onConnection(socket);
+  });
+  servers.push({ server, sockets });
+  return listen(server);
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+describe('WebhookClient', () => {
+  it('posts the very bytes and headers, and gives status and Retry-After', async () => {
+    receiver.script({ status: 503, headers: { 'retry-after': '7' } }, { status: 200, body: 'thanks' });
+    const body = '{"name":"Zürich 🏔"}';
+    const one = client();
+    expect(
+      await one.post(`${receiver.url}/hook?x=1`, { 'content-type': 'application/json', 'x-a': 'b' }, body),
+    ).toEqual({
+      statusCode: 503,
+      retryAfterMs: 7_000,
+    });
+    expect(await one.post(receiver.url, {}, body)).toEqual({ statusCode: 200, retryAfterMs: null });
+    const [first] = receiver.requests;
+    expect(first).toMatchObject({ method: 'POST', path: '/hook?x=1' });
+    expect(first?.headers).toMatchObject({ 'content-type': 'application/json', 'x-a': 'b' });
+    expect(first?.body.toString()).toBe(body);
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow %d', async (status) => {
+    receiver.always({ status, headers: { location: `${receiver.url}/elsewhere` } });
+    expect(await client().post(receiver.url, {}, '{}')).toMatchObject({ statusCode: status });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it.each(['endless-body', 'slow-body'] as const)('takes the status and gives up on an %s', async (reaction) => {
+    receiver.always(reaction);
+    expect(await client({ totalTimeoutMs: 400 }).post(receiver.url, {}, '{}')).toMatchObject({ statusCode: 200 });
+  });
+
+  it('gives up on a receiver that never answers', async () => {
+    receiver.always('hang');
+    expect(await failureOf(receiver.url, { totalTimeoutMs: 200 })).toMatchObject({ phase: 'timeout' });
+  });
+
+  it('says so when the connection breaks before an answer', async () => {
+    receiver.always('reset');
+    expect(await failureOf(receiver.url)).toMatchObject({ phase: 'response' });
+  });
+
+  it('says so when nobody listens', async () => {
+    const closed = await startReceiver();
+    await closed.stop();
+    expect(await failureOf(closed.url)).toMatchObject({ phase: 'connect' });
+  });
+
+  it('refuses an answer that is not HTTP, and headers without end', async () => {
+    const garbage = await serve((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
+    expect(await failureOf(`http://127.0.0.1:${garbage}/`)).toMatchObject({ phase: 'response' });
+    const flood = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      socket.write(`x-flood: ${'a'.repeat(20_000)}\r\n\r\n`);
+    });
+    expect(await failureOf(`http://127.0.0.1:${flood}/`)).toMatchObject({
+      phase: 'response',
+      message: 'The headers of the answer are too long.',
+    });
+  });
+
+  it('gives up on an answer that drips in', async () => {
+    const port = await serve((socket) => {
+      const timer = setInterval(() => socket.write('H'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const failure = await failureOf(`http://127.0.0.1:${port}/`, { totalTimeoutMs: 200 });
+    expect(['timeout', 'response']).toContain(failure.phase);
+  });
+
+  it('gives up on a connection that is accepted and then silent under TLS', async () => {
+    const port = await serve(() => undefined);
+    expect(await failureOf(`https://127.0.0.1:${port}/`, { connectTimeoutMs: 200 })).toMatchObject({
+      phase: 'connect',
+    });
+  });
+
+  it('verifies certificates', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'iss-tls-'));
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const options = ['-subj', '/CN=localhost', '-days', '1', '-newkey', 'rsa:2048', '-keyout', key, '-out', cert];
+    execFileSync('openssl', ['req', '-x509', '-nodes', ...options], { stdio: 'ignore' });
+    const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) => {
+      response.end();
+    });
+    rmSync(folder, { recursive: true });
+    servers.push({ server, sockets: new Set() });
+    const port = await listen(server);
+    expect(await failureOf(`https://localhost:${port}/`)).toMatchObject({ phase: 'tls' });
+  });
+
+  it('does not hand itself to a URL that holds credentials, another scheme, or nonsense', async () => {
+    for (const target of ['http://u:p@127.0.0.1/', 'ftp://127.0.0.1/', 'file:///etc/passwd', 'nonsense', 'http://']) {
+      expect(await failureOf(target)).toMatchObject({ phase: 'target' });
+    }
+    expect(await failureOf(receiver.url, { allowPrivateTargets: false })).toMatchObject({ phase: 'target' });
+    expect(receiver.requests).toHaveLength(0);
+  });
+});
+
+describe('WebhookClient in a deployment', () => {
+  const deployed = { allowPrivateTargets: false };
+
+  it.each([
+    '127.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '127.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '0.0.0.0',
+    '10.0.0.1',
+    '169.254.169.254',
+    '168.63.129.16',
+    '[fd00:ec2::254]',
+    '[fe80::1]',
+    '100.64.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+  ])('refuses the literal %s without connecting', async (host) => {
+    const port = new URL(receiver.url).port;
+    expect(await failureOf(`https://${host}:${port}/`, deployed)).toMatchObject({
+      phase: 'blocked',
+      message: 'The address of the target is not public.',
+    });
+  });
+
+  it('refuses a name that resolves to such an address, and says nothing of it', async () => {
+    const connections: Socket[] = [];
+    const port = await serve((socket) => connections.push(socket));
+    const settings = { ...deployed, resolve: async () => ['127.0.0.1', '::1', '10.1.2.3'] };
+    const failure = await failureOf(`https://receiver.example:${port}/`, settings);
+    expect(failure).toMatchObject({ phase: 'blocked' });
+    expect(failure.message).not.toMatch(/\d/);
+    expect(connections).toHaveLength(0);
+  });
+
+  it('asks for the addresses of a name once a connection, and decides anew for the next', async () => {
+    const asked: string[] = [];
+    const rebinding: Resolve = async (hostname) => {
+      asked.push(hostname);
+      return asked.length === 1 ? ['127.0.0.1'] : ['169.254.169.254'];
+    };
+    receiver.always({ status: 204, headers: { connection: 'close' } });
+    const one = client({ resolve: rebinding });
+    const target = `http://rebind.example:${new URL(receiver.url).port}/`;
+    expect(await one.post(target, {}, '{}')).toMatchObject({ statusCode: 204 });
+    expect(asked).toHaveLength(1);
+    await expect(one.post(target, {}, '{}')).rejects.toMatchObject({ phase: 'blocked' });
+    expect(asked).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('says so when a name has no address', async () => {
+    const resolve = () => Promise.reject(new Error('ENOTFOUND'));
+    expect(await failureOf('https://nowhere.example/', { ...deployed, resolve })).toMatchObject({ phase: 'dns' });
+  });
+
+  it('connects to the address that was decided, under the name', async () => {
+    const asked: string[] = [];
+    const port = new URL(receiver.url).port;
+    const resolve: Resolve = async (hostname) => {
+      asked.push(hostname);
+      return ['169.254.169.254', '127.0.0.1'];
+    };
+    expect(await client({ resolve }).post(`http://receiver.example:${port}/`, {}, '{}')).toMatchObject({
+      statusCode: 204,
+    });
+    expect(receiver.requests[0]?.headers.host).toBe(`receiver.example:${port}`);
+    expect(asked).toEqual(['receiver.example']);
+  });
+});

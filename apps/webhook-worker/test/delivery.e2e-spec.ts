@@ -1,0 +1,305 @@
+import { createHmac } from 'node:crypto';
+import { verifyWebhook } from '@iss/domain';
+import { statement } from '@iss/persistence';
+import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
+import { testRedisUrl } from '../../../tools/testing/test-redis';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { startWorkers, type TestWorkers } from './worker';
+
+jest.setTimeout(60_000);
+
+const SUBSCRIPTION = statement<{ status: string; disabled_reason: string | null }>(
+  'test_subscription',
+  'SELECT status, disabled_reason FROM webhook_subscriptions WHERE subscription_id = $1',
+);
+const FREE = statement('test_free', 'UPDATE webhook_subscriptions SET deleted_at = now()');
+
+describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (backend) => {
+  let workers: TestWorkers;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    workers = await startWorkers(backend === 'Redis' ? await testRedisUrl() : undefined);
+  });
+
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    await workers.database.sql.run(FREE, []);
+  });
+
+  afterEach(async () => {
+    await receiver.stop();
+  });
+
+  afterAll(async () => {
+    await workers?.close();
+  });
+
+  describe('with one worker', () => {
+    let worker: { url: string; stop(): Promise<void> };
+
+    beforeAll(async () => {
+      worker = await workers.start();
+    });
+
+    afterAll(async () => {
+      await worker.stop();
+    });
+
+    it('delivers the stored bytes, signed both ways', async () => {
+      const { secret } = await workers.subscribe(`${receiver.url}/hooks/acme?x=1`);
+      const { eventId, body } = await workers.publish();
+      const [request] = await receiver.waitForRequests(1);
+      expect(request).toMatchObject({ method: 'POST', path: '/hooks/acme?x=1' });
+      expect(request?.body.toString()).toBe(body);
+      expect(request?.headers).toMatchObject({
+        'content-type': 'application/json',
+        'user-agent': expect.stringContaining('identity-state-service'),
+        'x-request-id': 'req-1',
+        'webhook-id': `evt_${eventId}`,
+        'x-service-signature': createHmac('sha256', secret).update(body).digest('hex'),
+      });
+      const event = verifyWebhook({ secret, headers: request?.headers ?? {}, body: request?.body ?? Buffer.alloc(0) });
+      expect(event).toMatchObject({ id: `evt_${eventId}`, type: 'identity.snapshot.created', tenant_id: 'acme' });
+      const state = await workers.settled(eventId, 'succeeded');
+      expect(state.attempts).toEqual([{ attempt: 1, statusCode: 204, errorPhase: null }]);
+      expect(receiver.requests).toHaveLength(1);
+    });
+
+    it('delivers a body of a megabyte', async () => {
+      const { secret } = await workers.subscribe(receiver.url);
+      const { body } = await workers.publish({ data: 'ä'.repeat(500_000) });
+      const [request] = await receiver.waitForRequests(1);
+      expect(request?.body.equals(Buffer.from(body))).toBe(true);
+      expect(() =>
+        verifyWebhook({ secret, headers: request?.headers ?? {}, body: request?.body ?? Buffer.alloc(0) }),
+      ).not.toThrow();
+    });
+
+    it('tries again after a failure, under the same id, until it succeeds', async () => {
+      receiver.script({ status: 500 }, 'reset', { status: 200 });
+      await workers.subscribe(receiver.url);
+      const { eventId } = await workers.publish();
+      const state = await workers.settled(eventId, 'succeeded');
+      expect(state.attempts).toEqual([
+        { attempt: 1, statusCode: 500, errorPhase: 'status' },
+        { attempt: 2, statusCode: null, errorPhase: 'response' },
+        { attempt: 3, statusCode: 200, errorPhase: null },
+      ]);
+      expect(new Set(receiver.requests.map((request) => request.headers['webhook-id']))).toEqual(
+        new Set([`evt_${eventId}`]),
+      );
+    });
+
+    it('gives up at the end of the schedule', async () => {
+      receiver.always({ status: 302, headers: { location: receiver.url } });
+      await workers.subscribe(receiver.url);
+      const { eventId } = await workers.publish();
+      const state = await workers.settled(eventId, 'dead');
+      expect(state.attempts).toHaveLength(4);
+      expect(receiver.requests).toHaveLength(4);
+    });
+
+    it('disables the subscription on 410 and skips what comes after', async () => {
+      receiver.always({ status: 410 });
+      const { subscriptionId } = await workers.subscribe(receiver.url);
+      const { eventId } = await workers.publish();
+      await workers.settled(eventId, 'dead');
+      expect(await workers.database.sql.run(SUBSCRIPTION, [subscriptionId])).toEqual([
+        { status: 'disabled', disabled_reason: 'gone' },
+      ]);
+      const next = await workers.publish();
+      expect((await workers.settled(next.eventId, 'skipped')).attempts).toEqual([]);
+      expect(receiver.requests).toHaveLength(1);
+    });
+
+    it('finds events of which nobody told it', async () => {
+      await workers.subscribe(receiver.url);
+      const { eventId } = await workers.publish({ wake: false });
+      await workers.settled(eventId, 'succeeded');
+      expect(receiver.requests).toHaveLength(1);
+    });
+
+    it('refuses targets that are not public', async () => {
+      await workers.subscribe(receiver.url.replace('127.0.0.1', '169.254.169.254'));
+      const { eventId } = await workers.publish();
+      const state = await workers.settled(eventId, 'dead');
+      expect(state.attempts[0]).toEqual({ attempt: 1, statusCode: null, errorPhase: 'blocked' });
+    });
+
+    it('refuses a secret that was sealed for another subscription', async () => {
+      const [one, other] = [await workers.subscribe(receiver.url), await workers.subscribe(receiver.url)];
+      await workers.database.sql.run(
+        statement(
+          'test_swap',
+          `UPDATE webhook_subscriptions SET deleted_at = CASE WHEN subscription_id = $1 THEN NULL ELSE now() END,
+             secret_sealed = (SELECT secret_sealed FROM webhook_subscriptions WHERE subscription_id = $2)
+           WHERE subscription_id IN ($1, $2)`,
+        ),
+        [one.subscriptionId, other.subscriptionId],
+      );
+      const { eventId } = await workers.publish();
+      const state = await workers.settled(eventId, 'dead');
+      expect(state.attempts[0]).toMatchObject({ errorPhase: 'signing' });
+      expect(receiver.requests).toHaveLength(0);
+    });
+
+    it('is not held up by an endpoint that never answers', async () => {
+      const dead = await startReceiver();
+      dead.always('hang');
+      try {
+        await workers.subscribe(dead.url);
+        for (let count = 0; count < 20; count += 1) await workers.publish();
+        await dead.waitForRequests(1);
+        await workers.database.sql.run(FREE, []);
+        await workers.subscribe(receiver.url);
+        const { eventId } = await workers.publish();
+        await workers.settled(eventId, 'succeeded');
+        expect(dead.requests.length).toBeLessThanOrEqual(8);
+      } finally {
+        await dead.stop();
+      }
+    });
+
+    it('answers probes and gives its figures', async () => {
+      expect(await (await fetch(`${worker.url}/health`)).json()).toEqual({ status: 'ok' });
+      const readiness = await fetch(`${worker.url}/v1/ops/readiness`);
+      expect(readiness.status).toBe(200);
+      expect(await readiness.json()).toEqual({
+        status: 'ready',
+        checks: {
+          database: { status: 'ok' },
+          migrations: { status: 'ok' },
+          queue: { status: 'ok' },
+          outbox: { status: 'ok' },
+          deliveries: { status: 'ok' },
+        },
+      });
+      const figures = await (await fetch(`${worker.url}/metrics`)).text();
+      for (const name of [
+        'webhook_attempts_total{status="succeeded"',
+        'webhook_attempt_duration_seconds_bucket',
+        'webhook_outbox_lag_seconds{',
+        'webhook_oldest_due_delivery_seconds{',
+        'webhook_queue_jobs{of="fanout"',
+        'webhook_deliveries_in_process{of="running"',
+      ]) {
+        expect(figures).toContain(name);
+      }
+    });
+  });
+
+  describe('with workers that come and go', () => {
+    afterEach(async () => {
+      await workers.stopAll();
+    });
+
+    it('delivers, once started, what was committed while no worker ran', async () => {
+      await workers.subscribe(receiver.url);
+      const events = [await workers.publish(), await workers.publish({ wake: false })];
+      const worker = await workers.start();
+      for (const { eventId } of events) await workers.settled(eventId, 'succeeded');
+      expect(receiver.requests).toHaveLength(2);
+      await worker.stop();
+    });
+
+    it('makes each delivery once when several workers share the work', async () => {
+      await workers.subscribe(receiver.url);
+      await workers.start();
+      await workers.start();
+      const events = await Promise.all(Array.from({ length: 150 }, () => workers.publish({ wake: false })));
+      for (const { eventId } of events) await workers.queue.wakeFanout([eventId]);
+      await receiver.waitForRequests(events.length, 30_000);
+      for (const { eventId } of events) await workers.settled(eventId, 'succeeded');
+      const ids = receiver.requests.map((request) => request.headers['webhook-id']);
+      expect(ids).toHaveLength(events.length);
+      expect(new Set(ids).size).toBe(events.length);
+    });
+
+    it('takes up what a worker left behind that died in the middle of an attempt', async () => {
+      await workers.subscribe(receiver.url);
+      const { eventId } = await workers.publish({ wake: false });
+      await workers.database.sql.run(
+        statement(
+          'test_abandon',
+          `WITH e AS (UPDATE outbox_events SET fanned_out_at = now() WHERE event_id = $1 RETURNING *)
+           INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, attempt, next_at,
+                                   lease_until)
+           SELECT gen_random_uuid(), e.event_id, s.subscription_id, e.tenant_id, e.event_type, 'pending', 1,
+                  now() - interval '1 minute', now() - interval '1 second'
+             FROM e JOIN webhook_subscriptions s ON s.tenant_id = e.tenant_id AND s.deleted_at IS NULL`,
+        ),
+        [eventId],
+      );
+      const worker = await workers.start();
+      const state = await workers.settled(eventId, 'succeeded');
+      expect(state.attempt).toBe(2);
+      await worker.stop();
+    });
+
+    it('finishes and records the attempts that run when it is stopped', async () => {
+      await workers.subscribe(receiver.url);
+      receiver.always('slow-body');
+      const worker = await workers.start();
+      const { eventId } = await workers.publish();
+      await receiver.waitForRequests(1);
+      await worker.stop();
+      expect((await workers.delivery(eventId)).status).toBe('succeeded');
+    });
+
+    it('breaks off, records and hands back an attempt that would outlast its shutdown', async () => {
+      await workers.subscribe(receiver.url);
+      receiver.always('hang');
+      const worker = await workers.start({ SHUTDOWN_TIMEOUT_MS: '400', WEBHOOK_TOTAL_TIMEOUT_MS: '60000' });
+      const { eventId } = await workers.publish();
+      await receiver.waitForRequests(1);
+      await worker.stop();
+      expect(await workers.delivery(eventId)).toMatchObject({
+        status: 'pending',
+        attempts: [{ attempt: 1, statusCode: null, errorPhase: 'response' }],
+      });
+      receiver.always({ status: 200 });
+      const next = await workers.start();
+      await workers.settled(eventId, 'succeeded');
+      await next.stop();
+    });
+
+    it('delivers one event to a thousand subscriptions', async () => {
+      await Promise.all(Array.from({ length: 1_000 }, (_, index) => workers.subscribe(`${receiver.url}/${index}`)));
+      const worker = await workers.start();
+      await workers.publish();
+      await receiver.waitForRequests(1_000, 30_000);
+      await waitFor(async () => {
+        const [row] = await workers.database.sql.run(
+          statement<{ open: number }>(
+            'test_open',
+            `SELECT count(*)::int AS open FROM deliveries WHERE status = 'pending'`,
+          ),
+          [],
+        );
+        return row?.open === 0;
+      });
+      expect(new Set(receiver.requests.map((request) => request.path)).size).toBe(1_000);
+      await worker.stop();
+    });
+  });
+});
+
+describe('Webhook worker without its queue', () => {
+  it('does everything by sweeping, retries included', async () => {
+    // Nothing listens on the discard port.
+    const workers = await startWorkers();
+    const receiver = await startReceiver();
+    try {
+      receiver.script({ status: 500 });
+      await workers.subscribe(receiver.url);
+      await workers.start({ QUEUE_URL: 'redis://127.0.0.1:9' });
+      const { eventId } = await workers.publish({ wake: false });
+      const state = await workers.settled(eventId, 'succeeded');
+      expect(state.attempts).toHaveLength(2);
+    } finally {
+      await receiver.stop();
+      await workers.close();
+    }
+  });
+});

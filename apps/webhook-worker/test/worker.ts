@@ -1,0 +1,156 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { buildEventBody, eventIdOf, newWebhookSecret } from '@iss/domain';
+import { type Database, openDatabase, statement } from '@iss/persistence';
+import { createLogger, createRegistry, SecretBox, workerEnv } from '@iss/platform';
+import { type EventQueue, migrateQueue, openQueue } from '@iss/queue';
+import { createTestDatabase } from '../../../tools/testing/test-database';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { createWorker } from '../src/app';
+
+const KEY_RING = `test:${randomBytes(32).toString('base64')}`;
+const TENANT = 'acme';
+
+export interface DeliveryState {
+  deliveryId: string;
+  status: string;
+  attempt: number;
+  attempts: { attempt: number; statusCode: number | null; errorPhase: string | null }[];
+}
+
+/** A database with one tenant, the gateway's side of the queue, and as many workers as a test starts. */
+export interface TestWorkers {
+  database: Database;
+  /** The gateway's end. */
+  queue: EventQueue;
+  /** Starts a worker process's worth of worker, and gives the port of its probes and the function that stops it. */
+  start(env?: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }>;
+  subscribe(targetUrl: string): Promise<{ subscriptionId: string; secret: string }>;
+  /** Commits an event; `wake: false` is a gateway that was killed before it told anybody. */
+  publish(options?: { wake?: boolean; data?: string }): Promise<{ eventId: string; body: string }>;
+  delivery(eventId: string): Promise<DeliveryState>;
+  /** Waits until the event's only delivery has this status. */
+  settled(eventId: string, status: string): Promise<DeliveryState>;
+  stopAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const STATE = statement<{
+  delivery_id: string;
+  status: string;
+  attempt: number;
+  attempts: DeliveryState['attempts'] | null;
+}>(
+  'test_delivery',
+  `SELECT d.delivery_id, d.status, d.attempt,
+          (SELECT json_agg(json_build_object('attempt', a.attempt, 'statusCode', a.status_code, 'errorPhase', a.error_phase)
+                           ORDER BY a.attempt)
+             FROM delivery_attempts a WHERE a.delivery_id = d.delivery_id) AS attempts
+     FROM deliveries d WHERE d.event_id = $1`,
+);
+
+export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
+  const created = await createTestDatabase({ migrated: true });
+  await migrateQueue(created.url);
+  const database = await openDatabase({ url: created.url, poolSize: 4, applicationName: 'test' });
+  const warn = (): void => undefined;
+  const queue = openQueue({ queueUrl, databaseUrl: created.url, warn });
+  await waitFor(() => queue.ping().then(() => true), { what: 'the queue' });
+  const secretBox = SecretBox.fromKeyRing(KEY_RING);
+  const run = (name: string, text: string, values: unknown[]) => database.sql.run(statement(name, text), values);
+  await run('test_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [TENANT]);
+  const stops = new Set<() => Promise<void>>();
+  const stopAll = async (): Promise<void> => {
+    for (const stop of [...stops]) await stop();
+  };
+
+  const delivery = async (eventId: string): Promise<DeliveryState> => {
+    const [row, ...others] = await database.sql.run(STATE, [eventId]);
+    if (row === undefined || others.length > 0)
+      throw new Error(`${row === undefined ? 0 : 1 + others.length} deliveries`);
+    return { deliveryId: row.delivery_id, status: row.status, attempt: row.attempt, attempts: row.attempts ?? [] };
+  };
+
+  return {
+    database,
+    queue,
+    delivery,
+    async start(env = {}) {
+      const settings = workerEnv({
+        APP_ENV: 'local',
+        DATABASE_URL: created.url,
+        ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
+        SECRETS_KEYS: KEY_RING,
+        LOG_LEVEL: 'silent',
+        WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+        WEBHOOK_RETRY_SCHEDULE_MS: '50,100,200',
+        WEBHOOK_TOTAL_TIMEOUT_MS: '2000',
+        SWEEP_INTERVAL_MS: '200',
+        ...env,
+      });
+      const own = await openDatabase({ url: created.url, poolSize: 8, applicationName: 'test-worker' });
+      const ownQueue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, warn });
+      const logger = createLogger({ name: 'test-worker', level: settings.logLevel });
+      const metrics = createRegistry('test-worker');
+      const worker = await createWorker({ settings, database: own, queue: ownQueue, metrics, logger });
+      const url = await worker.start(0);
+      const stop = async (): Promise<void> => {
+        stops.delete(stop);
+        await worker.stop();
+        await ownQueue.close();
+        await own.close();
+      };
+      stops.add(stop);
+      return { url, stop };
+    },
+    async subscribe(targetUrl) {
+      const [subscriptionId, secret] = [randomUUID(), newWebhookSecret()];
+      await run(
+        'test_subscribe',
+        `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed,
+                                            secret_fingerprint)
+         VALUES ($1, $2, $3, '{identity.snapshot.created}', $4, 'f')`,
+        [subscriptionId, TENANT, targetUrl, secretBox.seal(secret, subscriptionId)],
+      );
+      return { subscriptionId, secret };
+    },
+    async publish({ wake = true, data = 'Zürich 🏔' } = {}) {
+      const eventId = randomUUID();
+      const body = buildEventBody({
+        id: eventIdOf(eventId),
+        type: 'identity.snapshot.created',
+        createdAt: new Date(),
+        tenantId: TENANT,
+        data: {
+          subject: { subject_type: 'organization', subject_id: data },
+          snapshot_id: randomUUID(),
+          snapshot_version: 1,
+          envelope_hash: 'ab'.repeat(32),
+          prev_hash: null,
+        },
+      });
+      await run(
+        'test_publish',
+        `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id)
+         VALUES ($1, $2, 'identity.snapshot.created', $3, 'req-1')`,
+        [eventId, TENANT, body],
+      );
+      if (wake) await queue.wakeFanout([eventId]);
+      return { eventId, body };
+    },
+    settled: (eventId, status) =>
+      waitFor(
+        async () => {
+          const state = await delivery(eventId);
+          return state.status === status ? state : null;
+        },
+        { what: `the delivery to be ${status}` },
+      ),
+    stopAll,
+    async close() {
+      await stopAll();
+      await queue.close();
+      await database.close();
+      await created.drop();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// The directions of the house (docs/architecture.md), as `npm run boundaries` checks them. Nx tags alone are no gate:
+// without a cached project graph its lint rule warns and exits 0.
+const feature = '^apps/api-gateway/src/modules/([^/]+)/';
+const lib = (name) => [`^libs/${name}/`, `^@iss/${name}`];
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      from: { path: '^libs/domain/src' },
+      to: { pathNot: ['^libs/domain/src', '^(node:)?crypto$', '^node_modules/uuid/'] },
+    },
+    {
+      name: 'typeorm-only-in-persistence',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/persistence/' },
+      to: { path: '^node_modules/(typeorm|pg|@types/pg)/' },
+    },
+    {
+      name: 'bullmq-only-in-queue',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/queue/' },
+      to: { path: '^node_modules/(bullmq|ioredis)/' },
+    },
+    {
+      name: 'persistence-queue-and-platform-do-not-know-one-another',
+      severity: 'error',
+      from: { path: '^libs/(persistence|queue|platform)/' },
+      to: { path: ['persistence', 'queue', 'platform'].flatMap(lib), pathNot: '^libs/$1/' },
+    },
+    { name: 'libs-do-not-know-apps', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
+    {
+      name: 'apps-do-not-know-one-another',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'features-do-not-import-features',
+      severity: 'error',
+      from: { path: feature },
+      to: { path: '^apps/api-gateway/src/modules/', pathNot: '^apps/api-gateway/src/modules/$1/' },
+    },
+    {
+      name: 'services-know-no-http',
+      severity: 'error',
+      from: { path: '\\.service\\.ts$' },
+      to: { path: ['\\.(controller|dto|views)\\.ts$', '^apps/api-gateway/src/http/'] },
+    },
+    {
+      name: 'controllers-know-no-tables',
+      severity: 'error',
+      from: { path: '\\.controller\\.ts$' },
+      to: { path: lib('persistence') },
+    },
+    {
+      name: 'nothing-is-unresolvable',
+      severity: 'error',
+      from: { path: '^(apps|libs)/' },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { conditionNames: ['iss-source', 'types', 'node', 'require', 'default'], exportsFields: ['exports'] },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: ['\\.(spec|int-spec|e2e-spec)\\.ts$', '/testing/', '/dist/', '^apps/[^/]+/test/'] },
+  },
+};

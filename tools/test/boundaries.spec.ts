@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+const root = resolve(__dirname, '../..');
+const binary = join(root, 'node_modules/.bin/depcruise');
+
+/** Runs the house's rules over a tree of these files; gives what dependency-cruiser says. */
+function cruise(files: Record<string, string>): { status: number | null; output: string } {
+  const tree = mkdtempSync(join(tmpdir(), 'iss-boundaries-'));
+  try {
+    for (const [path, text] of Object.entries({ 'apps/none.ts': '', 'libs/none.ts': '', ...files })) {
+      mkdirSync(dirname(join(tree, path)), { recursive: true });
+      writeFileSync(join(tree, path), text);
+    }
+    for (const name of ['dependency-cruiser.cjs', 'tsconfig.base.json']) cpSync(join(root, name), join(tree, name));
+    mkdirSync(join(tree, 'node_modules'), { recursive: true });
+    symlinkSync(join(root, 'node_modules/typescript'), join(tree, 'node_modules/typescript'));
+    const { status, stdout, stderr } = spawnSync(binary, ['apps', 'libs', '--config', 'dependency-cruiser.cjs'], {
+      cwd: tree,
+      encoding: 'utf8',
+    });
+    return { status, output: stdout + stderr };
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+const importOf = (path: string): string => `import * as other from '${path}';\nexport const used = other;\n`;
+const feature = 'apps/api-gateway/src/modules';
+const packageOf = (name: string): Record<string, string> => ({
+  [`node_modules/${name}/package.json`]: `{"name":"${name}","version":"1.0.0","main":"index.js","types":"index.d.ts"}`,
+  [`node_modules/${name}/index.js`]: 'module.exports = {};',
+  [`node_modules/${name}/index.d.ts`]: 'export {};',
+});
+
+/** For each rule, a file that breaks it, and what that file needs. */
+const VIOLATIONS: Record<string, Record<string, string>> = {
+  'domain-is-pure': { 'libs/domain/src/impure.ts': importOf('node:fs') },
+  'no-circular': { 'libs/domain/src/a.ts': importOf('./b'), 'libs/domain/src/b.ts': importOf('./a') },
+  'typeorm-only-in-persistence': { ...packageOf('typeorm'), 'apps/api-gateway/src/sql.ts': importOf('typeorm') },
+  'bullmq-only-in-queue': { ...packageOf('bullmq'), 'apps/webhook-worker/src/jobs.ts': importOf('bullmq') },
+  'persistence-queue-and-platform-do-not-know-one-another': {
+    'libs/platform/src/jobs.ts': importOf('../../queue/src/queue'),
+    'libs/queue/src/queue.ts': '',
+  },
+  'libs-do-not-know-apps': { 'libs/queue/src/app.ts': importOf('../../../apps/x/src/x'), 'apps/x/src/x.ts': '' },
+  'apps-do-not-know-one-another': { 'apps/x/src/other.ts': importOf('../../y/src/y'), 'apps/y/src/y.ts': '' },
+  'features-do-not-import-features': {
+    [`${feature}/grants/tenancy.ts`]: importOf('../tenancy/tenancy'),
+    [`${feature}/tenancy/tenancy.ts`]: '',
+  },
+  'services-know-no-http': {
+    [`${feature}/grants/grant.service.ts`]: importOf('../../http/edge'),
+    'apps/api-gateway/src/http/edge.ts': '',
+  },
+  'controllers-know-no-tables': {
+    [`${feature}/grants/grants.controller.ts`]: importOf('../../../../../libs/persistence/src/table'),
+    'libs/persistence/src/table.ts': '',
+  },
+  'nothing-is-unresolvable': { 'libs/domain/src/gone.ts': importOf('./is-gone') },
+};
+
+describe('a file that breaks a rule is found', () => {
+  const { status, output } = cruise(Object.assign({}, ...Object.values(VIOLATIONS)));
+
+  it.each(Object.keys(VIOLATIONS))('%s', (rule) => {
+    expect(output).toContain(`error ${rule}:`);
+    expect(status).not.toBe(0);
+  });
+
+  it('and every rule has such a file here', () => {
+    const config: { forbidden: { name: string }[] } = jest.requireActual(join(root, 'dependency-cruiser.cjs'));
+    expect(Object.keys(VIOLATIONS).sort()).toEqual(config.forbidden.map(({ name }) => name).sort());
+  });
+});
+
+it('nothing is found in a tree that keeps the rules', () => {
+  expect(cruise({ 'libs/domain/src/a.ts': importOf('node:crypto') })).toMatchObject({ status: 0 });
+});
