@@ -137,7 +137,7 @@ export class DeliveryService {
       error_phase: result.errorPhase,
     };
     if (recorded === null || !recorded.held) {
-      logger.warn(facts, 'The lease ended before the result was recorded: the delivery is made again');
+      logger.warn(facts, 'The result was not recorded: the delivery has gone on without it');
       return;
     }
     metrics.delivered(result.status);

@@ -131,7 +131,7 @@ describe('Dispatcher', () => {
     expect(dispatcher.load()).toEqual({ running: 2, waiting: 20_000 });
     expect(dispatcher.backlogged()).toEqual(['a/s']);
 
-    dispatcher.offer(pending('b', 'dead', 2));
+    dispatcher.offer(pending('b', 'dead', 1));
     await deliveries.end('a/s#0');
     await deliveries.end('b/dead#0', 'failed');
     dispatcher.offer(pending('b', 'dead', 30_000));

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../tools/testing
 import { type Database, openDatabase } from '../database';
 import { statement } from '../sql';
 import { type AttemptResult, type DeliveryAttempt, DeliveryStore } from './delivery.store';
+import { OutboxStore } from './outbox.store';
 
 const SETTINGS = { leaseMs: 60_000, disableAfterMs: 5 * 86_400_000 };
 const ADD_SUBSCRIPTION = statement(
@@ -180,6 +181,14 @@ describe('DeliveryStore.claim', () => {
 });
 
 describe('DeliveryStore.record', () => {
+  it('records a result once', async () => {
+    const deliveryId = await addDelivery(await addSubscription());
+    const outcome = result(await claimed(deliveryId), {});
+    expect(await store.record(outcome)).toMatchObject({ held: true });
+    expect(await store.record(outcome)).toMatchObject({ held: false });
+    expect(await database.sql.run(ATTEMPTS, [deliveryId])).toHaveLength(1);
+  });
+
   it('settles a success', async () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
@@ -272,6 +281,40 @@ describe('DeliveryStore.record', () => {
     const failing = await version();
     await store.record(result(await claimed(await addDelivery(subscriptionId)), {}));
     expect(await version()).toEqual(failing);
+  });
+});
+
+describe('The statements of a delivery', () => {
+  it('find their rows by key, however many others wait', async () => {
+    const one = await openDatabase({ url: testDatabase.url, poolSize: 1, applicationName: 'delivery-plan-spec' });
+    const rowsRead = async (): Promise<number> => {
+      await one.sql.run(statement('spec_flush', 'SELECT pg_stat_force_next_flush()'), []);
+      const { read } = await only(
+        one.sql.run(
+          statement<{ read: number }>(
+            'spec_rows_read',
+            `SELECT sum(idx_tup_read)::int AS read FROM pg_stat_user_indexes
+              WHERE indexrelname IN ('deliveries_due', 'deliveries_log', 'outbox_events_waiting')`,
+          ),
+          [],
+        ),
+      );
+      return read;
+    };
+    try {
+      const subscriptionId = await addSubscription();
+      for (let count = 0; count < 200; count += 1) await addDelivery(subscriptionId);
+      const [deliveryId, eventId] = [await addDelivery(subscriptionId), randomUUID()];
+      const [plain, outbox] = [new DeliveryStore(one.sql, SETTINGS), new OutboxStore(one.sql)];
+      const before = await rowsRead();
+      const attempt = await plain.claim(deliveryId);
+      if (attempt === null) throw new Error('nothing to claim');
+      await plain.record(result(attempt, success));
+      await outbox.fanOut([eventId], 100);
+      expect((await rowsRead()) - before).toBeLessThan(50);
+    } finally {
+      await one.close();
+    }
   });
 });
 

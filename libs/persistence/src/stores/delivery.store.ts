@@ -36,7 +36,7 @@ export interface AttemptResult {
 
 /** What recording a result did. */
 export interface Recorded {
-  /** False when the lease had run out and another attempt has begun: then nothing was written. */
+  /** False when nothing was written: another attempt has begun since, or the result was recorded before. */
   held: boolean;
   /** Set when this result disabled the subscription. */
   disabledReason: DisabledReason | null;
@@ -65,15 +65,20 @@ interface ClaimRow {
   previous_secret_sealed: string | null;
 }
 
-/** A subscription that is no longer active gets nothing: the delivery becomes `skipped` here, at the last moment. */
+/**
+ * A subscription that is no longer active gets nothing: the delivery becomes `skipped` here, at the last moment. The rows
+ * are found by their key first and judged after that: beside the key, a condition on the status would let the planner
+ * scan the index of all that is due instead.
+ */
 const CLAIM = statement<ClaimRow>(
   'delivery_claim',
-  `WITH due AS MATERIALIZED (
-     SELECT d.delivery_id
-       FROM deliveries d
-      WHERE d.delivery_id = ANY($1::uuid[]) AND d.status = 'pending' AND d.next_at <= now()
-        AND (d.lease_until IS NULL OR d.lease_until <= now())
+  `WITH asked AS MATERIALIZED (
+     SELECT delivery_id, status, next_at, lease_until FROM deliveries
+      WHERE delivery_id = ANY($1::uuid[])
         FOR UPDATE SKIP LOCKED
+   ), due AS MATERIALIZED (
+     SELECT delivery_id FROM asked
+      WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
    ), claimed AS (
      UPDATE deliveries d
         SET status = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN 'pending' ELSE 'skipped' END,
@@ -115,7 +120,7 @@ const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason 
             next_at = CASE i.status WHEN 'pending' THEN now() + i.retry_in_ms * interval '1 millisecond' ELSE d.next_at END,
             finished_at = CASE i.status WHEN 'pending' THEN NULL ELSE now() END
        FROM ${inputRows(RESULT_COLUMNS)}
-      WHERE d.delivery_id = i.delivery_id AND d.attempt = i.attempt AND d.status = 'pending'
+      WHERE d.delivery_id = i.delivery_id AND d.attempt = i.attempt AND d.lease_until IS NOT NULL
      RETURNING d.subscription_id, d.delivery_id, i.attempt, i.started_at, i.latency_ms, i.status_code, i.error_phase,
                i.error, i.status
    ), logged AS (

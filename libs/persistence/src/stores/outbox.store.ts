@@ -28,15 +28,17 @@ interface FanOutRow {
 /**
  * Events are claimed by their row locks, so that two workers never fan out the same one; the unique key of deliveries
  * is the second, independent assertion. Events are taken while the subscriptions of the ones before them, in this
- * statement, are fewer than the budget: the first is always taken.
+ * statement, are fewer than the budget: the first is always taken. Rows are found by their key first and judged after
+ * that: otherwise the planner may scan the index of all that waits.
  */
 const FAN_OUT = statement<FanOutRow>(
   'outbox_fan_out',
-  `WITH waiting AS MATERIALIZED (
-     SELECT event_id, tenant_id, event_type, created_at
-       FROM outbox_events
-      WHERE event_id = ANY($1::uuid[]) AND fanned_out_at IS NULL
+  `WITH asked AS MATERIALIZED (
+     SELECT event_id, tenant_id, event_type, created_at, fanned_out_at FROM outbox_events
+      WHERE event_id = ANY($1::uuid[])
         FOR UPDATE SKIP LOCKED
+   ), waiting AS MATERIALIZED (
+     SELECT * FROM asked WHERE fanned_out_at IS NULL
    ), audience AS MATERIALIZED (
      SELECT t.tenant_id, (SELECT count(*) FROM webhook_subscriptions s
                            WHERE s.tenant_id = t.tenant_id AND s.deleted_at IS NULL) AS subscriptions
