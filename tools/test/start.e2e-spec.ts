@@ -59,7 +59,8 @@ function npm(args: string[], changes: NodeJS.ProcessEnv = {}): Run {
 }
 
 async function interrupt({ child, outcome }: Run): Promise<Outcome> {
-  if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
+  const alive = child.exitCode === null && child.signalCode === null;
+  if (alive && child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
   return outcome;
 }
 
@@ -68,7 +69,7 @@ async function start(): Promise<Run> {
   started = run;
   status = await waitFor(
     async () => {
-      if (run.child.exitCode !== null) throw new Error((await run.outcome).stderr);
+      if (run.child.exitCode !== null || run.child.signalCode !== null) throw new Error((await run.outcome).stderr);
       const { code, stdout } = await npm(['run', '-s', 'status']).outcome;
       return code === 0 && JSON.parse(stdout);
     },

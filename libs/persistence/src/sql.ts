@@ -9,9 +9,19 @@ export interface Statement<Row extends QueryResultRow> {
   readonly row?: Row;
 }
 
-/** Declares a named prepared statement and the shape of its rows. */
+/** Every statement of the process by name: a second one of the same name would run the first one's text. */
+const declared = new Map<string, string>();
+
+/** Declares a named prepared statement and the shape of its rows. Throws when the name is taken by another text. */
 export function statement<Row extends QueryResultRow>(name: string, text: string): Statement<Row> {
+  if ((declared.get(name) ?? text) !== text) throw new Error(`Two statements are named ${name}`);
+  declared.set(name, text);
   return { name, text };
+}
+
+/** Every declared statement, by name. */
+export function declaredStatements(): ReadonlyMap<string, string> {
+  return declared;
 }
 
 const MAX_TRIES = 5;

@@ -128,11 +128,12 @@ describe('Dispatcher', () => {
     const deliveries = new Deliveries();
     const dispatcher = new Dispatcher(deliveries.deliver, 2);
     dispatcher.offer(pending('a', 's', 30_000));
-    expect(dispatcher.load()).toEqual({ running: 2, waiting: 20_000 });
+    expect(dispatcher.load()).toEqual({ running: 2, waiting: 19_998 });
     expect(dispatcher.backlogged()).toEqual(['a/s']);
 
     dispatcher.offer(pending('b', 'dead', 1));
     await deliveries.end('a/s#0');
+    await deliveries.end('a/s#1');
     await deliveries.end('b/dead#0', 'failed');
     dispatcher.offer(pending('b', 'dead', 30_000));
     expect(dispatcher.load().waiting).toBeLessThan(20_300);

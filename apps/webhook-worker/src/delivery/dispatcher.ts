@@ -1,4 +1,5 @@
 import type { PendingDelivery } from '@iss/persistence';
+import { Fifo } from './fifo';
 
 /** What came of taking up a delivery: an attempt that went well or not, or there was nothing to do. */
 export type Outcome = 'succeeded' | 'failed' | 'nothing';
@@ -18,7 +19,7 @@ const MAX_REMEMBERED = 10_000;
 interface Lane {
   readonly tenantId: string;
   readonly subscriptionId: string;
-  readonly waiting: PendingDelivery[];
+  readonly waiting: Fifo<PendingDelivery>;
   running: number;
   /** Grows by one with each success and halves with each failure, so that a dead endpoint soon holds one slot only. */
   limit: number;
@@ -77,7 +78,7 @@ export class Dispatcher {
   private laneOf({ tenantId, subscriptionId }: PendingDelivery): Lane {
     let lane = this.lanes.get(subscriptionId);
     if (lane === undefined) {
-      lane = { tenantId, subscriptionId, waiting: [], running: 0, limit: FIRST_LIMIT };
+      lane = { tenantId, subscriptionId, waiting: new Fifo(), running: 0, limit: FIRST_LIMIT };
       this.lanes.set(subscriptionId, lane);
     }
     return lane;
