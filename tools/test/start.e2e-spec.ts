@@ -20,13 +20,14 @@ interface Run {
   outcome: Promise<Outcome>;
 }
 
-const dataFolder = mkdtempSync(join(tmpdir(), 'iss-start-'));
-// Root lends the embedded PostgreSQL to another user, who must be able to get there.
-chmodSync(dataFolder, 0o755);
+let dataFolder: string;
 let env: NodeJS.ProcessEnv;
 let status: Record<string, string>;
 
 beforeAll(async () => {
+  dataFolder = mkdtempSync(join(tmpdir(), 'iss-start-'));
+  // Root lends the embedded PostgreSQL to another user, who must be able to get there.
+  chmodSync(dataFolder, 0o755);
   const [port, workerPort, idpPort, inboxPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   env = {
     PATH: process.env['PATH'],

@@ -1,5 +1,4 @@
-import { createLogger, createRegistry, EnvError, gatewayEnv, onShutdown } from '@iss/platform';
-import { DomainError } from '@iss/domain';
+import { boot, createLogger, createRegistry, gatewayEnv, onShutdown } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createGateway } from './app';
@@ -34,17 +33,4 @@ async function main(): Promise<void> {
   logger.info({ port: settings.port }, 'listening');
 }
 
-/** The line that says why the process cannot start, for the failures that its operator can mend. */
-function bootFailure(error: unknown): string {
-  if (error instanceof EnvError) return error.lines.join('\n');
-  if (error instanceof DomainError) return `${error.message} (DATABASE_URL)`;
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return 'PORT is taken by another process: stop it, or set PORT to a free one';
-  }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${bootFailure(error)}\n`);
-  process.exit(1);
-});
+boot(main, 'PORT');

@@ -1,6 +1,5 @@
 // First: it stops a process whose Node.js could not load the others.
-import { createLogger, createRegistry, EnvError, onShutdown, workerEnv } from '@iss/platform';
-import { DomainError } from '@iss/domain';
+import { boot, createLogger, createRegistry, onShutdown, workerEnv } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createWorker } from './app';
@@ -32,17 +31,4 @@ async function main(): Promise<void> {
   logger.info({ port: settings.port, queue: settings.queueUrl === undefined ? 'postgresql' : 'redis' }, 'listening');
 }
 
-/** The line that says why the process cannot start, for the failures that its operator can mend. */
-function bootFailure(error: unknown): string {
-  if (error instanceof EnvError) return error.lines.join('\n');
-  if (error instanceof DomainError) return `${error.message} (DATABASE_URL)`;
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return 'WORKER_PORT is taken by another process: stop it, or set WORKER_PORT to a free one';
-  }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${bootFailure(error)}\n`);
-  process.exit(1);
-});
+boot(main, 'WORKER_PORT');

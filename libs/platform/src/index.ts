@@ -1,8 +1,10 @@
 // First: it stops a process whose Node.js could not load the others.
 export * from './runtime';
+export * from './boot';
 export * from './env';
 export * from './limits';
 export * from './logger';
 export * from './metrics';
+export * from './readiness';
 export * from './secret-box';
 export * from './shutdown';

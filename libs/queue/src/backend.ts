@@ -25,7 +25,7 @@ export type ProducerQueue = Pick<
 };
 
 /** The part of BullMQ's worker that consumers use. */
-export type ConsumerWorker = Pick<Worker, 'waitUntilReady' | 'close' | 'disconnect'> & {
+export type ConsumerWorker = Pick<Worker, 'waitUntilReady' | 'run' | 'close'> & {
   on(event: 'error', listener: (error: Error) => void): unknown;
 };
 
@@ -36,6 +36,7 @@ export interface Backend {
   /** False when a command would certainly fail: nothing is sent then. */
   isReachable(): boolean;
   queue(name: QueueName): ProducerQueue;
+  /** Takes no job before it is told to run. */
   worker<Name extends QueueName>(name: Name, processor: Processor<Name>, concurrency: number): ConsumerWorker;
   close(): void;
 }
@@ -58,6 +59,7 @@ const queueOptions = {
 function workerOptions(concurrency: number) {
   return {
     concurrency,
+    autorun: false,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
     lockDuration: 60_000,

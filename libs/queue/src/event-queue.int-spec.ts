@@ -100,6 +100,25 @@ describe('EventQueue on PostgreSQL', () => {
   });
 });
 
+describe('EventQueue on a PostgreSQL that is not migrated yet', () => {
+  it('lets the process live, and works as soon as the tables are there', async () => {
+    const created = await createTestDatabase({ migrated: true });
+    const warnings: string[] = [];
+    const queue = opened({ databaseUrl: created.url, warn: (message) => void warnings.push(message) });
+    const received: string[] = [];
+    queue.consume('fanout', async ({ eventIds }) => void received.push(...eventIds), { concurrency: 1 });
+    await waitFor(() => warnings.length > 0);
+    await expect(queue.wakeFanout(['lost'])).rejects.toThrow();
+
+    await migrateQueue(created.url);
+    await ready(queue);
+    await queue.wakeFanout(['kept']);
+    await waitFor(() => received.includes('kept'));
+    await queue.close();
+    await created.drop();
+  });
+});
+
 describe('EventQueue while Redis is down', () => {
   jest.setTimeout(30_000);
 

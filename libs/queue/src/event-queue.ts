@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Backend,
   COMMAND_TIMEOUT_MS,
@@ -27,6 +28,7 @@ export interface ConsumeOptions {
 
 const WARNING_PERIOD_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 5_000;
+const CONSUMER_PAUSE_MS = 1_000;
 
 /**
  * Wakes the worker. Nothing depends on it but speed: what is to be done stands in PostgreSQL, and the worker's sweep
@@ -36,7 +38,8 @@ const CLOSE_TIMEOUT_MS = 5_000;
  */
 export class EventQueue {
   private readonly queues = new Map<QueueName, ProducerQueue>();
-  private readonly workers: ConsumerWorker[] = [];
+  private readonly workers = new Set<ConsumerWorker>();
+  private isConsuming = true;
 
   constructor(
     private readonly backend: Backend,
@@ -63,19 +66,14 @@ export class EventQueue {
 
   /** Starts to process jobs. A processor that throws loses its job, not the work: see the class. */
   consume<Name extends QueueName>(name: Name, processor: Processor<Name>, options: ConsumeOptions): void {
-    const worker = this.backend.worker(
-      name,
-      async (data) => {
-        try {
-          await processor(data);
-        } catch (error) {
-          this.warn(`A ${name} job failed; the sweep will repeat its work`, error);
-        }
-      },
-      options.concurrency,
-    );
-    worker.on('error', (error) => this.warn(`The ${name} consumer has lost the queue and reconnects`, error));
-    this.workers.push(worker);
+    const process: Processor<Name> = async (data) => {
+      try {
+        await processor(data);
+      } catch (error) {
+        this.warn(`A ${name} job failed; the sweep will repeat its work`, error);
+      }
+    };
+    void this.run(name, () => this.backend.worker(name, process, options.concurrency));
   }
 
   /** Jobs that wait, by queue. Rejects within two seconds when the queue is down. */
@@ -93,9 +91,11 @@ export class EventQueue {
 
   /** Stops taking jobs and waits for those that run; jobs can still be added. In five seconds at most. */
   async stopConsuming(): Promise<void> {
+    this.isConsuming = false;
     // While Redis is down, a worker that is closed gently would wait for it.
     const force = !this.backend.isReachable();
-    await this.ended(this.workers.splice(0).map((worker) => worker.close(force)));
+    await this.ended([...this.workers].map((worker) => worker.close(force)));
+    this.workers.clear();
   }
 
   /** Stops taking jobs and disconnects, in ten seconds at most, also while Redis is down. */
@@ -103,6 +103,27 @@ export class EventQueue {
     await this.stopConsuming();
     await this.ended([...this.queues.values()].map((queue) => queue.close()));
     this.backend.close();
+  }
+
+  /**
+   * BullMQ keeps the failure of a first connection for good, and a worker that runs on it would spin without ever
+   * letting go of the event loop. So a worker runs when it is ready, and is replaced by a new one when it fails before.
+   */
+  private async run(name: QueueName, open: () => ConsumerWorker): Promise<void> {
+    while (this.isConsuming) {
+      const worker = open();
+      worker.on('error', (error) => this.warn(`The ${name} consumer has lost the queue and reconnects`, error));
+      this.workers.add(worker);
+      try {
+        await worker.waitUntilReady();
+        return await worker.run();
+      } catch (error) {
+        this.warn(`The ${name} consumer cannot use the queue and tries again`, error);
+      }
+      this.workers.delete(worker);
+      await worker.close(true).catch(() => undefined);
+      await wait(CONSUMER_PAUSE_MS, undefined, { ref: false });
+    }
   }
 
   private async ended(closing: Promise<void>[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Registry } from 'prom-client';
-import { type Readiness, ReadinessService } from './readiness.service';
+import { ReadinessService, type WorkerReadiness } from './readiness.service';
 
 /** What probes and operators ask of the worker. */
 @Controller()
@@ -18,7 +18,7 @@ export class HealthController {
   }
 
   @Get('v1/ops/readiness')
-  async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
+  async ready(@Res({ passthrough: true }) response: Response): Promise<WorkerReadiness> {
     const readiness = await this.readiness.read();
     response.status(readiness.status === 'ready' ? 200 : 503);
     return readiness;

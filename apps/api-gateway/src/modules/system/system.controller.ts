@@ -7,7 +7,7 @@ import { Public } from '../../auth/public.decorator';
 import { ApiAnswer, ApiErrors, object, type Schema, TIMESTAMP } from '../../http/openapi';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { type Meta, readMeta } from './meta';
-import { type Readiness, ReadinessService } from './readiness.service';
+import { type GatewayReadiness, ReadinessService } from './readiness.service';
 
 const TEXT: Schema = { type: 'string' };
 const CHECK: Schema = object({ status: { type: 'string', enum: ['ok', 'degraded', 'failed'] }, detail: TEXT }, [
@@ -51,7 +51,7 @@ export class SystemController {
     status: 'not_ready',
     checks: { ...ALL_OK, database: { status: 'failed', detail: 'unreachable' } },
   })
-  async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
+  async ready(@Res({ passthrough: true }) response: Response): Promise<GatewayReadiness> {
     const readiness = await this.readiness.read();
     response.status(readiness.status === 'ready' ? 200 : 503);
     return readiness;

@@ -1,0 +1,49 @@
+/** The state of one dependency. `degraded`: the process does its work without it, later or slower. */
+export interface Check {
+  status: 'ok' | 'degraded' | 'failed';
+  /** What is wrong and, where there is something to do, what. */
+  detail?: string;
+}
+
+/** Answer of `/v1/ops/readiness`: whether the process should get work, and each dependency by name. */
+export interface Readiness<Name extends string> {
+  status: 'ready' | 'not_ready';
+  checks: Record<Name, Check>;
+}
+
+const OK: Check = { status: 'ok' };
+/** Age from which events and deliveries count as late. */
+const LATE_MS = 60_000;
+
+/** `ok` when the probe resolves, else `onFailure`. */
+export async function reachable(probe: () => Promise<void>, onFailure: 'degraded' | 'failed'): Promise<Check> {
+  try {
+    await probe();
+    return OK;
+  } catch {
+    return { status: onFailure, detail: 'unreachable' };
+  }
+}
+
+/** `failed` while the database lacks migrations that this build has. */
+export async function migrated(missing: () => Promise<readonly string[]>): Promise<Check> {
+  try {
+    const names = await missing();
+    return names.length === 0
+      ? OK
+      : { status: 'failed', detail: `missing: ${names.join(', ')}; run npm run db:migrate` };
+  } catch {
+    return { status: 'failed', detail: 'unknown: is the database reachable and migrated? (npm run db:migrate)' };
+  }
+}
+
+/** `degraded` when the oldest thing that waits has waited for a minute. `ageMs` gives its age in milliseconds. */
+export async function timely(what: string, ageMs: () => Promise<number>): Promise<Check> {
+  try {
+    const age = await ageMs();
+    if (age < LATE_MS) return OK;
+    return { status: 'degraded', detail: `the oldest ${what} has waited for ${Math.round(age / 1_000)} s` };
+  } catch {
+    return { status: 'degraded', detail: 'unknown' };
+  }
+}

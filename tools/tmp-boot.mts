@@ -1,0 +1,10 @@
+import { spawn } from 'node:child_process'; import { createServer } from 'node:http'; import { randomBytes } from 'node:crypto';
+import { startTestServices } from './testing/services.ts'; import { createTestDatabase } from './testing/test-database.ts';
+const stop = await startTestServices(); const db = await createTestDatabase({ migrated: true }); const empty = await createTestDatabase();
+const { migrateQueue } = await import('@iss/queue'); await migrateQueue(db.url);
+const s = createServer(); await new Promise<void>((r) => s.listen(0, r)); const port = String((s.address() as any).port);
+const run = (env: Record<string, string>, kill?: number) => new Promise<void>((done) => { const t = performance.now(); const c = spawn(process.execPath, ['apps/webhook-worker/dist/main.js'], { env: { PATH: process.env.PATH!, LOG_LEVEL: 'warn', SECRETS_KEYS: 'k:' + randomBytes(32).toString('base64'), ...env }, stdio: ['ignore', 'pipe', 'inherit'] }); c.stdout!.on('data', (d) => console.log(String(d).slice(0, 300))); if (kill) setTimeout(() => c.kill('SIGTERM'), kill); c.once('exit', (code) => { console.log('-> exit', code, Math.round(performance.now() - t)); done(); }); });
+console.log('unmigrated'); await run({ DATABASE_URL: empty.url, WORKER_PORT: '0' }, 3000);
+console.log('redis down, SIGTERM'); await run({ DATABASE_URL: db.url, WORKER_PORT: '0', QUEUE_URL: 'redis://127.0.0.1:9' }, 4000);
+console.log('pg backend, SIGTERM'); await run({ DATABASE_URL: db.url, WORKER_PORT: '0' }, 3000);
+s.close(); await db.drop(); await empty.drop(); await stop(); process.exit(0);
