@@ -3,21 +3,66 @@ import { join } from 'node:path';
 import { startOwned, UserError, type OwnedProcess } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 
+const QUICK_END_MS = 5_000;
+const MAX_QUICK_ENDS = 3;
+
+export interface AppSettings {
+  name: string;
+  /** Below the repository. */
+  entry: string;
+  env: NodeJS.ProcessEnv;
+  logFile: string;
+}
+
 export interface AppProcess {
-  readonly name: string;
   readonly process: OwnedProcess;
   /** Why it ended, in as few lines as its log allows. */
   faultOf(reason: string): UserError;
 }
 
-/** Starts one of the apps; its output goes to `logFile`. */
-export async function startApp(
-  name: string,
-  entry: string,
-  env: NodeJS.ProcessEnv,
-  logFile: string,
-): Promise<AppProcess> {
-  const log = openSync(logFile, 'w', 0o600);
+/** One of the apps, kept running as a deployment would. */
+export interface App {
+  /** Settles when the app is not to be had: it ended before `settle`, or keeps ending soon after its start. */
+  readonly failed: Promise<never>;
+  /** From now on an app that ends is started again. */
+  settle(): void;
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Starts an app. Until `settle` its end is a failed start, since the likely reason is its environment. */
+export async function startApp(settings: AppSettings): Promise<App> {
+  let current = await spawnApp(settings, 'w');
+  let isSettled = false;
+  let isStopping = false;
+
+  const keepRunning = async (): Promise<never> => {
+    for (let quickEnds = 0; ;) {
+      const startedAt = Date.now();
+      const reason = await current.process.ended;
+      // Whoever stops it does not wait for its failure.
+      if (isStopping) return new Promise<never>(() => undefined);
+      quickEnds = Date.now() - startedAt < QUICK_END_MS ? quickEnds + 1 : 0;
+      if (!isSettled || quickEnds === MAX_QUICK_ENDS) throw current.faultOf(reason);
+      console.log(`The ${settings.name} ended (${reason}): starting it again.`);
+      current = await spawnApp(settings, 'a');
+    }
+  };
+  const failed = keepRunning();
+  failed.catch(() => undefined);
+  return {
+    failed,
+    settle() {
+      isSettled = true;
+    },
+    async stop(deadlineMs) {
+      isStopping = true;
+      await current.process.stop(deadlineMs);
+    },
+  };
+}
+
+async function spawnApp({ name, entry, env, logFile }: AppSettings, flag: 'w' | 'a'): Promise<AppProcess> {
+  const log = openSync(logFile, flag, 0o600);
   try {
     const child = await startOwned(process.execPath, [join(repositoryRoot, entry)], {
       cwd: repositoryRoot,
@@ -26,7 +71,6 @@ export async function startApp(
       stopSignal: 'SIGTERM',
     });
     return {
-      name,
       process: child,
       faultOf(reason) {
         const lines = faultLines(readFileSync(logFile, 'utf8'));

@@ -6,7 +6,7 @@ import { clusterFolder, startPostgres, type PostgresServer } from '../postgres.t
 import { isPortFree, UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from '../testing/wait-for.ts';
-import { startApp, type AppProcess } from './app-process.ts';
+import { startApp, type App } from './app-process.ts';
 import * as dataFolder from './data-folder.ts';
 import { mintToken, PRINCIPAL_TYPE_CLAIM, startIdentityProvider, SWAGGER_CLIENT_ID } from './identity-provider.ts';
 import { startInbox } from './inbox.ts';
@@ -77,6 +77,7 @@ await lifetime.run(async () => {
   await Promise.race([lifetime.stopRequested(), unexpectedEnd, waitUntilReady(status)]);
   lifetime.checkpoint();
 
+  for (const app of apps) app.settle();
   const seeding = await seedIfWanted(settings, status, secrets, empty);
   lifetime.checkpoint();
   dataFolder.writeRun({ ...run, status });
@@ -169,24 +170,22 @@ function appEnvironment(
   };
 }
 
-async function startApps(folder: string, env: NodeJS.ProcessEnv): Promise<AppProcess[]> {
-  const apps: AppProcess[] = [];
+async function startApps(folder: string, env: NodeJS.ProcessEnv): Promise<App[]> {
+  const apps: App[] = [];
   for (const [name, entry] of [
     ['worker', 'apps/webhook-worker/dist/main.js'],
     ['gateway', 'apps/api-gateway/dist/main.js'],
   ] as const) {
-    const app = await startApp(name, entry, env, join(folder, 'logs', `${name}.log`));
-    lifetime.onStop(() => app.process.stop(APP_STOP_DEADLINE_MS));
+    const app = await startApp({ name, entry, env, logFile: join(folder, 'logs', `${name}.log`) });
+    lifetime.onStop(() => app.stop(APP_STOP_DEADLINE_MS));
     apps.push(app);
   }
   return apps;
 }
 
-/** Fails as soon as one of our processes ends that was not told to. */
-function watch(apps: AppProcess[], server: PostgresServer | undefined): Promise<never> {
-  const ends = apps.map(async (app): Promise<never> => {
-    throw app.faultOf(await app.process.ended);
-  });
+/** Fails as soon as something ends for good that was not told to. */
+function watch(apps: App[], server: PostgresServer | undefined): Promise<never> {
+  const ends = apps.map((app) => app.failed);
   if (server !== undefined) {
     const { process: child } = server;
     ends.push(

@@ -118,6 +118,15 @@ interface Delivery {
   body: { type: string; data: { snapshot_id: string } };
 }
 
+/** As the kernel does it when memory runs out. Every line of an app's log names its process. */
+function kill(app: 'worker' | 'gateway'): void {
+  const lines = readFileSync(join(dataFolder, 'logs', `${app}.log`), 'utf8')
+    .trim()
+    .split('\n');
+  const { pid }: { pid: number } = JSON.parse(lines.at(-1) ?? '');
+  process.kill(pid, 'SIGKILL');
+}
+
 async function getJson<T>(url: string): Promise<T> {
   return JSON.parse(await (await fetch(url)).text());
 }
@@ -261,6 +270,22 @@ describe('npm start', () => {
         stderr: expect.stringMatching(line),
       });
     }
+  });
+
+  it('starts a killed app again, and delivers what was written meanwhile', async () => {
+    const bearer = await token('alice');
+    kill('worker');
+    const body = envelope('eastwind');
+    expect(await api('POST', '/tenants/acme/entity-states', bearer, body)).toMatchObject({ status: 201 });
+    await requireVerifiedDelivery(body.snapshot_id);
+    kill('gateway');
+    await waitFor(
+      async () => (await api('GET', `/tenants/acme/snapshots/${body.snapshot_id}`, bearer)).status === 200,
+      {
+        deadlineMs: 20_000,
+        what: 'the gateway after its kill',
+      },
+    );
   });
 
   it('stops everything on Ctrl-C, and finds its data again at the next start', async () => {

@@ -81,12 +81,12 @@ const gatewayVariables = {
 const workerVariables = {
   ...sharedVariables,
   WORKER_PORT: wholeNumber(0, 65_535).default(3010),
-  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(64),
+  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(256),
   WEBHOOK_CONNECT_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
   WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
   WEBHOOK_TOTAL_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(15_000),
   WEBHOOK_DISABLE_AFTER_MS: wholeNumber(1000, 365 * DAY_MS).default(5 * DAY_MS),
-  SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(5000),
+  SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
 };
 
 /** Rules between variables. They run beside the checks of single variables, so they meet unchecked text as well. */

@@ -158,7 +158,7 @@ CREATE TABLE deliveries (
   created_at      timestamptz NOT NULL DEFAULT now(),
   finished_at     timestamptz,
   CONSTRAINT deliveries_event_subscription_key UNIQUE (event_id, subscription_id)
-);
+) WITH (fillfactor = 70);
 CREATE INDEX deliveries_due ON deliveries (next_at) WHERE status = 'pending';
 CREATE INDEX deliveries_log ON deliveries (subscription_id, created_at DESC, delivery_id DESC);
 
