@@ -65,7 +65,10 @@ module.exports = {
   options: {
     tsConfig: { fileName: 'tsconfig.base.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { conditionNames: ['iss-source', 'types', 'node', 'require', 'default'], exportsFields: ['exports'] },
+    enhancedResolveOptions: {
+      conditionNames: ['iss-source', 'types', 'node', 'require', 'default'],
+      exportsFields: ['exports'],
+    },
     doNotFollow: { path: 'node_modules' },
     exclude: { path: ['\\.(spec|int-spec|e2e-spec)\\.ts$', '/testing/', '/dist/', '^apps/[^/]+/test/'] },
   },

@@ -7,7 +7,26 @@ export default tseslint.config(
   ...tseslint.configs.recommended,
   {
     files: ['**/*.{js,cjs,mjs}'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', module: 'writable', require: 'readonly', __dirname: 'readonly', URL: 'readonly', Buffer: 'readonly', fetch: 'readonly', setTimeout: 'readonly', clearTimeout: 'readonly', setInterval: 'readonly', clearInterval: 'readonly', setImmediate: 'readonly', AbortSignal: 'readonly', AbortController: 'readonly', URLSearchParams: 'readonly' } },
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        module: 'writable',
+        require: 'readonly',
+        __dirname: 'readonly',
+        URL: 'readonly',
+        Buffer: 'readonly',
+        fetch: 'readonly',
+        setTimeout: 'readonly',
+        clearTimeout: 'readonly',
+        setInterval: 'readonly',
+        clearInterval: 'readonly',
+        setImmediate: 'readonly',
+        AbortSignal: 'readonly',
+        AbortController: 'readonly',
+        URLSearchParams: 'readonly',
+      },
+    },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   {
@@ -15,10 +34,16 @@ export default tseslint.config(
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
-      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'Read the environment through the env file of the room.' }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Read the environment through the env file of the room.' },
+      ],
       'no-control-regex': 'off',
       eqeqeq: ['error', 'always'],
     },
   },
-  { files: ['**/env.ts', '**/*spec.ts', 'tools/**', '**/testing/**', '**/test/**', '**/jest*.js'], rules: { 'no-restricted-properties': 'off' } },
+  {
+    files: ['**/env.ts', '**/*spec.ts', 'tools/**', '**/testing/**', '**/test/**', '**/jest*.js'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
 );

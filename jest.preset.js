@@ -1,5 +1,18 @@
 // Packages that ship as ES modules only are transpiled here: Jest loads them as CommonJS.
-const esmOnly = ['@nestjs', 'jose', 'uuid', 'canonicalize', 'file-type', 'uint8array-extras', 'token-types', '@tokenizer', 'strtok3', '@borewit', 'pure-rand', 'fast-check'];
+const esmOnly = [
+  '@nestjs',
+  'jose',
+  'uuid',
+  'canonicalize',
+  'file-type',
+  'uint8array-extras',
+  'token-types',
+  '@tokenizer',
+  'strtok3',
+  '@borewit',
+  'pure-rand',
+  'fast-check',
+];
 module.exports = {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['iss-source', 'node', 'node-addons'] },
