@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Histogram } from 'prom-client';
 import { AppModule, type GatewayResources } from './app.module';
-import { setUpDocs } from './docs';
+import { ERRORS_PATH, setUpDocs } from './docs';
 import { accessLog } from './http/access-log';
 import { ErrorFilter } from './http/error.filter';
 import { answerMalformedRequests } from './http/malformed-requests';
@@ -42,7 +42,7 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   express.set('query parser', 'simple');
   express.locals['bodyLimits'] = { maxBytes: settings.limits.bodyBytes, maxDepth: settings.limits.jsonDepth };
   app.use(requestIdMiddleware, securityHeadersMiddleware, accessLog(logger, durations));
-  app.useGlobalFilters(new ErrorFilter(logger, routes, '/docs/errors'));
+  app.useGlobalFilters(new ErrorFilter(logger, routes, ERRORS_PATH));
   setUpDocs(app, settings);
   await app.init();
   routes.load(app);

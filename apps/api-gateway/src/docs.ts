@@ -1,6 +1,8 @@
+import { ERROR_CODES } from '@iss/domain';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
+import { ERROR_HELP, ERROR_STATUSES } from './http/error-statuses';
 import type { GatewaySettings } from './settings';
 
 /** Swagger UI is a document with inline styles and scripts of its own; it fetches from itself and the issuer only. */
@@ -46,13 +48,26 @@ function allowSignIn(document: OpenAPIObject): void {
   }
 }
 
-/** Serves `/openapi.json`, `/openapi.yaml`, and Swagger UI with a real sign-in at `/docs`. */
+/** Where the `Link: …; rel="help"` of an error leads, with the code as fragment. */
+export const ERRORS_PATH = '/docs/errors';
+
+/** One section for each code; every text is ours, so that there is nothing to escape. */
+function errorsPage(): string {
+  const sections = ERROR_CODES.map(
+    (code) => `<h2 id="${code}">${code}</h2><p><b>${ERROR_STATUSES[code]}.</b> ${ERROR_HELP[code]}</p>`,
+  );
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Errors</title><h1>Errors</h1>${sections.join('')}</html>`;
+}
+
+/** Serves `/openapi.json`, `/openapi.yaml`, Swagger UI with a real sign-in at `/docs`, and what error codes mean. */
 export function setUpDocs(app: INestApplication, settings: GatewaySettings): void {
   const policy = contentSecurityPolicy(settings.auth.issuer);
   app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
     response.setHeader('Content-Security-Policy', policy);
     next();
   });
+  const errors = errorsPage();
+  app.use(ERRORS_PATH, (_request: Request, response: Response) => response.type('html').send(errors));
   const document = describe(app, settings);
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'openapi.json',

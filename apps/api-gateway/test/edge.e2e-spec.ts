@@ -283,10 +283,30 @@ describe('the edge', () => {
     const page = await gateway.as(null, 'get', '/docs').expect(200);
     expect(page.text).toContain('swagger-ui');
     expect(page.text).not.toMatch(/(src|href)="https?:/);
+    const help = await gateway.as(null, 'get', '/docs/errors').expect(200);
+    expect(help.text).toContain('<h2 id="conflict">');
   });
 });
 
 describe('settings', () => {
+  it.each([
+    ['authorized', 401, 200, 404],
+    ['public', 200, 200, 200],
+    ['off', 401, 404, 404],
+  ])('GLOBAL_READS=%s', async (mode, anyone, owner, stranger) => {
+    const other = await startGateway({ GLOBAL_READS: mode });
+    await other.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
+    const body = envelope({ subject: { subject_type: 'entity', subject_id: 'e1' } });
+    await other.as('alice', 'post', '/v1/tenants/acme/entity-states').send(body).expect(201);
+    for (const path of ['/v1/subjects/entity/e1/snapshots/latest', `/v1/snapshots/${String(body['snapshot_id'])}`]) {
+      await other.as(null, 'get', path).expect(anyone);
+      await other.as('alice', 'get', path).expect(owner);
+      await other.as('stranger', 'get', path).expect(stranger);
+    }
+    await other.as(null, 'get', '/v1/tenants/acme/subjects/entity/e1/snapshots/latest').expect(401);
+    await other.close();
+  });
+
   it('can close /v1/meta', async () => {
     const closed = await startGateway({ META_REQUIRES_AUTH: 'true' });
     await closed.as(null, 'get', '/v1/meta').expect(401);

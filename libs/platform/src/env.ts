@@ -175,6 +175,7 @@ export interface GatewayEnv extends SharedEnv {
     audience: string;
     jwksUri: string | undefined;
     principalTypeClaim: string;
+    globalReadsArePublic: boolean;
     clockSkewSeconds: number;
     maxTokenBytes: number;
   };
@@ -219,6 +220,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
       audience: env.OIDC_AUDIENCE ?? projectId,
       jwksUri: env.OIDC_JWKS_URI,
       principalTypeClaim: env.OIDC_PRINCIPAL_TYPE_CLAIM,
+      globalReadsArePublic: env.GLOBAL_READS === 'public',
       clockSkewSeconds: env.OIDC_CLOCK_SKEW_SECONDS,
       maxTokenBytes: limits.tokenBytes,
     },

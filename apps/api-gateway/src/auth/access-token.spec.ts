@@ -9,6 +9,7 @@ const settings: AuthSettings = {
   audience: 'acme',
   jwksUri: undefined,
   principalTypeClaim: 'principal_type',
+  globalReadsArePublic: false,
   clockSkewSeconds: 60,
   maxTokenBytes: 8192,
 };

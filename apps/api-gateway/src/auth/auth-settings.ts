@@ -10,6 +10,8 @@ export interface AuthSettings {
   jwksUri: string | undefined;
   /** The claim that says `human`, `service_account` or `ai_agent`. */
   principalTypeClaim: string;
+  /** The environment allows it in `local` and `development` only. */
+  globalReadsArePublic: boolean;
   /** 0–60. */
   clockSkewSeconds: number;
   /** Contract, "Numbers": 8 KiB. */

@@ -5,10 +5,13 @@ import type { Request, Response } from 'express';
 import { AUTH_SETTINGS } from './auth-settings';
 import type { AuthSettings } from './auth-settings';
 import type { Principal } from './principal';
-import { IS_PUBLIC } from './public.decorator';
+import { IS_PUBLIC, type PublicWhen } from './public.decorator';
 import { TokenVerifier } from './token-verifier';
 
 const DEVELOPER: Principal = { principalId: 'oidc:local#dev', subject: 'dev', claimedType: 'human' };
+
+/** Whoever reads where global reads are public; a member of nothing. */
+const ANYONE: Principal = { principalId: 'anyone', subject: 'anyone', claimedType: 'human' };
 
 /** Stands before every route; only a route marked `@Public()` is open. */
 @Injectable()
@@ -20,8 +23,17 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.get<boolean | undefined>(IS_PUBLIC, context.getHandler()) === true) return true;
     const http = context.switchToHttp();
+    switch (this.reflector.get<PublicWhen | undefined>(IS_PUBLIC, context.getHandler())) {
+      case 'always':
+        return true;
+      case 'global_reads_are_public':
+        if (!this.settings.globalReadsArePublic) break;
+        http.getRequest<Request>().principal = ANYONE;
+        return true;
+      case undefined:
+        break;
+    }
     await this.authenticate(http.getRequest<Request>(), http.getResponse<Response>());
     return true;
   }

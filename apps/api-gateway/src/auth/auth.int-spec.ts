@@ -103,6 +103,7 @@ async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestAppli
     audience: 'iss-api',
     jwksUri: undefined,
     principalTypeClaim: 'principal_type',
+    globalReadsArePublic: false,
     clockSkewSeconds: 60,
     maxTokenBytes: 8192,
     ...changes,

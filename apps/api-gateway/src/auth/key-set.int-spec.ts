@@ -52,6 +52,7 @@ beforeEach(async () => {
     audience: 'acme',
     jwksUri: undefined,
     principalTypeClaim: 'principal_type',
+    globalReadsArePublic: false,
     clockSkewSeconds: 60,
     maxTokenBytes: 8192,
   };

@@ -16,3 +16,23 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   internal_error: 500,
   unavailable: 503,
 };
+
+/** What each code means to its caller, and the way out. Shown in OpenAPI and at `/docs/errors`. */
+export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
+  validation_error:
+    'Something in the request is not valid, and nothing was changed. Mend each place that details names.',
+  unauthorized: 'No bearer token, or one that is not valid. Get a fresh one from the identity provider.',
+  forbidden:
+    'The caller may not do this. The message says which membership, role, ownership, scope or flag is missing.',
+  not_found: 'No such route or resource, or none that the caller may see.',
+  method_not_allowed: 'The path exists, the method does not. Allow lists the methods.',
+  conflict:
+    'The state does not allow it. The message says what stands in the way; read the latest state and try again.',
+  payload_too_large: 'The body is too large. Send a smaller one.',
+  unsupported_media_type: 'Send Content-Type: application/json in UTF-8, without Content-Encoding.',
+  human_principal_required: 'Only a human principal, with its own token, may do this.',
+  rate_limited: 'Too many requests. Wait for as many seconds as Retry-After says.',
+  request_header_fields_too_large: 'The headers exceed 16 KiB. Send fewer.',
+  internal_error: 'The service failed. Try again; if it persists, report the request_id.',
+  unavailable: 'A dependency is down. Try again after as many seconds as Retry-After says.',
+};

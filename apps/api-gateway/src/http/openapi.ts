@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@iss/domain';
 import { applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiResponse } from '@nestjs/swagger';
-import { ERROR_STATUSES } from './error-statuses';
+import { ERROR_HELP, ERROR_STATUSES } from './error-statuses';
 
 /** A schema of the OpenAPI document. Written as data, since @nestjs/swagger's own type takes class references only. */
 export type Schema = Record<string, unknown>;
@@ -42,29 +42,18 @@ export const ERROR_SCHEMA: Schema = object({
   ),
 });
 
-const MEANINGS: Partial<Record<ErrorCode, string>> = {
-  validation_error: 'Something in the request is not valid; `details` names each place.',
-  unauthorized: 'No bearer token, or one that is not valid.',
-  forbidden: 'The caller may not do this; the message names what is missing.',
-  not_found: 'No such resource.',
-  conflict: 'The state does not allow it.',
-  payload_too_large: 'The body is too large.',
-  unsupported_media_type: 'The body is not JSON.',
-  human_principal_required: 'Only a human principal may do this.',
-};
-
 /** The errors of an operation, in the error envelope; 401 stands for every operation that takes a token. */
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
   return applyDecorators(
     ...codes.map((code) =>
       ApiResponse({
         status: ERROR_STATUSES[code],
-        description: MEANINGS[code] ?? code,
+        description: ERROR_HELP[code],
         content: {
           'application/json': {
             schema: ERROR_SCHEMA,
             example: {
-              error: { code, message: MEANINGS[code] ?? code, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' },
+              error: { code, message: ERROR_HELP[code], request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' },
             },
           },
         },

@@ -3,6 +3,7 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
+import { Public } from '../../auth/public.decorator';
 import { SubjectParam, TenantIdParam, UuidParam, VersionParam } from '../../http/path-params';
 import type { JsonText } from '../../http/json-text';
 import { QueryOf } from '../../http/query';
@@ -39,6 +40,7 @@ export class SnapshotsController {
     return this.latest(tenantId, subject, query, principal);
   }
 
+  @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/latest')
   @ApiOperation({ summary: "Read a subject's latest snapshot, for any tenant of the caller that may" })
   @ApiSnapshotAnswers({ subject: true, tenant: false })
@@ -66,6 +68,7 @@ export class SnapshotsController {
     return this.version(tenantId, subject, version, query, principal);
   }
 
+  @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
   @ApiOperation({ summary: 'Read one version of a subject, for any tenant of the caller that may' })
   @ApiParam({ name: 'snapshot_version', schema: { type: 'integer', minimum: 1 }, example: 1 })
@@ -92,6 +95,7 @@ export class SnapshotsController {
     return this.id(tenantId, snapshotId, query, principal);
   }
 
+  @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id')
   @ApiOperation({ summary: 'Read a snapshot by id, for any tenant of the caller that may' })
   @ApiParam({ name: 'snapshot_id', schema: { type: 'string', format: 'uuid' } })
