@@ -35,15 +35,17 @@ export function describe(app: INestApplication, settings: GatewaySettings): Open
     });
   }
   const document = SwaggerModule.createDocument(app, builder.build());
-  if (settings.auth.mode === 'oidc') allowSignIn(document);
+  nameWhoMayCall(document, settings.auth.mode === 'oidc');
   return document;
 }
 
-/** Whatever takes a bearer token takes one that Swagger UI obtained by signing in. */
-function allowSignIn(document: OpenAPIObject): void {
+/** Whatever takes a bearer token also takes one that Swagger UI obtained by signing in; what takes none says so. */
+function nameWhoMayCall(document: OpenAPIObject, canSignIn: boolean): void {
   for (const path of Object.values(document.paths)) {
     for (const operation of [path.get, path.put, path.post, path.patch, path.delete]) {
-      if (operation?.security !== undefined) operation.security.push({ oidc: [] });
+      if (operation === undefined) continue;
+      operation.security ??= [];
+      if (operation.security.length > 0 && canSignIn) operation.security.push({ oidc: [] });
     }
   }
 }

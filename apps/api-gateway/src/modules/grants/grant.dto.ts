@@ -29,7 +29,13 @@ export class CreateGrantBody {
   @IsIn(SCOPES, { each: true })
   scopes: Scope[];
 
-  @ApiProperty({ format: 'date-time', required: false, nullable: true, example: '2027-01-01T00:00:00Z' })
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    required: false,
+    nullable: true,
+    example: '2027-01-01T00:00:00Z',
+  })
   @IsOptional()
   @IsString()
   expires_at?: string | null;
