@@ -43,7 +43,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/env.ts', '**/*spec.ts', 'tools/**', '**/testing/**', '**/test/**', '**/jest*.js'],
+    files: ['**/env.ts', '**/*spec.ts', 'tools/**', 'docker/**', '**/testing/**', '**/test/**', '**/jest*.js'],
     rules: { 'no-restricted-properties': 'off' },
   },
 );
