@@ -16,13 +16,13 @@ module.exports = {
       name: 'typeorm-only-in-persistence',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: '^libs/persistence/' },
-      to: { path: '^node_modules/(typeorm|pg|@types/pg)/' },
+      to: { path: '^node_modules/(typeorm|pg|@types/pg|@nestjs/typeorm)/' },
     },
     {
       name: 'bullmq-only-in-queue',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: '^libs/queue/' },
-      to: { path: '^node_modules/(bullmq|ioredis)/' },
+      to: { path: '^node_modules/(bullmq|ioredis|@nestjs/bullmq)/' },
     },
     {
       name: 'persistence-queue-and-platform-do-not-know-one-another',
@@ -70,6 +70,14 @@ module.exports = {
       exportsFields: ['exports'],
     },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['\\.(spec|int-spec|e2e-spec)\\.ts$', '/testing/', '/dist/', '^apps/[^/]+/test/'] },
+    // Ours only: packages have folders of these names too, and what is excluded breaks no rule.
+    exclude: {
+      path: [
+        '^(apps|libs)/.*\\.(spec|int-spec|e2e-spec)\\.ts$',
+        '^(apps|libs)/[^/]+/dist/',
+        '^(apps|libs)/[^/]+/src/testing/',
+        '^apps/[^/]+/test/',
+      ],
+    },
   },
 };

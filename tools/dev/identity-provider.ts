@@ -135,7 +135,10 @@ function configuration(
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code'],
         response_types: ['code'],
-        redirect_uris: settings.docsOrigins.map((origin) => `${origin}/docs/oauth2-redirect.html`),
+        redirect_uris: settings.docsOrigins.flatMap((origin) => [
+          `${origin}/oauth2-redirect.html`,
+          `${origin}/docs/oauth2-redirect.html`,
+        ]),
       },
     ],
     clientBasedCORS: (_context: unknown, origin: string) => settings.docsOrigins.includes(origin),

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 
 const root = resolve(__dirname, '../..');
 const binary = join(root, 'node_modules/.bin/depcruise');
+const LIBS = ['domain', 'persistence', 'platform', 'queue'];
 
 /** Runs the house's rules over a tree of these files; gives what dependency-cruiser says. */
 function cruise(files: Record<string, string>): { status: number | null; output: string } {
@@ -14,9 +15,13 @@ function cruise(files: Record<string, string>): { status: number | null; output:
       mkdirSync(dirname(join(tree, path)), { recursive: true });
       writeFileSync(join(tree, path), text);
     }
-    for (const name of ['dependency-cruiser.cjs', 'tsconfig.base.json']) cpSync(join(root, name), join(tree, name));
-    mkdirSync(join(tree, 'node_modules'), { recursive: true });
+    const manifests = LIBS.map((lib) => `libs/${lib}/package.json`);
+    for (const name of ['dependency-cruiser.cjs', 'tsconfig.base.json', ...manifests]) {
+      cpSync(join(root, name), join(tree, name));
+    }
+    mkdirSync(join(tree, 'node_modules/@iss'), { recursive: true });
     symlinkSync(join(root, 'node_modules/typescript'), join(tree, 'node_modules/typescript'));
+    for (const lib of LIBS) symlinkSync(join(tree, 'libs', lib), join(tree, 'node_modules/@iss', lib));
     const { status, stdout, stderr } = spawnSync(binary, ['apps', 'libs', '--config', 'dependency-cruiser.cjs'], {
       cwd: tree,
       encoding: 'utf8',
@@ -29,10 +34,11 @@ function cruise(files: Record<string, string>): { status: number | null; output:
 
 const importOf = (path: string): string => `import * as other from '${path}';\nexport const used = other;\n`;
 const feature = 'apps/api-gateway/src/modules';
+/** A package whose code is in `dist/`, as BullMQ's is. */
 const packageOf = (name: string): Record<string, string> => ({
-  [`node_modules/${name}/package.json`]: `{"name":"${name}","version":"1.0.0","main":"index.js","types":"index.d.ts"}`,
-  [`node_modules/${name}/index.js`]: 'module.exports = {};',
-  [`node_modules/${name}/index.d.ts`]: 'export {};',
+  [`node_modules/${name}/package.json`]: JSON.stringify({ name, main: 'dist/index.js', types: 'dist/index.d.ts' }),
+  [`node_modules/${name}/dist/index.js`]: 'module.exports = {};',
+  [`node_modules/${name}/dist/index.d.ts`]: 'export {};',
 });
 
 /** For each rule, a file that breaks it, and what that file needs. */
@@ -42,8 +48,8 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
   'typeorm-only-in-persistence': { ...packageOf('typeorm'), 'apps/api-gateway/src/sql.ts': importOf('typeorm') },
   'bullmq-only-in-queue': { ...packageOf('bullmq'), 'apps/webhook-worker/src/jobs.ts': importOf('bullmq') },
   'persistence-queue-and-platform-do-not-know-one-another': {
-    'libs/platform/src/jobs.ts': importOf('../../queue/src/queue'),
-    'libs/queue/src/queue.ts': '',
+    'libs/platform/src/jobs.ts': importOf('@iss/queue'),
+    'libs/queue/src/index.ts': '',
   },
   'libs-do-not-know-apps': { 'libs/queue/src/app.ts': importOf('../../../apps/x/src/x'), 'apps/x/src/x.ts': '' },
   'apps-do-not-know-one-another': { 'apps/x/src/other.ts': importOf('../../y/src/y'), 'apps/y/src/y.ts': '' },
@@ -56,8 +62,8 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'apps/api-gateway/src/http/edge.ts': '',
   },
   'controllers-know-no-tables': {
-    [`${feature}/grants/grants.controller.ts`]: importOf('../../../../../libs/persistence/src/table'),
-    'libs/persistence/src/table.ts': '',
+    [`${feature}/grants/grants.controller.ts`]: importOf('@iss/persistence'),
+    'libs/persistence/src/index.ts': '',
   },
   'nothing-is-unresolvable': { 'libs/domain/src/gone.ts': importOf('./is-gone') },
 };

@@ -68,6 +68,10 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings): voi
     response.setHeader('Content-Security-Policy', policy);
     next();
   });
+  // Opened as /docs, Swagger UI takes the page's parent for its own folder and names this address to the issuer.
+  app.use('/oauth2-redirect.html', (request: Request, response: Response) => {
+    response.redirect(`/docs/oauth2-redirect.html${request.originalUrl.slice('/oauth2-redirect.html'.length)}`);
+  });
   const errors = errorsPage();
   app.use(ERRORS_PATH, (_request: Request, response: Response) => response.type('html').send(errors));
   const document = describe(app, settings);
