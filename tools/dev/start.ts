@@ -127,9 +127,7 @@ async function isEmpty(databaseUrl: string): Promise<boolean> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // The gateway makes the legacy tenant at boot, also in a database that was never seeded.
-    const legacy = process.env['LEGACY_TENANT_ID'] || 'legacy';
-    const { rowCount } = await client.query('SELECT 1 FROM tenants WHERE tenant_id <> $1 LIMIT 1', [legacy]);
+    const { rowCount } = await client.query('SELECT 1 FROM tenants LIMIT 1');
     return rowCount === 0;
   } finally {
     await client.end();

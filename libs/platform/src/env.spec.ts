@@ -48,8 +48,6 @@ describe('gatewayEnv', () => {
       },
       metaRequiresAuth: false,
       globalReads: 'authorized',
-      legacyEntityStates: true,
-      legacyTenantId: 'legacy',
     });
   });
 
@@ -73,7 +71,6 @@ describe('gatewayEnv', () => {
       ...production,
       OIDC_AUDIENCE: 'api',
       QUEUE_URL: 'rediss://cache:6380',
-      LEGACY_ENTITY_STATES: 'enabled',
       WEBHOOK_RETRY_SCHEDULE_MS: '0, 10,20',
       EXPORT_MAX_SNAPSHOTS: '5',
       META_REQUIRES_AUTH: 'true',
@@ -82,14 +79,12 @@ describe('gatewayEnv', () => {
     expect(env).toMatchObject({
       port: 0,
       queueUrl: 'rediss://cache:6380',
-      legacyEntityStates: true,
       retryScheduleMs: [0, 10, 20],
       metaRequiresAuth: true,
       auth: { issuer: 'https://id.example.com/p1', audience: 'api' },
       limits: { exportSnapshots: 5 },
     });
     expect(env.secretBox.currentKeyId).toBe('k1');
-    expect(gatewayEnv(production).legacyEntityStates).toBe(false);
   });
 
   it('names every fault at once, rules between variables included, one line each', () => {
@@ -129,7 +124,6 @@ describe('gatewayEnv', () => {
     ['WEBHOOK_RETRY_SCHEDULE_MS', { ...local, WEBHOOK_RETRY_SCHEDULE_MS: '1e9' }],
     ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: undefined }],
     ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: 'short' }],
-    ['LEGACY_TENANT_ID', { ...local, LEGACY_TENANT_ID: 'a/b' }],
     ['BODY_LIMIT_BYTES', { ...local, BODY_LIMIT_BYTES: '-1' }],
     ['JSON_MAX_DEPTH', { ...local, JSON_MAX_DEPTH: '64.5' }],
     ['BUILD_AT', { ...local, BUILD_AT: 'today' }],

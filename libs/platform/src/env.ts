@@ -71,10 +71,6 @@ const gatewayVariables = {
   DOCS_OIDC_CLIENT_ID: z.string().default('swagger-ui'),
   META_REQUIRES_AUTH: flag().default(false),
   GLOBAL_READS: word(['authorized', 'public', 'off']).default('authorized'),
-  LEGACY_ENTITY_STATES: word(['enabled', 'disabled']).optional(),
-  LEGACY_TENANT_ID: checkedText('must be a tenant id', (text) =>
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
-  ).default('legacy'),
   SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
 };
 
@@ -183,8 +179,6 @@ export interface GatewayEnv extends SharedEnv {
   docsClientId: string;
   metaRequiresAuth: boolean;
   globalReads: 'authorized' | 'public' | 'off';
-  legacyEntityStates: boolean;
-  legacyTenantId: string;
   snapshotIdSecret: string;
 }
 
@@ -227,9 +221,6 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     docsClientId: env.DOCS_OIDC_CLIENT_ID,
     metaRequiresAuth: env.META_REQUIRES_AUTH,
     globalReads: env.GLOBAL_READS,
-    legacyEntityStates:
-      env.LEGACY_ENTITY_STATES === undefined ? !isDeployed(env) : env.LEGACY_ENTITY_STATES === 'enabled',
-    legacyTenantId: env.LEGACY_TENANT_ID,
     snapshotIdSecret: env.SNAPSHOT_ID_SECRET ?? DEVELOPMENT_SNAPSHOT_ID_SECRET,
   };
 }
