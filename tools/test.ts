@@ -26,7 +26,8 @@ function runJest(): Promise<number> {
   const jest = join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
   const workers = `--maxWorkers=${Math.max(2, availableParallelism() - 1)}`;
   const reporters = ['default', join(repositoryRoot, 'tools', 'testing', 'closing-line.cjs')];
-  const jestArguments = [jest, workers, ...reporters.map((name) => `--reporters=${name}`), ...process.argv.slice(2)];
+  // A path behind --reporters would be taken for one.
+  const jestArguments = [jest, ...process.argv.slice(2), workers, ...reporters.map((name) => `--reporters=${name}`)];
   const child = spawn(process.execPath, jestArguments, { cwd: repositoryRoot, stdio: 'inherit' });
   stop.signal.addEventListener('abort', () => child.kill('SIGTERM'));
   return new Promise((resolve) => child.once('exit', (status) => resolve(status ?? 1)));

@@ -51,6 +51,6 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  answerMalformedRequests(server);
+  answerMalformedRequests(server, ERRORS_PATH);
   return app;
 }

@@ -2,15 +2,13 @@ import 'reflect-metadata';
 import { DomainError } from '@iss/domain';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { APPLICATION_ROLE, ENSURE_ROLE, GRANT_PRIVILEGES } from './application-role';
 import { toDomainError } from './db-errors';
 import { MembershipEntity } from './entities/membership.entity';
 import { TenantEntity } from './entities/tenant.entity';
 import { WebhookSubscriptionEntity } from './entities/webhook-subscription.entity';
 import { InitialSchema1 } from './migrations/1-initial-schema';
 import { Sql, statement } from './sql';
-
-/** The database role that the applications act as: it may insert and select snapshots, nothing else. */
-export const APPLICATION_ROLE = 'iss_app';
 
 export const MIGRATIONS = [InitialSchema1];
 
@@ -137,8 +135,9 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     if (server === undefined || server.version < 150_000) {
       throw new DomainError('unavailable', 'PostgreSQL 15 or newer is required.');
     }
+    await lock.query(ENSURE_ROLE);
     const applied = await dataSource.runMigrations({ transaction: 'all' });
-    await lock.query(`GRANT SELECT ON migrations TO ${APPLICATION_ROLE}`);
+    await lock.query(GRANT_PRIVILEGES);
     return applied.map((migration) => migration.name);
   } finally {
     await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);

@@ -1,12 +1,13 @@
 import { DomainError } from '@iss/domain';
 
-interface DatabaseError extends Error {
+interface DatabaseError {
   code: string;
   constraint?: string;
 }
 
 function isDatabaseError(error: unknown): error is DatabaseError {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string';
+  // Not by class: a failure of Node's own comes from another realm in some hosts.
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string';
 }
 
 /** What a violated unique constraint means to the caller. A constraint that is missing here is a defect, hence a 500. */

@@ -11,7 +11,7 @@ const EXPLANATIONS: Readonly<Record<string, { code: ErrorCode; message: string; 
 const MALFORMED = { code: 'validation_error', message: 'This is not a well-formed HTTP/1.1 request.' } as const;
 
 /** Answers, in the error envelope, what Node's parser refuses before there is a request to route. */
-export function answerMalformedRequests(server: Server): void {
+export function answerMalformedRequests(server: Server, errorsPath: string): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
@@ -19,9 +19,12 @@ export function answerMalformedRequests(server: Server): void {
     }
     const { code, message, status }: (typeof EXPLANATIONS)[string] = EXPLANATIONS[error.code ?? ''] ?? MALFORMED;
     const statusCode = status ?? ERROR_STATUSES[code];
-    const body = JSON.stringify({ error: { code, message, request_id: randomUUID() } });
+    const requestId = randomUUID();
+    const body = JSON.stringify({ error: { code, message, request_id: requestId } });
     socket.end(
       `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
+        `Link: <${errorsPath}#${code}>; rel="help"\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
   });

@@ -5,20 +5,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * - identifiers compare byte for byte: `COLLATE "C"`;
  * - nothing that every write would update: heads, usage and counters are read from indexes, and hot tables carry
  *   no foreign keys, since each check would lock the parent row (docs/decisions/0003-schema-for-many-writers.md);
- * - snapshots are insert-only: privileges for the application, triggers for the table owner too.
+ * - snapshots are insert-only: privileges for the application (application-role.ts), triggers for the table owner too.
  */
 const UP = `
-DO $$ BEGIN
-  CREATE ROLE iss_app NOLOGIN;
-EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
-END $$;
-DO $$ BEGIN
-  EXECUTE format('GRANT iss_app TO %I', current_user);
-EXCEPTION WHEN OTHERS THEN
-  IF NOT pg_has_role(current_user, 'iss_app', 'MEMBER') THEN RAISE; END IF;
-END $$;
-GRANT USAGE ON SCHEMA public TO iss_app;
-
 CREATE TABLE tenants (
   tenant_id      text COLLATE "C" PRIMARY KEY,
   name           text NOT NULL,
@@ -172,17 +161,12 @@ CREATE TABLE delivery_attempts (
   error       text,
   PRIMARY KEY (delivery_id, attempt)
 );
-
-GRANT SELECT, INSERT ON snapshots, subjects TO iss_app;
-GRANT SELECT, INSERT, UPDATE ON tenants, memberships, updates, grants, webhook_subscriptions TO iss_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts TO iss_app;
 `;
 
 const DOWN = `
 DROP TABLE delivery_attempts, deliveries, outbox_events, webhook_subscriptions, grants, updates, snapshots, subjects,
   memberships, tenants;
 DROP FUNCTION refuse_snapshot_change();
-REVOKE USAGE ON SCHEMA public FROM iss_app;
 `;
 
 export class InitialSchema1 implements MigrationInterface {
