@@ -78,7 +78,10 @@ facts AS MATERIALIZED (
 
 const MAY_WRITE = `member_status = 'active' AND role IN (${EDITORS}) AND NOT snapshot_id_taken`;
 
-/** Inserts the rows of `ready`, and an event for each whose tenant has a subscription to it (lever 9). */
+/**
+ * Inserts the rows of `ready`, and an event for each whose tenant has a subscription to it. The look-up is a subquery with
+ * a limit: EXISTS would be turned into a join, which a plan made early answers by reading every tenant's subscriptions.
+ */
 const INSERTS = `
 new_snapshot AS (
   INSERT INTO snapshots
@@ -92,9 +95,9 @@ new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id)
   SELECT r.event_id, r.tenant_id, 'identity.snapshot.created', r.event_body, r.request_id
     FROM ready r
-   WHERE EXISTS (SELECT FROM webhook_subscriptions w
-                  WHERE w.tenant_id = r.tenant_id AND w.deleted_at IS NULL
-                    AND 'identity.snapshot.created' = ANY (w.event_types))
+   WHERE (SELECT true FROM webhook_subscriptions w
+           WHERE w.tenant_id = r.tenant_id AND w.deleted_at IS NULL
+             AND 'identity.snapshot.created' = ANY (w.event_types) LIMIT 1)
   RETURNING event_id
 )
 SELECT f.role, f.member_status, f.allow_counterparty_access, f.owns_subject, f.grant_scopes,
