@@ -54,8 +54,10 @@ const FAN_OUT = statement<FanOutRow>(
             CASE s.status WHEN 'active' THEN 'pending' ELSE 'skipped' END,
             CASE s.status WHEN 'active' THEN NULL ELSE now() END
        FROM taken e
-       JOIN webhook_subscriptions s
-         ON s.tenant_id = e.tenant_id AND s.deleted_at IS NULL AND e.event_type = ANY(s.event_types)
+      CROSS JOIN LATERAL (
+              SELECT s.subscription_id, s.status FROM webhook_subscriptions s
+               WHERE s.tenant_id = e.tenant_id AND s.deleted_at IS NULL AND e.event_type = ANY(s.event_types)
+              OFFSET 0) s
      ON CONFLICT (event_id, subscription_id) DO NOTHING
      RETURNING delivery_id, subscription_id, tenant_id, status
    ), marked AS (
