@@ -164,15 +164,22 @@ export interface GatewayEnv extends SharedEnv {
   port: number;
   limits: Limits;
   auth: {
+    /** `disabled`: every caller is `oidc:local#dev`. The environment allows it in `local` and `development` only. */
     mode: 'oidc' | 'disabled';
-    /** `{OIDC_ISSUER}/{OIDC_PROJECT_ID}`: what `iss` must be. Empty when disabled. */
+    /** `{OIDC_ISSUER}/{OIDC_PROJECT_ID}`, compared with `iss` character by character. Empty when disabled. */
     issuer: string;
+    /** Has no `#`. */
     projectId: string;
     audience: string;
+    /** Where the keys are; undefined: where the issuer's discovery document says. */
     jwksUri: string | undefined;
+    /** The claim that says `human`, `service_account` or `ai_agent`. */
     principalTypeClaim: string;
+    /** The environment allows it in `local` and `development` only. */
     globalReadsArePublic: boolean;
+    /** 0–60. */
     clockSkewSeconds: number;
+    /** Contract, "Numbers": 8 KiB. */
     maxTokenBytes: number;
   };
   /** The public client as which Swagger UI signs in. */
