@@ -1,10 +1,18 @@
 import {
   Database,
+  DeliveryLogStore,
   GrantStore,
+  IdempotencyStore,
   OutboxStore,
+  RateLimitStore,
+  RefreshRequestStore,
+  SnapshotListStore,
+  SnapshotPairStore,
   SnapshotReadStore,
   SnapshotWriteStore,
+  SubjectStore,
   TenancyStore,
+  TransferOfferStore,
   UpdateStore,
   WebhookSubscriptionStore,
 } from '@iss/persistence';
@@ -13,10 +21,12 @@ import { EventQueue } from '@iss/queue';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { AccessService } from './access/access.service';
+import { ReadAccess } from './access/read-access';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
+import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
 import { SystemModule } from './modules/system/system.module';
 import { TenancyModule } from './modules/tenancy/tenancy.module';
 import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webhook-subscriptions.module';
@@ -50,7 +60,16 @@ class ResourcesModule {
       { provide: TenancyStore, useValue: new TenancyStore(database.dataSource, database.sql) },
       { provide: WebhookSubscriptionStore, useValue: new WebhookSubscriptionStore(database.dataSource) },
       { provide: OutboxStore, useValue: new OutboxStore(database.sql) },
+      { provide: RefreshRequestStore, useValue: new RefreshRequestStore(database.sql) },
+      { provide: TransferOfferStore, useValue: new TransferOfferStore(database.sql) },
+      { provide: SubjectStore, useValue: new SubjectStore(database.sql) },
+      { provide: SnapshotListStore, useValue: new SnapshotListStore(database.sql) },
+      { provide: SnapshotPairStore, useValue: new SnapshotPairStore(database.sql) },
+      { provide: DeliveryLogStore, useValue: new DeliveryLogStore(database.sql) },
+      { provide: IdempotencyStore, useValue: new IdempotencyStore(database.sql) },
+      { provide: RateLimitStore, useValue: new RateLimitStore(database.sql) },
       AccessService,
+      ReadAccess,
     ];
     return { module: ResourcesModule, providers, exports: providers };
   }
@@ -67,6 +86,7 @@ export class AppModule {
         IdentityStateModule,
         TenancyModule,
         GrantsModule,
+        RefreshRequestsModule,
         WebhookSubscriptionsModule,
         SystemModule,
       ],

@@ -6,6 +6,7 @@ import { Histogram } from 'prom-client';
 import { AppModule, type GatewayResources } from './app.module';
 import { ERRORS_PATH, setUpDocs } from './docs';
 import { accessLog } from './http/access-log';
+import { Cursors } from './http/cursors';
 import { ErrorFilter } from './http/error.filter';
 import { answerMalformedRequests } from './http/malformed-requests';
 import { JsonAdapter } from './http/json-adapter';
@@ -40,6 +41,8 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   express.disable('x-powered-by');
   express.disable('etag');
   express.set('query parser', 'simple');
+  express.locals['limits'] = settings.limits;
+  express.locals['cursors'] = new Cursors(settings.secretBox);
   express.locals['bodyLimits'] = { maxBytes: settings.limits.bodyBytes, maxDepth: settings.limits.jsonDepth };
   app.use(requestIdMiddleware, securityHeadersMiddleware, accessLog(logger, durations));
   app.useGlobalFilters(new ErrorFilter(logger, routes, ERRORS_PATH));

@@ -34,9 +34,43 @@ export function describe(app: INestApplication, settings: GatewaySettings): Open
       openIdConnectUrl: `${settings.auth.issuer}/.well-known/openid-configuration`,
     });
   }
-  const document = SwaggerModule.createDocument(app, builder.build());
+  const document = SwaggerModule.createDocument(app, builder.build(), { operationIdFactory: operationId });
   nameWhoMayCall(document, settings.auth.mode === 'oidc');
+  nameSchemas(document);
   return document;
+}
+
+/** `GrantsController.create` is `grantsCreate`: what a generated client calls its method. */
+function operationId(controller: string, method: string): string {
+  const resource = controller.replace(/Controller$/, '');
+  return `${resource.charAt(0).toLowerCase()}${resource.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+}
+
+/** Moves every schema with a title into the components and leaves a reference. Throws when two differ under one name. */
+function nameSchemas(document: OpenAPIObject): void {
+  const schemas: Record<string, unknown> = { ...document.components?.schemas };
+  const texts = new Map<string, string>();
+  const hoist = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(hoist);
+    if (typeof value !== 'object' || value === null) return value;
+    const copy = Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, isData(key) ? member : hoist(member)]),
+    );
+    const { title } = copy;
+    if (typeof title !== 'string' || !('type' in copy)) return copy;
+    const text = JSON.stringify(copy);
+    if ((texts.get(title) ?? text) !== text) throw new Error(`Two schemas are named ${title}`);
+    texts.set(title, text);
+    schemas[title] = copy;
+    return { $ref: `#/components/schemas/${title}` };
+  };
+  Object.assign(document, { paths: hoist(document.paths) });
+  Object.assign(document, { components: { ...document.components, schemas } });
+}
+
+/** Examples are data, whatever their members are called. */
+function isData(key: string): boolean {
+  return key === 'example' || key === 'examples';
 }
 
 /** Whatever takes a bearer token also takes one that Swagger UI obtained by signing in; what takes none says so. */

@@ -23,5 +23,7 @@ export const GRANT_PRIVILEGES = `
 GRANT USAGE ON SCHEMA public TO ${APPLICATION_ROLE};
 GRANT SELECT ON migrations TO ${APPLICATION_ROLE};
 GRANT SELECT, INSERT ON snapshots, subjects TO ${APPLICATION_ROLE};
-GRANT SELECT, INSERT, UPDATE ON tenants, memberships, updates, grants, webhook_subscriptions TO ${APPLICATION_ROLE};
-GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts TO ${APPLICATION_ROLE};`;
+GRANT SELECT, INSERT, UPDATE ON tenants, memberships, updates, grants, webhook_subscriptions, refresh_requests, transfer_offers
+  TO ${APPLICATION_ROLE};
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits
+  TO ${APPLICATION_ROLE};`;

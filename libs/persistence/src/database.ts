@@ -8,9 +8,10 @@ import { MembershipEntity } from './entities/membership.entity';
 import { TenantEntity } from './entities/tenant.entity';
 import { WebhookSubscriptionEntity } from './entities/webhook-subscription.entity';
 import { InitialSchema1 } from './migrations/1-initial-schema';
+import { WholeInterface2 } from './migrations/2-whole-interface';
 import { Sql, statement } from './sql';
 
-export const MIGRATIONS = [InitialSchema1];
+export const MIGRATIONS = [InitialSchema1, WholeInterface2];
 
 export interface DatabaseSettings {
   /** `postgres://…` */

@@ -1,4 +1,5 @@
 export * from './database';
+export * from './page';
 export * from './sql';
 export * from './coalescer';
 export * from './db-errors';
@@ -13,3 +14,11 @@ export * from './stores/tenancy.store';
 export * from './stores/webhook-subscription.store';
 export * from './stores/outbox.store';
 export * from './stores/delivery.store';
+export * from './stores/refresh-request.store';
+export * from './stores/transfer-offer.store';
+export * from './stores/subject.store';
+export * from './stores/snapshot-list.store';
+export * from './stores/snapshot-pair.store';
+export * from './stores/delivery-log.store';
+export * from './stores/idempotency.store';
+export * from './stores/rate-limit.store';

@@ -6,6 +6,8 @@ import { checkedText, flag, url, wholeNumber, word } from './variables';
 
 const DAY_MS = 86_400_000;
 const MAX_TIMEOUT_MS = 600_000;
+/** 100 a second for one caller: far above what people and integrations need, far below what one gateway can do. */
+const DEFAULT_RATE_LIMIT_PER_MINUTE = 6000;
 /** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
 const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
 
@@ -71,6 +73,12 @@ const gatewayVariables = {
   DOCS_OIDC_CLIENT_ID: z.string().default('swagger-ui'),
   META_REQUIRES_AUTH: flag().default(false),
   GLOBAL_READS: word(['authorized', 'public', 'off']).default('authorized'),
+  LEGACY_ENTITY_STATES: word(['enabled', 'disabled']).optional(),
+  LEGACY_TENANT_ID: checkedText(
+    'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
+    (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
+  ).default('legacy'),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(0, 10_000_000).optional(),
   SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
 };
 
@@ -187,6 +195,16 @@ export interface GatewayEnv extends SharedEnv {
   metaRequiresAuth: boolean;
   globalReads: 'authorized' | 'public' | 'off';
   snapshotIdSecret: string;
+  /** The paths without a tenant, `/v1/entity-states`. */
+  legacy: {
+    enabled: boolean;
+    /** In staging and production they take a token, as every other path. */
+    requiresToken: boolean;
+    /** Owns what is written there. */
+    tenantId: string;
+  };
+  /** Requests of one principal a minute, over all gateways; 0: no limit. */
+  rateLimitPerMinute: number;
 }
 
 export interface WorkerEnv extends SharedEnv {
@@ -229,6 +247,12 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     metaRequiresAuth: env.META_REQUIRES_AUTH,
     globalReads: env.GLOBAL_READS,
     snapshotIdSecret: env.SNAPSHOT_ID_SECRET ?? DEVELOPMENT_SNAPSHOT_ID_SECRET,
+    legacy: {
+      enabled: (env.LEGACY_ENTITY_STATES ?? (isDeployed(env) ? 'disabled' : 'enabled')) === 'enabled',
+      requiresToken: isDeployed(env),
+      tenantId: env.LEGACY_TENANT_ID,
+    },
+    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? (env.APP_ENV === 'local' ? 0 : DEFAULT_RATE_LIMIT_PER_MINUTE),
   };
 }
 

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '@iss/domain';
+import type { AccessRule, ErrorCode } from '@iss/domain';
 import { applyDecorators } from '@nestjs/common';
-import { ApiParam, ApiResponse } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiResponse } from '@nestjs/swagger';
 import { ERROR_HELP, ERROR_STATUSES } from './error-statuses';
 
 /** A schema of the OpenAPI document. Written as data, since @nestjs/swagger's own type takes class references only. */
@@ -20,27 +20,61 @@ export function object(properties: Record<string, Schema>, optional: readonly st
   };
 }
 
-export const ERROR_SCHEMA: Schema = object({
-  error: object(
-    {
-      code: { type: 'string' },
-      message: { type: 'string' },
-      details: {
-        type: 'array',
-        items: object(
-          {
-            path: { type: 'string', description: 'RFC 6901 JSON Pointer' },
-            message: { type: 'string' },
-            code: { type: 'string' },
-          },
-          ['code'],
-        ),
+/** A schema with a name: it stands once, in the document's components, and is referred to from everywhere else. */
+export function named(name: string, schema: Schema): Schema {
+  return { title: name, ...schema };
+}
+
+/** The three ways in which an operation may decide who calls it. */
+export type WhoMayCall = AccessRule | 'anyone' | 'any_principal';
+
+/**
+ * Documents an operation: what it does in one line, who may call it (from the same rule that decides it), and what else
+ * there is to know. `deprecated` marks the secondary one of two forms.
+ */
+export function ApiRoute(
+  summary: string,
+  who: WhoMayCall,
+  more: { description?: string; deprecated?: boolean } = {},
+): MethodDecorator {
+  const description = [whoMayCall(who), more.description].filter((part) => part !== undefined).join('\n\n');
+  return ApiOperation({ summary, description, deprecated: more.deprecated ?? false });
+}
+
+function whoMayCall(who: WhoMayCall): string {
+  if (who === 'anyone') return '**Access:** no token needed.';
+  if (who === 'any_principal') return '**Access:** any caller with a valid token.';
+  const role = `**Role:** at least \`${who.role}\` in the tenant`;
+  if (who.subject === undefined) return `${role}.`;
+  if (who.subject === 'owner') return `${role}, which must own the subject.`;
+  const scopes = who.subject.map((scope) => `\`${scope}\``).join(' or ');
+  return `${role}, which must own the subject or hold a live grant with ${scopes} (then \`allow_counterparty_access\` too).`;
+}
+
+export const ERROR_SCHEMA: Schema = named(
+  'Error',
+  object({
+    error: object(
+      {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        details: {
+          type: 'array',
+          items: object(
+            {
+              path: { type: 'string', description: 'RFC 6901 JSON Pointer' },
+              message: { type: 'string' },
+              code: { type: 'string' },
+            },
+            ['code'],
+          ),
+        },
+        request_id: { type: 'string' },
       },
-      request_id: { type: 'string' },
-    },
-    ['details'],
-  ),
-});
+      ['details'],
+    ),
+  }),
+);
 
 /** The errors of an operation, in the error envelope; 401 stands for every operation that takes a token. */
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {

@@ -1,13 +1,4 @@
-import {
-  type AccessRule,
-  decideAccess,
-  DomainError,
-  requireAccess,
-  type StoredSnapshot,
-  type Verification,
-  type VerifyMode,
-  verifySnapshot,
-} from '@iss/domain';
+import { type AccessRule, type StoredSnapshot, type Verification, type VerifyMode, verifySnapshot } from '@iss/domain';
 import {
   type Reader,
   type SnapshotRead,
@@ -15,9 +6,9 @@ import {
   SnapshotReadStore,
   type SubjectRef,
 } from '@iss/persistence';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { notFound, ReadAccess } from '../../access/read-access';
 import { RULES } from '../../access/rules';
-import { type GatewaySettings, SETTINGS } from '../../settings';
 
 /** What of a snapshot is asked for. */
 export interface ReadOptions {
@@ -37,7 +28,7 @@ export interface VerifiedSnapshot {
 export class SnapshotReadService {
   constructor(
     private readonly snapshots: SnapshotReadStore,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    private readonly access: ReadAccess,
   ) {}
 
   async latest(reader: Reader, subject: SubjectRef, options: ReadOptions): Promise<VerifiedSnapshot> {
@@ -62,26 +53,10 @@ export class SnapshotReadService {
     return this.verified(this.requireRead(reader, read, rule), options);
   }
 
-  /** Global forms answer 404 alike for what does not exist and for what the caller may not see. */
   private requireRead(reader: Reader, read: SnapshotRead, rule: AccessRule): SnapshotRecord {
-    if (reader.tenantId !== null) requireAccess(read.facts, rule);
-    if (read.snapshot === null || !this.maySee(reader, read, rule)) {
-      throw new DomainError('not_found', 'No such snapshot. Check the subject, the version or the id.');
-    }
+    this.access.require(reader, read.facts, rule);
+    if (read.snapshot === null) throw notFound();
     return read.snapshot;
-  }
-
-  private maySee(reader: Reader, read: SnapshotRead, rule: AccessRule): boolean {
-    const isAllowed = decideAccess(read.facts, rule).allowed;
-    if (reader.tenantId !== null) return isAllowed;
-    switch (this.settings.globalReads) {
-      case 'off':
-        return false;
-      case 'public':
-        return true;
-      case 'authorized':
-        return isAllowed;
-    }
   }
 
   private async verified(snapshot: SnapshotRecord, options: ReadOptions): Promise<VerifiedSnapshot> {

@@ -6,12 +6,14 @@ import {
   ApiSubjectParams,
   ApiTenantParam,
   HASH,
+  named,
   object,
   type Schema,
   SUBJECT_TYPE,
   TIMESTAMP,
   UUID,
 } from '../../http/openapi';
+import { SNAPSHOT_HEADER_EXAMPLE, SNAPSHOT_HEADER_FIELDS } from '../../http/snapshot-header.view';
 
 const TEXT: Schema = { type: 'string' };
 
@@ -34,33 +36,36 @@ const AUDIT: Schema = object(
   ['request_id', 'correlation_id'],
 );
 
-export const ENVELOPE_SCHEMA: Schema = object(
-  {
-    envelope_version: { type: 'string', const: 'entity_state_envelope_v1' },
-    snapshot_id: UUID,
-    snapshot_version: { type: 'integer', minimum: 1 },
-    generated_at: TIMESTAMP,
-    subject: object({ subject_type: SUBJECT_TYPE, subject_id: { type: 'string', minLength: 1, maxLength: 512 } }),
-    attributes: { type: 'object', additionalProperties: true },
-    evidence: { type: 'array', items: EVIDENCE },
-    audit: AUDIT,
-    attribute_paths: {
-      type: 'object',
-      additionalProperties: {
-        type: 'array',
-        items: object(
-          {
-            evidence_id: TEXT,
-            evidence_type: TEXT,
-            role: { type: 'string', enum: ['primary', 'corroborating', 'conflicting'] },
-          },
-          ['role'],
-        ),
+export const ENVELOPE_SCHEMA: Schema = named(
+  'Envelope',
+  object(
+    {
+      envelope_version: { type: 'string', const: 'entity_state_envelope_v1' },
+      snapshot_id: UUID,
+      snapshot_version: { type: 'integer', minimum: 1 },
+      generated_at: TIMESTAMP,
+      subject: object({ subject_type: SUBJECT_TYPE, subject_id: { type: 'string', minLength: 1, maxLength: 512 } }),
+      attributes: { type: 'object', additionalProperties: true },
+      evidence: { type: 'array', items: EVIDENCE },
+      audit: AUDIT,
+      attribute_paths: {
+        type: 'object',
+        additionalProperties: {
+          type: 'array',
+          items: object(
+            {
+              evidence_id: TEXT,
+              evidence_type: TEXT,
+              role: { type: 'string', enum: ['primary', 'corroborating', 'conflicting'] },
+            },
+            ['role'],
+          ),
+        },
       },
+      diff: object({ format: { type: 'string', const: 'rfc6902' }, ops: { type: 'array', items: { type: 'object' } } }),
     },
-    diff: object({ format: { type: 'string', const: 'rfc6902' }, ops: { type: 'array', items: { type: 'object' } } }),
-  },
-  ['attribute_paths', 'diff'],
+    ['attribute_paths', 'diff'],
+  ),
 );
 
 export const ENVELOPE_EXAMPLE = {
@@ -88,41 +93,27 @@ export const ENVELOPE_EXAMPLE = {
   },
 };
 
-const HEADER_EXAMPLE = {
-  snapshot_id: ENVELOPE_EXAMPLE.snapshot_id,
-  snapshot_version: 1,
-  generated_at: ENVELOPE_EXAMPLE.generated_at,
-  created_at: '2026-01-15T09:30:00.412Z',
-  envelope_hash: 'b1a0c7f5d7a3c5a7c7d3a9a4ec0f8f9fb7f6dc2d1d0f0b8e3d9a5d0c4b1f2e3a',
-  prev_hash: null,
-  subject: ENVELOPE_EXAMPLE.subject,
-};
-
 const VERDICT: Schema = { type: ['boolean', 'null'] };
 
-const VERIFICATION: Schema = object({
-  mode: { type: 'string', enum: ['hash', 'chain'] },
-  chain_supported: { type: 'boolean' },
-  hash: object({ alg: TEXT, value: HASH, stored: HASH, valid: VERDICT }),
-  chain: object({ prev_hash: HASH, valid: VERDICT, depth: { type: ['integer', 'null'] } }),
-});
-
-export const SNAPSHOT_SCHEMA: Schema = object(
-  {
-    snapshot_id: UUID,
-    snapshot_version: { type: 'integer', minimum: 1 },
-    generated_at: TIMESTAMP,
-    created_at: TIMESTAMP,
-    envelope_hash: HASH,
-    prev_hash: HASH,
-    subject: object({ subject_type: SUBJECT_TYPE, subject_id: TEXT }),
-    envelope: ENVELOPE_SCHEMA,
-    verification: VERIFICATION,
-  },
-  ['envelope', 'verification'],
+export const VERIFICATION: Schema = named(
+  'Verification',
+  object({
+    mode: { type: 'string', enum: ['hash', 'chain'] },
+    chain_supported: { type: 'boolean' },
+    hash: object({ alg: TEXT, value: HASH, stored: HASH, valid: VERDICT }),
+    chain: object({ prev_hash: HASH, valid: VERDICT, depth: { type: ['integer', 'null'] } }),
+  }),
 );
 
-export const SNAPSHOT_EXAMPLE = { ...HEADER_EXAMPLE, envelope: ENVELOPE_EXAMPLE };
+export const SNAPSHOT_SCHEMA: Schema = named(
+  'Snapshot',
+  object({ ...SNAPSHOT_HEADER_FIELDS, envelope: ENVELOPE_SCHEMA, verification: VERIFICATION }, [
+    'envelope',
+    'verification',
+  ]),
+);
+
+export const SNAPSHOT_EXAMPLE = { ...SNAPSHOT_HEADER_EXAMPLE, envelope: ENVELOPE_EXAMPLE };
 
 /** Documents a read of one snapshot. */
 export function ApiSnapshotAnswers(path: { subject: boolean; tenant: boolean }): MethodDecorator {

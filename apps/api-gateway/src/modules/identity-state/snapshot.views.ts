@@ -1,5 +1,6 @@
 import type { Verification } from '@iss/domain';
 import type { SnapshotRecord } from '@iss/persistence';
+import { snapshotHeaderView } from '../../http/snapshot-header.view';
 import { JsonText } from '../../http/json-text';
 
 export const VIEWS = ['full', 'header'] as const;
@@ -10,15 +11,7 @@ const REVALIDATE = 'private, no-cache';
 
 /** A snapshot as JSON text: the header, then the stored envelope as it stands (specification, "Snapshot header"). */
 export function snapshotText(snapshot: SnapshotRecord, view: View, verification?: Verification): string {
-  const header = JSON.stringify({
-    snapshot_id: snapshot.snapshotId,
-    snapshot_version: snapshot.snapshotVersion,
-    generated_at: snapshot.generatedAt,
-    created_at: snapshot.createdAt.toISOString(),
-    envelope_hash: snapshot.envelopeHash,
-    prev_hash: snapshot.prevHash,
-    subject: { subject_type: snapshot.subjectType, subject_id: snapshot.subjectId },
-  });
+  const header = JSON.stringify(snapshotHeaderView(snapshot));
   const envelope = view === 'full' && snapshot.envelope !== null ? `,"envelope":${snapshot.envelope}` : '';
   const proof = verification === undefined ? '' : `,"verification":${JSON.stringify(verification)}`;
   return `${header.slice(0, -1)}${envelope}${proof}}`;

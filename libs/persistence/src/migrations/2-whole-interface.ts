@@ -1,0 +1,76 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Refresh requests, transfer offers, first answers by Idempotency-Key, rate limits, and the trace of an event. */
+const UP = `
+CREATE TABLE refresh_requests (
+  refresh_request_id        uuid PRIMARY KEY,
+  subject_key               bigint NOT NULL,
+  requesting_tenant_id      text COLLATE "C" NOT NULL,
+  requested_by              text COLLATE "C" NOT NULL,
+  origin_type               text NOT NULL CHECK (origin_type IN ('owner', 'counterparty')),
+  status                    text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'fulfilled')),
+  reason_code               text,
+  message                   text,
+  requested_paths           text[] NOT NULL DEFAULT '{}',
+  created_at                timestamptz NOT NULL DEFAULT now(),
+  expires_at                timestamptz,
+  resolved_at               timestamptz,
+  resolved_snapshot_id      uuid,
+  resolved_snapshot_version integer,
+  CONSTRAINT refresh_requests_resolved_check CHECK (
+    (status = 'fulfilled') = (resolved_at IS NOT NULL AND resolved_snapshot_id IS NOT NULL
+                              AND resolved_snapshot_version IS NOT NULL))
+);
+CREATE INDEX refresh_requests_by_subject ON refresh_requests (subject_key, created_at DESC, refresh_request_id DESC);
+CREATE INDEX refresh_requests_by_requester
+  ON refresh_requests (subject_key, requesting_tenant_id, created_at DESC, refresh_request_id DESC);
+
+CREATE TABLE transfer_offers (
+  offer_id          uuid PRIMARY KEY,
+  tenant_id         text COLLATE "C" NOT NULL REFERENCES tenants,
+  from_principal_id text COLLATE "C" NOT NULL,
+  to_principal_id   text COLLATE "C" NOT NULL,
+  message           text,
+  status            text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'accepted', 'declined', 'cancelled', 'expired')),
+  created_at        timestamptz NOT NULL DEFAULT now(),
+  expires_at        timestamptz,
+  resolved_at       timestamptz
+);
+CREATE UNIQUE INDEX transfer_offers_pending_key ON transfer_offers (tenant_id) WHERE status = 'pending';
+CREATE INDEX transfer_offers_by_tenant ON transfer_offers (tenant_id, created_at DESC, offer_id DESC);
+CREATE INDEX transfer_offers_by_recipient ON transfer_offers (tenant_id, to_principal_id, created_at DESC, offer_id DESC);
+
+CREATE TABLE idempotency_keys (
+  key_hash   bytea PRIMARY KEY CHECK (octet_length(key_hash) = 32),
+  body_hash  bytea NOT NULL CHECK (octet_length(body_hash) = 32),
+  started_at timestamptz NOT NULL DEFAULT now(),
+  answer     text
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (started_at);
+COMMENT ON TABLE idempotency_keys IS 'key_hash covers principal, method, path and key; answer is sealed, since it may hold a secret, and null while the first request runs';
+
+CREATE UNLOGGED TABLE rate_limits (
+  principal_id text COLLATE "C" PRIMARY KEY,
+  window_start timestamptz NOT NULL,
+  used         integer NOT NULL
+) WITH (fillfactor = 50);
+
+ALTER TABLE outbox_events ADD COLUMN traceparent text;
+`;
+
+const DOWN = `
+ALTER TABLE outbox_events DROP COLUMN traceparent;
+DROP TABLE rate_limits, idempotency_keys, transfer_offers, refresh_requests;
+`;
+
+export class WholeInterface2 implements MigrationInterface {
+  readonly name = 'WholeInterface1700000000002';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(UP);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(DOWN);
+  }
+}

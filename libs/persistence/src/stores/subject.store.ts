@@ -1,0 +1,5 @@
+import type { Sql } from '../sql';
+
+export class SubjectStore {
+  constructor(readonly sql: Sql) {}
+}
