@@ -7,6 +7,7 @@ import { createTestDatabase } from '../../../tools/testing/test-database';
 import { startTestIssuer, type TestIssuer } from '../../../tools/testing/test-issuer';
 import { createGateway } from '../src/app';
 import { EventHandOver } from '../src/events/event-hand-over';
+import { Conformance, type Method } from './conformance';
 
 /** Who calls in the tests; none is a member of anything at first. */
 export const USERS = ['alice', 'bob', 'reader', 'proposer', 'editor', 'admin', 'zoe', 'stranger', 'o1', 'o2'] as const;
@@ -19,8 +20,8 @@ export interface TestGateway {
   issuer: TestIssuer;
   /** Names of the statements sent since the last `sent.length = 0`. */
   sent: string[];
-  /** A request as one of {@link USERS}; null: without a token. */
-  as(user: User | null, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string): Test;
+  /** A request as one of {@link USERS}; null: without a token. Its answer is held to the OpenAPI document. */
+  as(user: User | null, method: Method, path: string): Test;
   close(): Promise<void>;
 }
 
@@ -52,6 +53,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  const conformance = new Conformance((await request(url).get('/openapi.json')).body);
   const tokens = new Map<User, string>();
   for (const user of USERS) tokens.set(user, await issuer.mint(user));
 
@@ -61,7 +63,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
     issuer,
     sent,
     as(user, method, path) {
-      const test = request(url)[method](path);
+      const test = request(url)[method](path).expect((response) => conformance.check(method, path, response));
       return user === null ? test : test.set('Authorization', `Bearer ${tokens.get(user)}`);
     },
     async close() {

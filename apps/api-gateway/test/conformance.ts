@@ -1,0 +1,119 @@
+import addFormats from 'ajv-formats';
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import type { Response } from 'supertest';
+
+type Json = Record<string, unknown>;
+
+export const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** One documented operation. */
+export interface Operation {
+  method: Method;
+  /** With its parameters in braces. */
+  path: string;
+  description: Json;
+}
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A member that must be an object. */
+export function member(value: unknown, name: string): Json {
+  const found = isJson(value) ? value[name] : undefined;
+  return isJson(found) ? found : {};
+}
+
+/** Every operation of an OpenAPI document. */
+export function operationsOf(document: unknown): Operation[] {
+  return Object.entries(member(document, 'paths')).flatMap(([path, operations]) =>
+    METHODS.filter((method) => isJson(operations) && isJson(operations[method])).map((method) => ({
+      method,
+      path,
+      description: member(operations, method),
+    })),
+  );
+}
+
+/** Ways of the application that are no operations of the API. */
+const UNDOCUMENTED = /^\/(docs|openapi\.(json|yaml)|metrics|oauth2-redirect\.html)/;
+
+/**
+ * Holds answers to an OpenAPI document: the operation, its status and its content type are documented, and the body
+ * is what the schema says, with no member that it does not name.
+ */
+export class Conformance {
+  private readonly ajv: Ajv2020;
+  private readonly operations: (Operation & { pattern: RegExp })[];
+  private readonly validators = new Map<string, ValidateFunction>();
+
+  constructor(document: unknown) {
+    this.ajv = new Ajv2020({ strict: false, allErrors: true });
+    addFormats(this.ajv);
+    this.ajv.addSchema(asObject(closed(document)), 'openapi');
+    this.operations = operationsOf(document)
+      .map((operation) => ({
+        ...operation,
+        pattern: new RegExp(`^${operation.path.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+      }))
+      // A fixed segment wins over a parameter in its place.
+      .sort((a, b) => (a.path.replaceAll('{', '~') < b.path.replaceAll('{', '~') ? -1 : 1));
+  }
+
+  /** Throws, with what is wrong and where, unless the answer is a documented one. */
+  check(method: Method, url: string, response: Response): void {
+    const path = url.split('?')[0] ?? '';
+    if (UNDOCUMENTED.test(path)) return;
+    const operation = this.operations.find((one) => one.method === method && one.pattern.test(path));
+    const place = `${method.toUpperCase()} ${operation?.path ?? path} ${response.status}`;
+    if (operation === undefined) {
+      if (response.status !== 404 && response.status !== 405) throw new Error(`${place}: no such operation is documented`);
+      return;
+    }
+    const answer = member(member(operation.description, 'responses'), String(response.status));
+    if (Object.keys(answer).length === 0) throw new Error(`${place}: this status is not documented`);
+    const type = (response.headers['content-type'] ?? '').split(';')[0];
+    const content = member(answer, 'content');
+    if (response.text === undefined || response.text === '') return;
+    if (!(type in content)) throw new Error(`${place}: ${type} is not documented`);
+    if (type !== 'application/json') return;
+    const validate = this.validatorOf(operation, response.status);
+    if (!validate(response.body)) {
+      throw new Error(`${place}: ${this.ajv.errorsText(validate.errors)}\n${response.text.slice(0, 1000)}`);
+    }
+  }
+
+  /** Throws unless the value is what the schema at this place of the document says. */
+  checkValue(pointer: readonly string[], value: unknown): void {
+    const validate = this.validatorAt(pointer);
+    if (!validate(value)) throw new Error(`${pointer.join(' ')}: ${this.ajv.errorsText(validate.errors)}`);
+  }
+
+  private validatorOf(operation: Operation, status: number): ValidateFunction {
+    const { path, method } = operation;
+    return this.validatorAt(['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema']);
+  }
+
+  private validatorAt(pointer: readonly string[]): ValidateFunction {
+    const tokens = pointer.map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')));
+    const $ref = `openapi#/${tokens.join('/')}`;
+    const known = this.validators.get($ref) ?? this.ajv.compile({ $ref });
+    this.validators.set($ref, known);
+    return known;
+  }
+}
+
+/** The document with every object schema closed that does not say that it is open. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (!isJson(value)) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, closed(one)]));
+  const isClosed = isJson(copy['properties']) && 'type' in copy && !('additionalProperties' in copy);
+  return isClosed ? { ...copy, additionalProperties: false } : copy;
+}
+
+function asObject(value: unknown): Json {
+  if (!isJson(value)) throw new Error('An OpenAPI document is an object');
+  return value;
+}
