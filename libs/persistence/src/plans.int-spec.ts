@@ -34,7 +34,8 @@ it.each([...declaredStatements()].filter(([name, text]) => EXPLAINED.test(text) 
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).not.toMatch(/Seq Scan on/);
     // An index without a condition is read whole: right only where it gives the order of the few that wait.
-    const whole = [...plan.matchAll(/Scan (?:Backward )?using (\w+) on .*\n(?!\s+Index Cond)/g)].map(
+    const scans = /(?:Scan (?:Backward )?using|Bitmap Index Scan on) (\w+).*\n(?!\s+Index Cond)/g;
+    const whole = [...`${plan}\n`.matchAll(scans)].map(
       ([, index]) => index,
     );
     expect(whole.filter((index) => index === undefined || !WAITING.includes(index))).toEqual([]);

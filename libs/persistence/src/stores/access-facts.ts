@@ -28,14 +28,15 @@ LEFT JOIN LATERAL (
 
 /**
  * Facts about `i.principal_id` acting for whichever of its tenants has a right on subject `s`, as `f`: membership of
- * the owner, or the scopes of every live grant to a tenant in which its counterparty flag is on.
+ * the owner, or the scopes of every live grant to a tenant in which its counterparty flag is on. A subquery with a limit
+ * and not EXISTS, for which a plan made early reads the whole table into a hash.
  */
 export const ANY_TENANT_ACCESS = `
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-         EXISTS (SELECT FROM memberships m
-                  WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-                    AND m.status = 'active') AS owns_subject,
+         (SELECT true FROM memberships m
+           WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+             AND m.status = 'active' LIMIT 1) AS owns_subject,
          (SELECT array_agg(DISTINCT scope)
             FROM memberships m
             JOIN grants g ON g.grantee_tenant_id = m.tenant_id AND g.subject_key = s.subject_key AND ${LIVE_GRANT}
