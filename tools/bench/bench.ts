@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../build.ts';
+import { reportError, UserError } from '../processes.ts';
+import { deliveries } from './deliveries.ts';
+import { documents } from './documents.ts';
+import { comparison, currentCommit, describeMachine, load, type Run, store, table } from './report.ts';
+import { BENCH_ENVELOPE, type Bench, type Effort, growth, memory, reads, seedTenants, writes } from './scenarios.ts';
+import { openStage } from './stage.ts';
+
+/**
+ * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look,
+ * `--only reads,writes` for a part, `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
+ */
+const PARTS = { documents, reads, writes, deliveries, growth, memory } as const;
+type Part = keyof typeof PARTS;
+
+const QUICK: Effort = { rounds: 2, warmUpMs: 500, measureMs: 1500, quick: true };
+const FULL: Effort = { rounds: 5, warmUpMs: 2000, measureMs: 8000, quick: false };
+
+const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name);
+
+async function measure(options: {
+  quick: boolean;
+  only: string | undefined;
+  cpuProfiles: string | undefined;
+}): Promise<Run> {
+  const names = options.only?.split(',') ?? Object.keys(PARTS);
+  const unknown = names.find((name) => !isPart(name));
+  if (unknown !== undefined) throw new UserError(`--only ${unknown}: the parts are ${Object.keys(PARTS).join(', ')}.`);
+  await ensureBuilt();
+  const stage = await openStage(options.cpuProfiles === undefined ? {} : { cpuProfiles: options.cpuProfiles });
+  try {
+    const bench: Bench = {
+      stage,
+      effort: options.quick ? QUICK : FULL,
+      gateway: await stage.startGateway(),
+      noOp: await stage.startNoOp(),
+      owner: await stage.authorization('owner'),
+      grantee: await stage.authorization('grantee'),
+    };
+    await seedTenants(bench);
+    await stage.sql.query(BENCH_ENVELOPE);
+    const run: Run = {
+      at: new Date().toISOString(),
+      commit: currentCommit(),
+      machine: describeMachine(await stage.postgresVersion(), await stage.redisVersion()),
+      quick: options.quick,
+      lines: [],
+      curves: [],
+    };
+    for (const name of names.filter(isPart)) {
+      console.error(`Measuring ${name} …`);
+      const { lines, curves = [] } = await PARTS[name](bench);
+      run.lines.push(...lines);
+      run.curves.push(...curves);
+    }
+    return run;
+  } finally {
+    await stage.close();
+  }
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      name: { type: 'string' },
+      compare: { type: 'boolean', default: false },
+      'cpu-profiles': { type: 'string' },
+    },
+  });
+  if (values.compare) {
+    const [a, b] = positionals;
+    if (a === undefined || b === undefined) throw new UserError('--compare takes the names or files of two runs.');
+    console.log(comparison(load(a), load(b)));
+  } else {
+    const run = await measure({ quick: values.quick, only: values.only, cpuProfiles: values['cpu-profiles'] });
+    const file = store(run, values.name ?? (values.quick ? 'quick' : 'latest'));
+    console.log(`${table(run)}\n\nStored in ${file}`);
+  }
+} catch (error) {
+  process.exitCode = reportError(error);
+}
+process.exit();

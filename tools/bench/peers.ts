@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { createHmac, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Pool } from 'pg';
+import { UserError } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+import { envelopeText } from './flows.ts';
+
+const CONCURRENCY = 64;
+
+/** Runs `work` from many callers at once for a while; gives how often a second it was done. */
+export async function perSecond(
+  measureMs: number,
+  work: () => Promise<unknown>,
+  callers = CONCURRENCY,
+): Promise<number> {
+  const endAt = performance.now() + measureMs;
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      while (performance.now() < endAt) {
+        await work();
+        if (performance.now() < endAt) done += 1;
+      }
+    }),
+  );
+  return (done * 1000) / measureMs;
+}
+
+/**
+ * Appends one event of our size to a new stream of Emmett, in process. Emmett is installed for the bench alone, into a
+ * folder of its own: the product must not depend on it, and its packages name no licence.
+ */
+export async function openEmmett(
+  databaseUrl: string,
+): Promise<{ append: () => Promise<unknown>; close: () => Promise<void> }> {
+  const folder = join(repositoryRoot, 'tools', 'bench', 'peers');
+  if (!existsSync(join(folder, 'node_modules'))) {
+    const npm = spawnSync('npm', ['ci', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'], {
+      stdio: ['ignore', 2, 2],
+    });
+    if (npm.status !== 0) throw new UserError('The bench could not install Emmett: see what npm printed above.');
+  }
+  const entry = createRequire(join(folder, 'package.json')).resolve('@event-driven-io/emmett-postgresql');
+  const module: { getPostgreSQLEventStore: (url: string) => EmmettStore } = await import(pathToFileURL(entry).href);
+  const store = module.getPostgreSQLEventStore(databaseUrl);
+  await store.schema.migrate();
+  const data: unknown = JSON.parse(envelopeText(randomUUID(), randomUUID()));
+  return {
+    append: () => store.appendToStream(`subject-${randomUUID()}`, [{ type: 'SnapshotCreated', data, metadata: {} }]),
+    close: () => store.close(),
+  };
+}
+
+interface EmmettStore {
+  schema: { migrate(): Promise<unknown> };
+  appendToStream(stream: string, events: unknown[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const RAW_INSERT = `
+WITH s AS (INSERT INTO subjects (subject_type, subject_id, owner_tenant_id) VALUES ('organization', $1, 'raw') RETURNING subject_key),
+     n AS (INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
+           SELECT subject_key, 1, $2, 'raw', '2026-01-15T09:30:00Z', sha256(convert_to($3, 'UTF8')), $3 FROM s)
+INSERT INTO outbox_events (event_id, tenant_id, event_type, body, fanned_out_at) VALUES ($2, 'raw', 'identity.snapshot.created', '{}', now())`;
+
+/** Subject, snapshot and event in one named statement through `pg`, one row a round trip: what pgbench does. */
+export function openRawInserts(databaseUrl: string): { insert: () => Promise<unknown>; close: () => Promise<void> } {
+  const pool = new Pool({ connectionString: databaseUrl, max: 10 });
+  const text = envelopeText(randomUUID(), randomUUID());
+  return {
+    insert: () => pool.query({ name: 'raw_insert', text: RAW_INSERT, values: [randomUUID(), randomUUID(), text] }),
+    close: () => pool.end(),
+  };
+}
+
+/** A signed POST: what a job of BullMQ's own loop does. */
+export function signature(body: string): string {
+  return createHmac('sha256', 'secret').update(body).digest('hex');
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { applyMigrations } from '../db/apply-migrations.ts';
+import { clusterFolder, makeTemporaryFolder, startPostgres } from '../postgres.ts';
+import { freePort, type OwnedProcess, startOwned } from '../processes.ts';
+import { startRedis } from '../redis.ts';
+import { repositoryRoot } from '../root.ts';
+import { startTestIssuer } from '../testing/test-issuer.ts';
+import { waitFor } from '../testing/wait-for.ts';
+
+/** A process of the product, or one that it is compared with. */
+export interface Server {
+  port: number;
+  /** Resident memory in MiB. */
+  rssMiB(): number;
+  stop(): Promise<void>;
+}
+
+/** Real PostgreSQL (fsync on), real Redis, and the means to start the product's processes on them as they are shipped. */
+export interface Stage {
+  databaseUrl: string;
+  queueUrl: string;
+  folder: string;
+  /** The database's superuser. */
+  sql: Client;
+  /** `Authorization` for a user. */
+  authorization(user: string): Promise<Record<string, string>>;
+  startGateway(env?: Record<string, string>): Promise<Server>;
+  startWorker(env?: Record<string, string>): Promise<Server>;
+  startNoOp(): Promise<Server>;
+  postgresVersion(): Promise<string>;
+  redisVersion(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const START_MS = 30_000;
+const STOP_MS = 15_000;
+
+export async function openStage(options: { cpuProfiles?: string } = {}): Promise<Stage> {
+  const folder = makeTemporaryFolder();
+  const postgres = await startPostgres({
+    folder: clusterFolder(folder),
+    logFile: join(folder, 'postgres.log'),
+    durable: true,
+    temporaryFolder: folder,
+  });
+  const redis = await startRedis();
+  const issuer = await startTestIssuer();
+  await applyMigrations(postgres.url, redis.url);
+  const sql = new Client({ connectionString: postgres.url });
+  await sql.connect();
+
+  const started: OwnedProcess[] = [];
+  const common = {
+    PATH: process.env['PATH'],
+    NODE_ENV: 'production',
+    APP_ENV: 'local',
+    DATABASE_URL: postgres.url,
+    QUEUE_URL: redis.url,
+    SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    OIDC_ISSUER: issuer.oidcIssuer,
+    OIDC_PROJECT_ID: issuer.projectId,
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+  };
+  const start = async (
+    name: string,
+    file: string,
+    portVariable: string,
+    env: Record<string, string>,
+  ): Promise<Server> => {
+    const port = await freePort();
+    const log = openSync(join(folder, `${name}.log`), 'a');
+    const profile = options.cpuProfiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.cpuProfiles}`];
+    const child = await startOwned(process.execPath, [...profile, join(repositoryRoot, file)], {
+      cwd: repositoryRoot,
+      env: { ...common, [portVariable]: String(port), ...env },
+      stdio: ['ignore', log, log],
+      stopSignal: 'SIGTERM',
+    });
+    closeSync(log);
+    started.push(child);
+    const answers = async (): Promise<boolean> => {
+      if (!child.running)
+        throw new Error(`${name} ended: ${readFileSync(join(folder, `${name}.log`), 'utf8').slice(-500)}`);
+      return (await fetch(`http://127.0.0.1:${port}/${name === 'no-op' ? 'no-op' : 'health'}`)).ok;
+    };
+    await waitFor(answers, { deadlineMs: START_MS, what: name });
+    return {
+      port,
+      rssMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+      stop: () => child.stop(STOP_MS),
+    };
+  };
+  if (options.cpuProfiles !== undefined) mkdirSync(options.cpuProfiles, { recursive: true });
+
+  return {
+    databaseUrl: postgres.url,
+    queueUrl: redis.url,
+    folder,
+    sql,
+    async authorization(user) {
+      return { Authorization: `Bearer ${await issuer.mint(user)}` };
+    },
+    startGateway: (env = {}) => start('gateway', 'apps/api-gateway/dist/main.js', 'PORT', env),
+    startWorker: (env = {}) => start('worker', 'apps/webhook-worker/dist/main.js', 'WORKER_PORT', env),
+    async postgresVersion() {
+      const { rows } = await sql.query<{ server_version: string }>('SHOW server_version');
+      return rows[0]?.server_version ?? 'unknown';
+    },
+    async redisVersion() {
+      const client = new Redis(redis.url);
+      const version = /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
+      client.disconnect();
+      return version;
+    },
+    startNoOp: () => start('no-op', 'tools/bench/no-op-server.ts', 'PORT', {}),
+    async close() {
+      for (const child of started) await child.stop(STOP_MS);
+      await sql.end();
+      await issuer.stop();
+      await redis.stop();
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
