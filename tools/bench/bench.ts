@@ -1,17 +1,33 @@
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../build.ts';
 import { reportError, UserError } from '../processes.ts';
-import { deliveries } from './deliveries.ts';
-import { documents } from './documents.ts';
 import { comparison, currentCommit, describeMachine, load, type Run, store, table } from './report.ts';
-import { BENCH_ENVELOPE, type Bench, type Effort, growth, memory, reads, seedTenants, writes } from './scenarios.ts';
+import {
+  BENCH_ENVELOPE,
+  type Bench,
+  type Effort,
+  growth,
+  memory,
+  type Outcome,
+  reads,
+  seedTenants,
+  writes,
+} from './scenarios.ts';
 import { openStage } from './stage.ts';
 
 /**
  * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look,
  * `--only reads,writes` for a part, `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
  */
-const PARTS = { documents, reads, writes, deliveries, growth, memory } as const;
+// What needs the built libraries is loaded when it is their turn: the first command may have to build them.
+const PARTS = {
+  documents: async (bench: Bench) => (await import('./documents.ts')).documents(bench),
+  reads,
+  writes,
+  deliveries: async (bench: Bench) => (await import('./deliveries.ts')).deliveries(bench),
+  growth,
+  memory,
+} as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
 type Part = keyof typeof PARTS;
 
 const QUICK: Effort = { rounds: 2, warmUpMs: 500, measureMs: 1500, quick: true };
