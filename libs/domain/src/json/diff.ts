@@ -8,137 +8,221 @@ export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonVa
 /**
  * The JSON Patch (RFC 6902) that turns `from` into `to` exactly. The same two values give the same operations: keys are
  * visited in the order of their UTF-16 code units. An element inserted into an array is one `add`, one taken out is one
- * `remove`, and one changed where it stands is described inside. The values in the result are those of `to`, not copies.
+ * `remove`, and one changed where it stands is described inside, unless to replace it is shorter. The values in the
+ * result are those of `to`, not copies.
  */
 export function diff(from: JsonValue, to: JsonValue): DiffOperation[] {
-  const operations: DiffOperation[] = [];
-  diffValues(from, to, [], operations);
-  return operations;
-}
-
-type Path = (string | number)[];
-
-function diffValues(from: JsonValue, to: JsonValue, path: Path, operations: DiffOperation[]): void {
-  if (from === to) return;
-  if (Array.isArray(from) && Array.isArray(to)) diffArrays(from, to, path, operations);
-  else if (isJsonObject(from) && isJsonObject(to)) diffObjects(from, to, path, operations);
-  else operations.push({ op: 'replace', path: formatPointer(path), value: to });
-}
-
-function diffObjects(from: JsonObject, to: JsonObject, path: Path, operations: DiffOperation[]): void {
-  // Only the keys that differ are worth sorting.
-  const changes: { key: string; operations: DiffOperation[] }[] = [];
-  for (const [key, value] of Object.entries(from)) {
-    const target = Object.hasOwn(to, key) ? to[key] : undefined;
-    if (value === target) continue;
-    path.push(key);
-    const inside: DiffOperation[] = [];
-    if (target === undefined) inside.push({ op: 'remove', path: formatPointer(path) });
-    else diffValues(value, target, path, inside);
-    path.pop();
-    if (inside.length > 0) changes.push({ key, operations: inside });
-  }
-  for (const [key, value] of Object.entries(to)) {
-    if (Object.hasOwn(from, key)) continue;
-    changes.push({ key, operations: [{ op: 'add', path: formatPointer([...path, key]), value }] });
-  }
-  changes.sort((a, b) => (a.key < b.key ? -1 : 1));
-  for (const change of changes) for (const operation of change.operations) operations.push(operation);
-}
-
-function diffArrays(from: JsonValue[], to: JsonValue[], path: Path, operations: DiffOperation[]): void {
-  let start = 0;
-  let fromEnd = from.length;
-  let toEnd = to.length;
-  while (start < fromEnd && start < toEnd && jsonEquals(from[start]!, to[start]!)) start++;
-  while (fromEnd > start && toEnd > start && jsonEquals(from[fromEnd - 1]!, to[toEnd - 1]!)) {
-    fromEnd--;
-    toEnd--;
-  }
-  let fromAt = start;
-  // Also the index in the array as the operations so far leave it.
-  let toAt = start;
-  for (const step of align(from.slice(start, fromEnd), to.slice(start, toEnd))) {
-    path.push(toAt);
-    if (step === 'keep') diffElements(from[fromAt]!, to[toAt]!, path, operations);
-    else if (step === 'remove') operations.push({ op: 'remove', path: formatPointer(path) });
-    else operations.push({ op: 'add', path: formatPointer(path), value: to[toAt]! });
-    path.pop();
-    if (step !== 'add') fromAt++;
-    if (step !== 'remove') toAt++;
-  }
-}
-
-function diffElements(from: JsonValue, to: JsonValue, path: Path, operations: DiffOperation[]): void {
-  if (jsonEquals(from, to)) return;
-  // Two elements with nothing in common read better as one replacement than as a list of changes inside.
-  if (similarity(from, to) > 0) diffValues(from, to, path, operations);
-  else operations.push({ op: 'replace', path: formatPointer(path), value: to });
+  const differ = new Differ();
+  differ.values(from, to, '');
+  return differ.operations;
 }
 
 /** A step from left to right through two arrays: an element stays, changed or not; one of the first goes; one of the second comes. */
 type Step = 'keep' | 'remove' | 'add';
 
-function align(from: JsonValue[], to: JsonValue[]): Step[] {
-  if (from.length === 0 || to.length === 0) return alignByPosition(from, to);
-  const fromDigests = from.map(digest);
-  const toDigests = to.map(digest);
-  if (from.length === to.length) {
-    // As many elements and most of them where they were: the others were changed in place.
-    const unmoved = fromDigests.filter((value, index) => value === toDigests[index]).length;
-    if (unmoved * 2 >= from.length) return alignByPosition(from, to);
-  }
-  const steps: Step[] = [];
-  let fromAt = 0;
-  let toAt = 0;
-  const end: Match = { from: from.length, to: to.length };
-  for (const match of [...matchEqual(fromDigests, toDigests), end]) {
-    for (const step of alignGap(from.slice(fromAt, match.from), to.slice(toAt, match.to))) steps.push(step);
-    if (match !== end) steps.push('keep');
-    fromAt = match.from + 1;
-    toAt = match.to + 1;
-  }
-  return steps;
+/** So many elements in a row. */
+interface Run {
+  step: Step;
+  count: number;
 }
 
-function alignByPosition(from: JsonValue[], to: JsonValue[]): Step[] {
-  const kept = Math.min(from.length, to.length);
-  return [
-    ...Array<Step>(kept).fill('keep'),
-    ...Array<Step>(from.length - kept).fill('remove'),
-    ...Array<Step>(to.length - kept).fill('add'),
-  ];
-}
-
-/** Where an element of one array equals one of the other. */
+/** From where on `count` elements of one array equal those of the other. */
 interface Match {
   from: number;
   to: number;
+  count: number;
 }
 
-// Bounds on the edit distance looked for, and on the elements looked at on the way: a few milliseconds.
+// Bounds on the search for equal elements, so that a diff takes milliseconds: edits of one array, looks of all together.
 const MAX_EDITS = 400;
-const MAX_LOOKS = 1 << 23;
+const MAX_LOOKS = 1 << 21;
 
-/** The longest common subsequence (Myers, "An O(ND) Difference Algorithm", 1986), or nothing when the arrays are too far apart. */
-function matchEqual(a: number[], b: number[]): Match[] {
-  const maxEdits = Math.min(MAX_EDITS, a.length + b.length, Math.floor(MAX_LOOKS / (a.length + b.length)));
-  const origin = maxEdits + 1;
-  // The furthest index in `a` on each diagonal (index in `a` - index in `b`), and its state before each round.
-  const furthest = new Int32Array(2 * origin + 1);
-  const rounds: Int32Array[] = [];
-  for (let edits = 0; edits <= maxEdits; edits++) {
-    rounds.push(furthest.slice(origin - edits - 1, origin + edits + 2));
-    for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
-      const left = furthest[origin + diagonal - 1]!;
-      const right = furthest[origin + diagonal + 1]!;
-      let x = diagonal === -edits || (diagonal !== edits && left < right) ? right : left + 1;
-      while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
-      furthest[origin + diagonal] = x;
-      if (x >= a.length && x - diagonal >= b.length) return matchesOnTheWay(rounds, a.length, b.length);
+/** What an operation is to a reader beside its value, counted in values. */
+const OPERATION_SIZE = 2;
+
+class Differ {
+  readonly operations: DiffOperation[] = [];
+  /** Of the elements of arrays: an array in an array is asked for them again. */
+  private readonly digests = new Map<JsonValue, number>();
+  private looksLeft = MAX_LOOKS;
+
+  values(from: JsonValue, to: JsonValue, path: string): void {
+    if (from === to) return;
+    if (Array.isArray(from) && Array.isArray(to)) this.arrays(from, to, path);
+    else if (isJsonObject(from) && isJsonObject(to)) this.objects(from, to, path);
+    else this.operations.push({ op: 'replace', path, value: to });
+  }
+
+  private objects(from: JsonObject, to: JsonObject, path: string): void {
+    const fromKeys = sortedKeys(from);
+    const toKeys = sortedKeys(to);
+    for (let fromAt = 0, toAt = 0; fromAt < fromKeys.length || toAt < toKeys.length;) {
+      const before = fromKeys[fromAt];
+      const after = toKeys[toAt];
+      if (before !== undefined && before === after) {
+        const value = from[before]!;
+        const target = to[before]!;
+        if (value !== target) this.values(value, target, path + formatPointer([before]));
+        fromAt++;
+        toAt++;
+      } else if (after === undefined || (before !== undefined && before < after)) {
+        this.operations.push({ op: 'remove', path: path + formatPointer([before!]) });
+        fromAt++;
+      } else {
+        this.operations.push({ op: 'add', path: path + formatPointer([after]), value: to[after]! });
+        toAt++;
+      }
     }
   }
-  return [];
+
+  private arrays(from: JsonValue[], to: JsonValue[], path: string): void {
+    let start = 0;
+    let fromEnd = from.length;
+    let toEnd = to.length;
+    while (start < fromEnd && start < toEnd && this.areEqual(from[start]!, to[start]!)) start++;
+    while (fromEnd > start && toEnd > start && this.areEqual(from[fromEnd - 1]!, to[toEnd - 1]!)) {
+      fromEnd--;
+      toEnd--;
+    }
+    let fromAt = start;
+    // Also the index in the array as the operations so far leave it.
+    let toAt = start;
+    for (const { step, count } of this.align(from.slice(start, fromEnd), to.slice(start, toEnd))) {
+      for (let left = count; left > 0; left--) {
+        const before = from[fromAt]!;
+        const after = to[toAt]!;
+        if (step === 'remove') this.operations.push({ op: 'remove', path: `${path}/${toAt}` });
+        else if (step === 'add') this.operations.push({ op: 'add', path: `${path}/${toAt}`, value: after });
+        else if (before !== after) this.elements(before, after, `${path}/${toAt}`);
+        if (step !== 'add') fromAt++;
+        if (step !== 'remove') toAt++;
+      }
+    }
+  }
+
+  /** An element that became another one reads better as one replacement than as a list of changes inside. */
+  private elements(from: JsonValue, to: JsonValue, path: string): void {
+    const { operations } = this;
+    const first = operations.length;
+    this.values(from, to, path);
+    if (operations.length <= first + 1) return;
+    let described = 0;
+    for (let at = first; at < operations.length; at++) {
+      const operation = operations[at]!;
+      described += OPERATION_SIZE + (operation.op === 'remove' ? 0 : size(operation.value));
+    }
+    if (OPERATION_SIZE + size(to, described) >= described) return;
+    operations.length = first;
+    operations.push({ op: 'replace', path, value: to });
+  }
+
+  private areEqual(a: JsonValue, b: JsonValue): boolean {
+    if (a === b) return true;
+    if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
+    return this.digest(a) === this.digest(b) && jsonEquals(a, b);
+  }
+
+  private align(from: JsonValue[], to: JsonValue[]): Run[] {
+    if (from.length === 0 || to.length === 0) return alignByPosition(from.length, to.length);
+    const fromDigests = this.digestsOf(from);
+    const toDigests = this.digestsOf(to);
+    if (from.length === to.length) {
+      // As many elements and most of them where they were: the others were changed in place.
+      const moved = fromDigests.reduce((count, value, index) => (value === toDigests[index] ? count : count + 1), 0);
+      if (moved * 2 <= from.length) return alignByPosition(from.length, to.length);
+    }
+    const runs: Run[] = [];
+    let fromAt = 0;
+    let toAt = 0;
+    const end: Match = { from: from.length, to: to.length, count: 0 };
+    for (const match of [...this.matchEqual(fromDigests, toDigests), end]) {
+      runs.push(...alignGap(from.slice(fromAt, match.from), to.slice(toAt, match.to)));
+      runs.push({ step: 'keep', count: match.count });
+      fromAt = match.from + match.count;
+      toAt = match.to + match.count;
+    }
+    return runs;
+  }
+
+  /** The longest common subsequence (Myers, "An O(ND) Difference Algorithm", 1986), or nothing when it is too far to find. */
+  private matchEqual(a: Int32Array, b: Int32Array): Match[] {
+    const maxEdits = Math.min(MAX_EDITS, a.length + b.length);
+    const origin = maxEdits + 1;
+    // The furthest index in `a` on each diagonal (index in `a` - index in `b`), and its state before each round.
+    const furthest = new Int32Array(2 * origin + 1);
+    const rounds: Int32Array[] = [];
+    for (let edits = 0; edits <= maxEdits && this.looksLeft > 0; edits++) {
+      rounds.push(furthest.slice(origin - edits - 1, origin + edits + 2));
+      for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
+        const left = furthest[origin + diagonal - 1]!;
+        const right = furthest[origin + diagonal + 1]!;
+        const start = diagonal === -edits || (diagonal !== edits && left < right) ? right : left + 1;
+        let x = start;
+        while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
+        furthest[origin + diagonal] = x;
+        this.looksLeft -= x - start + 1;
+        if (x >= a.length && x - diagonal >= b.length) return matchesOnTheWay(rounds, a.length, b.length);
+      }
+    }
+    return [];
+  }
+
+  private digestsOf(elements: JsonValue[]): Int32Array {
+    const digests = new Int32Array(elements.length);
+    for (let at = 0; at < elements.length; at++) digests[at] = this.digest(elements[at]!);
+    return digests;
+  }
+
+  /** Equal for equal values, whatever the order of their keys; different for most others. Only a hint: nothing rests on it. */
+  private digest(element: JsonValue): number {
+    if (element === null || typeof element !== 'object') return digestScalar(element);
+    let hash = this.digests.get(element);
+    if (hash === undefined) {
+      hash = this.digestInside(element);
+      this.digests.set(element, hash);
+    }
+    return hash;
+  }
+
+  private digestInside(value: JsonValue): number {
+    if (value === null || typeof value !== 'object') return digestScalar(value);
+    let hash = Array.isArray(value) ? 5 : 6;
+    if (Array.isArray(value)) {
+      for (const element of value) hash = (Math.imul(hash, 33) + this.digest(element)) | 0;
+    } else {
+      for (const key of Object.keys(value)) {
+        hash = (hash + Math.imul(digestScalar(key) ^ 0x5bd1e995, this.digestInside(value[key]!) | 1)) | 0;
+      }
+    }
+    return hash;
+  }
+}
+
+/** By UTF-16 code units, as the keys of a canonical text are already. */
+function sortedKeys(object: JsonObject): string[] {
+  const keys = Object.keys(object);
+  for (let at = 1; at < keys.length; at++) if (keys[at - 1]! > keys[at]!) return keys.sort();
+  return keys;
+}
+
+/** How many values there are in a value, itself included; the count ends soon after it is beyond `limit`. */
+function size(value: JsonValue, limit = Infinity): number {
+  if (value === null || typeof value !== 'object') return 1;
+  let count = 1;
+  for (const child of Array.isArray(value) ? value : Object.values(value)) {
+    if (count > limit) break;
+    count += size(child, limit - count);
+  }
+  return count;
+}
+
+function alignByPosition(fromLength: number, toLength: number): Run[] {
+  const kept = Math.min(fromLength, toLength);
+  return [
+    { step: 'keep', count: kept },
+    { step: 'remove', count: fromLength - kept },
+    { step: 'add', count: toLength - kept },
+  ];
 }
 
 function matchesOnTheWay(rounds: Int32Array[], fromLength: number, toLength: number): Match[] {
@@ -154,7 +238,8 @@ function matchesOnTheWay(rounds: Int32Array[], fromLength: number, toLength: num
     const previous = diagonal === -edits || (diagonal !== edits && left < right) ? diagonal + 1 : diagonal - 1;
     const previousX = edits === 0 ? 0 : round[origin + previous]!;
     const previousY = edits === 0 ? 0 : previousX - previous;
-    while (x > previousX && y > previousY) matches.push({ from: --x, to: --y });
+    const count = Math.min(x - previousX, y - previousY);
+    if (count > 0) matches.push({ from: x - count, to: y - count, count });
     x = previousX;
     y = previousY;
   }
@@ -164,9 +249,9 @@ function matchesOnTheWay(rounds: Int32Array[], fromLength: number, toLength: num
 const MAX_GAP_PAIRS = 256;
 
 /** Pairs the elements between two matches so that the likest meet, by least cost: a change costs less the liker the two are. */
-function alignGap(from: JsonValue[], to: JsonValue[]): Step[] {
+function alignGap(from: JsonValue[], to: JsonValue[]): Run[] {
   if (from.length === to.length || from.length * to.length > MAX_GAP_PAIRS || from.length * to.length === 0) {
-    return alignByPosition(from, to);
+    return alignByPosition(from.length, to.length);
   }
   const width = to.length + 1;
   // The least cost and its first step from (i, j) to the end of both.
@@ -186,14 +271,14 @@ function alignGap(from: JsonValue[], to: JsonValue[]): Step[] {
       firstSteps[at] = least === keep ? 'keep' : least === remove ? 'remove' : 'add';
     }
   }
-  const steps: Step[] = [];
+  const runs: Run[] = [];
   for (let i = 0, j = 0; i < from.length || j < to.length;) {
     const step = firstSteps[i * width + j]!;
-    steps.push(step);
+    runs.push({ step, count: 1 });
     if (step !== 'add') i++;
     if (step !== 'remove') j++;
   }
-  return steps;
+  return runs;
 }
 
 /** From 0, nothing in common, to 1: the share of keys, and of plain values under them, that two objects have in common. */
@@ -206,8 +291,7 @@ function similarity(a: JsonValue, b: JsonValue): number {
   return (shared.length + same.length) / (2 * Math.max(keys.length, Object.keys(b).length, 1));
 }
 
-/** Equal for equal values, whatever the order of their keys; different for most others. Only a hint: nothing rests on it. */
-function digest(value: JsonValue): number {
+function digestScalar(value: null | boolean | number | string): number {
   switch (typeof value) {
     case 'string': {
       let hash = 7;
@@ -215,19 +299,11 @@ function digest(value: JsonValue): number {
       return hash;
     }
     case 'number':
+      if ((value | 0) === value) return Math.imul(value, 0x9e3779b1);
       return Math.imul(value | 0, 0x9e3779b1) ^ ((value % 1) * 0x7fffffff);
     case 'boolean':
       return value ? 1 : 2;
     default:
-      break;
+      return 3;
   }
-  if (value === null) return 3;
-  let hash = Array.isArray(value) ? 5 : 6;
-  if (Array.isArray(value)) {
-    for (const element of value) hash = (Math.imul(hash, 33) + digest(element)) | 0;
-  } else {
-    for (const [key, member] of Object.entries(value))
-      hash = (hash + Math.imul(digest(key) ^ 0x5bd1e995, digest(member) | 1)) | 0;
-  }
-  return hash;
 }

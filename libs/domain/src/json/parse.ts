@@ -181,16 +181,23 @@ class Parser {
   private number(): number {
     const { text } = this;
     const start = this.position;
-    if (text.charCodeAt(this.position) === 0x2d) this.position++;
+    const isNegative = text.charCodeAt(start) === 0x2d;
+    if (isNegative) this.position++;
+    let whole = 0;
     if (text.charCodeAt(this.position) === 0x30) this.position++;
-    else this.digits();
+    else whole = this.digits();
+    let code = text.charCodeAt(this.position);
+    // Up to 15 digits are added up without error.
+    if (code !== 0x2e && (code | 0x20) !== 0x65 && this.position - start <= 15) {
+      return isNegative && whole !== 0 ? -whole : whole;
+    }
     let plain = true;
-    if (text.charCodeAt(this.position) === 0x2e) {
+    if (code === 0x2e) {
       this.position++;
       this.digits();
+      code = text.charCodeAt(this.position);
     }
-    const code = text.charCodeAt(this.position);
-    if (code === 0x65 || code === 0x45) {
+    if ((code | 0x20) === 0x65) {
       plain = false;
       this.position++;
       const sign = text.charCodeAt(this.position);
@@ -207,14 +214,18 @@ class Parser {
     return value === 0 ? 0 : value;
   }
 
-  private digits(): void {
+  /** Moves past at least one digit; what the first 15 of them add up to is exact. */
+  private digits(): number {
     const start = this.position;
+    let sum = 0;
     for (;;) {
       const code = this.text.charCodeAt(this.position);
       if (!(code >= 0x30 && code <= 0x39)) break;
+      sum = sum * 10 + code - 0x30;
       this.position++;
     }
     if (this.position === start) throw this.unexpected('a digit');
+    return sum;
   }
 
   private literal<T extends JsonValue>(word: string, value: T): T {

@@ -1,0 +1,75 @@
+import { diff, type DiffOperation } from '../json/diff';
+import { getMember, setMember } from '../json/pointer';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+
+/** What of an envelope a diff may look at; `/` is all of it. */
+export const DIFF_ROOTS = ['/', '/attributes', '/subject'] as const;
+export type DiffRoot = (typeof DIFF_ROOTS)[number];
+
+/** Specification "Diff result", `change_summary`. A path that several operations name is one path. */
+export interface ChangeSummary {
+  total_ops: number;
+  adds: number;
+  removes: number;
+  replaces: number;
+  paths_changed: number;
+}
+
+/** The evidence that stands for one changed path before and after; null where `attribute_paths` does not name it. */
+export interface PathAttribution {
+  path: string;
+  from: JsonValue;
+  to: JsonValue;
+}
+
+/**
+ * The JSON Patch that turns one envelope into the other within the included roots: applied to {@link withinRoots} of
+ * `from` it gives that of `to`, in canonical form byte for byte. Paths are JSON Pointers into the envelope.
+ * Specification "Diff result", `ops`.
+ */
+export function diffEnvelopes(from: JsonValue, to: JsonValue, include: readonly DiffRoot[]): DiffOperation[] {
+  return diff(withinRoots(from, include), withinRoots(to, include));
+}
+
+/** The envelope with only the included roots that it has; the envelope itself when `/` is among them. */
+export function withinRoots(envelope: JsonValue, include: readonly DiffRoot[]): JsonValue {
+  if (include.includes('/')) return envelope;
+  const restricted: JsonObject = {};
+  for (const root of include) {
+    const name = root.slice(1);
+    const value = getMember(envelope, name);
+    if (value !== undefined) setMember(restricted, name, value);
+  }
+  return restricted;
+}
+
+/** The distinct paths that the operations name, in the order of their UTF-16 code units. */
+export function changedPaths(operations: readonly DiffOperation[]): string[] {
+  return [...new Set(operations.map((operation) => operation.path))].sort();
+}
+
+/** The figures of a diff. Specification "Diff result", `change_summary`. */
+export function summarizeChanges(operations: readonly DiffOperation[]): ChangeSummary {
+  const count = (op: DiffOperation['op']): number => operations.filter((operation) => operation.op === op).length;
+  return {
+    total_ops: operations.length,
+    adds: count('add'),
+    removes: count('remove'),
+    replaces: count('replace'),
+    paths_changed: changedPaths(operations).length,
+  };
+}
+
+/**
+ * For each changed path, what the `attribute_paths` of the two envelopes say of exactly that path.
+ * Specification "Diff", `attribution`.
+ */
+export function attributeChanges(paths: readonly string[], from: JsonValue, to: JsonValue): PathAttribution[] {
+  const evidenceIn = (envelope: JsonValue) => {
+    const evidence = getMember(envelope, 'attribute_paths');
+    return (path: string): JsonValue => (isJsonObject(evidence) ? (getMember(evidence, path) ?? null) : null);
+  };
+  const evidenceFrom = evidenceIn(from);
+  const evidenceTo = evidenceIn(to);
+  return paths.map((path) => ({ path, from: evidenceFrom(path), to: evidenceTo(path) }));
+}
