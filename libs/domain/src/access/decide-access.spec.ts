@@ -20,6 +20,7 @@ const facts = (change: {
 });
 
 const owner: AccessRule = { role: 'tenant_reader', subject: 'owner' };
+const grantee: AccessRule = { role: 'tenant_reader', subject: 'owner_or_grantee' };
 const latest: AccessRule = { role: 'tenant_reader', subject: ['read_latest'] };
 const version: AccessRule = { role: 'tenant_reader', subject: ['read_snapshot_by_id', 'read_lineage'] };
 
@@ -36,6 +37,9 @@ describe('decideAccess', () => {
     ['a grant with the scope', facts({ flag: true, scopes: ['read_latest'] }), latest, 'allowed'],
     ['a grant with one of two fitting scopes', facts({ flag: true, scopes: ['read_lineage'] }), version, 'allowed'],
     ['a grant without the flag', facts({ scopes: ['read_latest'] }), latest, 'counterparty_access_off'],
+    ['any grant where a grantee will do, without the flag', facts({ scopes: ['read_diff'] }), grantee, 'allowed'],
+    ['the owner where a grantee will do', facts({ owns: true }), grantee, 'allowed'],
+    ['no grant where a grantee will do', facts({ flag: true }), grantee, 'owner_or_grant_required'],
     ['an owner without grants', facts({ owns: true, scopes: null }), version, 'allowed'],
   ])('%s', (_, given, rule, expected) => {
     const verdict = decideAccess(given, rule);

@@ -15,8 +15,11 @@ export interface AccessFacts {
 /** What an operation demands. `subject` is absent where the operation concerns the tenant alone. */
 export interface AccessRule {
   role: Role;
-  /** `owner`: only the owner. A list: the owner, or a grant with any one of these scopes. */
-  subject?: 'owner' | readonly Scope[];
+  /**
+   * `owner`: only the owner. `owner_or_grantee`: the owner, or any live grant, for what reads nothing of the subject.
+   * A list: the owner, or a grant with any one of these scopes, used by a principal whose counterparty flag is on.
+   */
+  subject?: 'owner' | 'owner_or_grantee' | readonly Scope[];
 }
 
 export const DENY_REASONS = [
@@ -49,6 +52,7 @@ export function decideAccess(facts: AccessFacts, rule: AccessRule): Verdict {
   if (rule.subject === 'owner') return deny('not_owner');
   const scopes = facts.grantScopes;
   if (scopes === null) return deny('owner_or_grant_required');
+  if (rule.subject === 'owner_or_grantee') return ALLOWED;
   if (!rule.subject.some((scope) => scopes.includes(scope))) return deny('scope_missing');
   return membership.allowCounterpartyAccess ? ALLOWED : deny('counterparty_access_off');
 }

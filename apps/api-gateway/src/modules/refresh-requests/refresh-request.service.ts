@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import {
+  buildEventBody,
+  DomainError,
+  type ErrorDetail,
+  isPointer,
+  type JsonValue,
+  newEventId,
+  parseDateTime,
+  refreshRequestData,
+  requireAccess,
+  uuidOfEvent,
+} from '@iss/domain';
+import {
+  type EventToWrite,
+  type Page,
+  type PageRequest,
+  type RefreshRequestRecord,
+  RefreshRequestStore,
+  type SubjectRef,
+} from '@iss/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { RULES } from '../../access/rules';
+import { EventHandOver } from '../../events/event-hand-over';
+import { type GatewaySettings, SETTINGS } from '../../settings';
+
+/** Who writes, in which request. */
+export interface Writer {
+  principalId: string;
+  requestId: string;
+}
+
+export interface NewRefreshRequest {
+  requestingTenantId: string;
+  reasonCode: string | null;
+  message: string | null;
+  requestedPaths: readonly JsonValue[];
+  expiresAt: string | null;
+}
+
+const MAX_PATH_LENGTH = 1024;
+
+/** Counterparties, or the owner itself, ask the owner for a newer snapshot; the owner answers with one. */
+@Injectable()
+export class RefreshRequestService {
+  constructor(
+    private readonly requests: RefreshRequestStore,
+    private readonly handOver: EventHandOver,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  /** Throws `validation_error`, or `forbidden` unless the requesting tenant owns the subject or holds a live grant. */
+  async create(writer: Writer, subject: SubjectRef, request: NewRefreshRequest): Promise<RefreshRequestRecord> {
+    const outcome = await this.requests.create(
+      {
+        ...subject,
+        ...request,
+        principalId: writer.principalId,
+        refreshRequestId: randomUUID(),
+        requestedPaths: requirePaths(request.requestedPaths, this.settings.limits.requestedPaths),
+        expiresAt: requireFuture(request.expiresAt),
+      },
+      (made, tenantId) => toEvent('refresh_request.created', made, tenantId, writer.requestId),
+    );
+    if (outcome.kind === 'refused') {
+      requireAccess(outcome.facts, RULES.requestRefresh);
+      throw new Error('a refresh request was refused that its rule allows');
+    }
+    if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
+    return outcome.request;
+  }
+
+  /** Throws `not_found`, or `forbidden` unless the caller belongs to the owner, or to the requester with a live grant. */
+  async find(principalId: string, subject: SubjectRef, refreshRequestId: string): Promise<RefreshRequestRecord> {
+    const { facts, request } = await this.requests.find({ ...subject, refreshRequestId, principalId });
+    if (request === null) throw unknownRequest();
+    requireAccess(facts, RULES.requestRefresh);
+    return request;
+  }
+
+  /** All requests for the owner's members, those of `requestingTenantId` when given; else `forbidden` unless it is theirs. */
+  async list(
+    principalId: string,
+    subject: SubjectRef,
+    requestingTenantId: string | null,
+    request: PageRequest,
+  ): Promise<Page<RefreshRequestRecord>> {
+    const { facts, page } = await this.requests.list(principalId, subject, requestingTenantId, request);
+    if (requestingTenantId === null && !facts.ownsSubject) {
+      throw new DomainError(
+        'forbidden',
+        'Owner or grant required: only members of the owner list every request. Name your own tenant as requesting_tenant_id.',
+      );
+    }
+    requireAccess(facts, RULES.requestRefresh);
+    return page;
+  }
+
+  /** Throws `not_found`, `forbidden`, or `conflict` when it is fulfilled or the snapshot is not one of the subject's. */
+  async fulfil(
+    writer: Writer,
+    subject: SubjectRef,
+    refreshRequestId: string,
+    snapshotId: string | undefined,
+  ): Promise<RefreshRequestRecord> {
+    if (snapshotId === undefined) {
+      const message = 'resolved_snapshot_id is required';
+      throw invalid([{ path: '/resolved_snapshot_id', message, code: 'required' }]);
+    }
+    const outcome = await this.requests.fulfil(
+      { ...subject, refreshRequestId, principalId: writer.principalId },
+      snapshotId,
+      (made, tenantId) => toEvent('refresh_request.fulfilled', made, tenantId, writer.requestId),
+    );
+    if (outcome.kind === 'written') {
+      if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
+      return outcome.request;
+    }
+    if (!outcome.isKnown) throw unknownRequest();
+    requireAccess(outcome.facts, RULES.fulfilRefresh);
+    throw new DomainError(
+      'conflict',
+      outcome.isSnapshotOfSubject
+        ? 'The refresh request is fulfilled. Make a new one to ask again.'
+        : 'The snapshot is not one of this subject. Name one of its snapshots, for example the latest.',
+    );
+  }
+}
+
+function toEvent(
+  eventType: 'refresh_request.created' | 'refresh_request.fulfilled',
+  request: RefreshRequestRecord,
+  tenantId: string,
+  requestId: string,
+): EventToWrite {
+  const id = newEventId();
+  const data = refreshRequestData(request);
+  const eventBody = buildEventBody({ id, type: eventType, createdAt: new Date(), tenantId, data });
+  return { eventId: uuidOfEvent(id), tenantId, eventType, eventBody, requestId };
+}
+
+/** The paths in the order in which they came, each once. */
+function requirePaths(paths: readonly JsonValue[], max: number): string[] {
+  if (paths.length > max) {
+    throw invalid([{ path: '/requested_paths', message: `must hold at most ${max} paths`, code: 'too_many' }]);
+  }
+  const problems = paths.flatMap((path, index) => {
+    const message = pathProblem(path);
+    return message === null ? [] : [{ path: `/requested_paths/${index}`, message, code: 'invalid_pointer' }];
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return [...new Set(paths.filter((path) => typeof path === 'string'))];
+}
+
+function pathProblem(path: JsonValue): string | null {
+  if (typeof path !== 'string' || path === '' || !isPointer(path)) {
+    return 'must be a JSON Pointer: start with "/", and write "~" as "~0" and "/" as "~1" in names';
+  }
+  if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters`;
+  return /\p{Cc}/u.test(path) ? 'must not hold control characters' : null;
+}
+
+function requireFuture(text: string | null): Date | null {
+  if (text === null) return null;
+  const date = parseDateTime(text);
+  if (date !== null && date.getTime() > Date.now()) return date;
+  const message = date === null ? 'must be an RFC 3339 date-time with a timezone' : 'must be in the future';
+  throw invalid([{ path: '/expires_at', message, code: 'invalid_value' }]);
+}
+
+function invalid(problems: ErrorDetail[]): DomainError {
+  return new DomainError('validation_error', 'The request is not valid. See details for each place.', problems);
+}
+
+function unknownRequest(): DomainError {
+  return new DomainError('not_found', 'No such refresh request of this subject. Check the subject and the id.');
+}

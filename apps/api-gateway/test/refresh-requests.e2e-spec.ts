@@ -1,0 +1,536 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import type { Test } from 'supertest';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
+
+let gateway: TestGateway;
+let superuser: Client;
+
+/** alice, editor and reader belong to acme, the owner; bob and o1 to beta, the counterparty; zoe to gamma. */
+beforeAll(async () => {
+  gateway = await startGateway();
+  superuser = new Client({ connectionString: gateway.databaseUrl });
+  await superuser.connect();
+  for (const [user, tenant] of [
+    ['alice', 'acme'],
+    ['bob', 'beta'],
+    ['zoe', 'gamma'],
+  ] as const) {
+    await gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: tenant, name: tenant }).expect(201);
+  }
+  await join('alice', 'acme', 'editor', 'tenant_editor');
+  await join('alice', 'acme', 'reader', 'tenant_reader');
+  await join('bob', 'beta', 'o1', 'tenant_reader');
+});
+
+afterAll(async () => {
+  await superuser.end();
+  await gateway.close();
+});
+
+const join = (by: User, tenant: string, user: User, role: string): Test =>
+  gateway
+    .as(by, 'put', `/v1/tenants/${tenant}/members/${encodeURIComponent(`oidc:test#${user}`)}`)
+    .send({ role })
+    .expect(200);
+
+interface Subject {
+  subject_type: string;
+  subject_id: string;
+  /** The first snapshot. */
+  snapshotId: string;
+  path: string;
+}
+
+async function makeSubject(): Promise<Subject> {
+  const sent = envelope();
+  const answer = await gateway.as('editor', 'post', '/v1/tenants/acme/entity-states').send(sent).expect(201);
+  const { subject_type, subject_id } = answer.body.subject;
+  return {
+    subject_type,
+    subject_id,
+    snapshotId: answer.body.snapshot_id,
+    path: `/v1/subjects/${subject_type}/${subject_id}/refresh-requests`,
+  };
+}
+
+async function grant({ subject_type, subject_id }: Subject, grantee = 'beta'): Promise<string> {
+  const body = { grantee_tenant_id: grantee, subject_type, subject_id, scopes: ['read_diff'] };
+  return (await gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(body).expect(201)).body.grant_id;
+}
+
+const revoke = (grantId: string): Test =>
+  gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grantId}/revoke`).expect(200);
+
+const ask = (user: User | null, subject: Pick<Subject, 'path'>, tenant: string, change: object = {}): Test =>
+  gateway.as(user, 'post', subject.path).send({ requesting_tenant_id: tenant, ...change });
+
+const fulfil = (user: User | null, subject: Pick<Subject, 'path'>, id: string, body: object): Test =>
+  gateway.as(user, 'post', `${subject.path}/${id}/fulfill`).send(body);
+
+/** A pending request of the tenant that asks; beta has a grant. */
+async function makeRequest(
+  user: User = 'bob',
+  tenant = 'beta',
+): Promise<{ subject: Subject; id: string; grantId: string }> {
+  const subject = await makeSubject();
+  const grantId = await grant(subject);
+  const answer = await ask(user, subject, tenant).expect(201);
+  return { subject, id: answer.body.refresh_request.refresh_request_id, grantId };
+}
+
+interface Event {
+  tenant_id: string;
+  event_type: string;
+  body: string;
+  request_id: string;
+}
+
+/** Events about one refresh request, oldest first. */
+async function eventsOf(id: string): Promise<Event[]> {
+  const { rows } = await superuser.query<Event>(
+    `SELECT tenant_id, event_type, body, request_id FROM outbox_events
+      WHERE event_type LIKE 'refresh_request.%' AND strpos(body, $1) > 0 ORDER BY created_at`,
+    [id],
+  );
+  return rows;
+}
+
+const subscribe = async (user: User, tenant: string, eventTypes: string[]): Promise<string> => {
+  const body = { tenant_id: tenant, target_url: 'https://hooks.example.com/iss', event_types: eventTypes };
+  const answer = await gateway.as(user, 'post', '/v1/webhook-subscriptions').send(body).expect(201);
+  return answer.body.webhook_subscription.subscription_id;
+};
+
+/** Nobody in these tests minds what a subscription made for another test would be told. */
+const unsubscribeAll = () => superuser.query('UPDATE webhook_subscriptions SET deleted_at = now()');
+
+describe('a new refresh request', () => {
+  it('is pending, with both names of every field', async () => {
+    const subject = await makeSubject();
+    await grant(subject);
+    const sent = {
+      requesting_tenant_id: 'beta',
+      reason_code: 'stale_data',
+      message: 'Zürich?\n\tPlease confirm.',
+      requested_paths: ['/attributes/legal', '/a~1b/~0', '/attributes/legal', '/'],
+      expires_at: '2999-01-01T00:00:00+02:00',
+    };
+    const answer = await gateway.as('o1', 'post', subject.path).send(sent).expect(201);
+    const { refresh_request: made } = answer.body;
+    const { subject_type, subject_id } = subject;
+    expect(made).toEqual({
+      refresh_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      request_id: made.refresh_request_id,
+      subject: { subject_type, subject_id },
+      subject_type,
+      subject_id,
+      requesting_tenant_id: 'beta',
+      origin_type: 'counterparty',
+      status: 'pending',
+      reason_code: 'stale_data',
+      message: sent.message,
+      requested_paths: ['/attributes/legal', '/a~1b/~0', '/'],
+      created_at: expect.stringMatching(/Z$/),
+      expires_at: '2998-12-31T22:00:00.000Z',
+      resolved_at: null,
+      fulfilled_at: null,
+      resolved_snapshot_id: null,
+      fulfilled_snapshot_id: null,
+      resolved_snapshot_version: null,
+    });
+    const read = await gateway.as('bob', 'get', `${subject.path}/${made.refresh_request_id}`).expect(200);
+    expect(read.body).toEqual(answer.body);
+  });
+
+  it('may be made by the owner, with nothing but the tenant, or with null for what is left out', async () => {
+    const subject = await makeSubject();
+    const made = await ask('reader', subject, 'acme').expect(201);
+    expect(made.body.refresh_request).toMatchObject({
+      origin_type: 'owner',
+      reason_code: null,
+      message: null,
+      requested_paths: [],
+      expires_at: null,
+    });
+    const nulls = { reason_code: null, message: null, requested_paths: null, expires_at: null };
+    await ask('reader', subject, 'acme', nulls).expect(201);
+  });
+
+  it('names what is wrong', async () => {
+    const subject = await makeSubject();
+    for (const [change, path, code] of [
+      [{ requesting_tenant_id: undefined }, '/requesting_tenant_id', 'required'],
+      [{ requesting_tenant_id: '-' }, '/requesting_tenant_id', 'invalid_value'],
+      [{ requesting_tenant_id: 7 }, '/requesting_tenant_id', 'invalid_value'],
+      [{ origin_type: 'owner' }, '/origin_type', 'invalid_value'],
+      [{ origin_type: null }, '/origin_type', 'invalid_value'],
+      [{ status: 'fulfilled' }, '/status', 'unknown_field'],
+      [{ reason_code: '' }, '/reason_code', 'invalid_value'],
+      [{ reason_code: 'x'.repeat(129) }, '/reason_code', 'invalid_value'],
+      [{ reason_code: 'a\nb' }, '/reason_code', 'invalid_value'],
+      [{ message: 'x'.repeat(2001) }, '/message', 'invalid_value'],
+      [{ message: 'a\u0000b' }, '/message', 'invalid_value'],
+      [{ requested_paths: '/attributes' }, '/requested_paths', 'invalid_type'],
+      [{ requested_paths: ['/a', 'b'] }, '/requested_paths/1', 'invalid_pointer'],
+      [{ requested_paths: [''] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: ['/a~2'] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: ['/a~'] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: [7] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: ['/a\u0000'] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: [`/${'x'.repeat(1024)}`] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: Array.from({ length: 101 }, (_, n) => `/${n}`) }, '/requested_paths', 'too_many'],
+      [{ expires_at: 'soon' }, '/expires_at', 'invalid_value'],
+      [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at', 'invalid_value'],
+      [{ expires_at: '2999-01-01T00:00:00' }, '/expires_at', 'invalid_value'],
+    ] as const) {
+      const answer = await ask('alice', subject, 'acme', change).expect(400);
+      expect(answer.body.error.code).toBe('validation_error');
+      expect([change, answer.body.error.details[0]]).toMatchObject([change, { path, code }]);
+    }
+    const most = Array.from({ length: 100 }, (_, n) => `/${n}`);
+    const all = { message: '𝄞'.repeat(2000), requested_paths: [...most.slice(1), `/${'x'.repeat(1023)}`] };
+    await ask('alice', subject, 'acme', all).expect(201);
+    const sets = await ask('alice', subject, 'acme', { origin_type: 'owner' }).expect(400);
+    expect(sets.body.error.details[0].message).toMatch(/set by the server/);
+    const elsewhere = await ask('alice', { path: '/v1/subjects/planet/mars/refresh-requests' }, 'acme').expect(400);
+    expect(elsewhere.body.error.details[0].path).toBe('/path/subject_type');
+  });
+
+  it('needs membership of the requesting tenant, and its ownership or live grant, but not the flag', async () => {
+    const subject = await makeSubject();
+    const none = { path: `/v1/subjects/organization/none-${randomUUID()}/refresh-requests` };
+    const refusal = async (user: User, at: Pick<Subject, 'path'>, tenant: string): Promise<string> => {
+      const { body } = await ask(user, at, tenant).expect(403);
+      expect(body.error.code).toBe('forbidden');
+      return body.error.message;
+    };
+    await ask(null, subject, 'acme').expect(401);
+    expect(await refusal('bob', subject, 'beta')).toBe(await refusal('bob', none, 'beta'));
+    expect(await refusal('bob', subject, 'acme')).toBe(await refusal('bob', none, 'acme'));
+    expect(await refusal('alice', none, 'acme')).toMatch(/^Owner or grant required/);
+    await refusal('stranger', subject, 'nobody');
+
+    const grantId = await grant(subject);
+    await ask('bob', subject, 'beta').expect(201);
+    await refusal('alice', subject, 'beta');
+    await refusal('zoe', subject, 'gamma');
+    await revoke(grantId);
+    await refusal('bob', subject, 'beta');
+
+    const expiring = await grant(subject);
+    await ask('bob', subject, 'beta').expect(201);
+    await superuser.query('UPDATE grants SET expires_at = now() WHERE grant_id = $1', [expiring]);
+    await refusal('bob', subject, 'beta');
+  });
+});
+
+describe('one refresh request', () => {
+  it('is read by members of the owner, and by members of its tenant while a grant lives', async () => {
+    const { subject, id, grantId } = await makeRequest();
+    const path = `${subject.path}/${id}`;
+    const status = async (user: User | null): Promise<number> => (await gateway.as(user, 'get', path)).status;
+    expect(await status('reader')).toBe(200);
+    expect(await status('o1')).toBe(200);
+    expect(await status(null)).toBe(401);
+    expect(await status('stranger')).toBe(403);
+    await grant(subject, 'gamma');
+    expect(await status('zoe')).toBe(403);
+    await revoke(grantId);
+    expect(await status('o1')).toBe(403);
+    expect(await status('reader')).toBe(200);
+  });
+
+  it('is not found under another subject, nor by another id', async () => {
+    const { subject, id } = await makeRequest();
+    const other = await makeSubject();
+    for (const path of [
+      `${other.path}/${id}`,
+      `${subject.path.replace('organization', 'entity')}/${id}`,
+      `${subject.path}/${randomUUID()}`,
+    ]) {
+      const answer = await gateway.as('alice', 'get', path).expect(404);
+      expect(answer.body.error.code).toBe('not_found');
+    }
+    const malformed = await gateway.as('alice', 'get', `${subject.path}/7`).expect(400);
+    expect(malformed.body.error.details[0].path).toBe('/path/refresh_request_id');
+    await gateway.as('alice', 'get', `${subject.path}/${id.toUpperCase()}`).expect(200);
+  });
+
+  it('is not for a member who was removed', async () => {
+    const { subject, id } = await makeRequest();
+    await join('alice', 'acme', 'o2', 'tenant_admin');
+    await gateway.as('o2', 'get', `${subject.path}/${id}`).expect(200);
+    await superuser.query(`UPDATE memberships SET status = 'removed' WHERE principal_id = 'oidc:test#o2'`);
+    await gateway.as('o2', 'get', `${subject.path}/${id}`).expect(403);
+    await gateway.as('o2', 'get', subject.path).expect(403);
+    await ask('o2', subject, 'acme').expect(403);
+    await fulfil('o2', subject, id, { snapshot_id: subject.snapshotId }).expect(403);
+  });
+});
+
+describe('the list', () => {
+  it('gives the owner all or those of one tenant, and others their own', async () => {
+    const subject = await makeSubject();
+    const grantId = await grant(subject);
+    await grant(subject, 'gamma');
+    const ids: string[] = [];
+    for (const [user, tenant] of [
+      ['bob', 'beta'],
+      ['reader', 'acme'],
+      ['zoe', 'gamma'],
+      ['o1', 'beta'],
+    ] as const) {
+      ids.unshift((await ask(user, subject, tenant).expect(201)).body.refresh_request.refresh_request_id);
+    }
+    const list = async (user: User, query: string): Promise<unknown[]> => {
+      const { body } = await gateway.as(user, 'get', `${subject.path}${query}`).expect(200);
+      expect(body).toMatchObject({ next_cursor: null, has_more: false, page: { limit: 50, next_cursor: null } });
+      return body.items.map((item: { refresh_request_id: string }) => item.refresh_request_id);
+    };
+    const mine = '?requesting_tenant_id=beta';
+    expect(await list('reader', '')).toEqual(ids);
+    expect(await list('alice', mine)).toEqual([ids[0], ids[3]]);
+    expect(await list('alice', '?requesting_tenant_id=nobody')).toEqual([]);
+    expect(await list('bob', mine)).toEqual([ids[0], ids[3]]);
+    expect(await list('zoe', '?requesting_tenant_id=gamma')).toEqual([ids[1]]);
+
+    const refusal = async (user: User, path: string): Promise<string> =>
+      (await gateway.as(user, 'get', path).expect(403)).body.error.message;
+    const none = `/v1/subjects/organization/none-${randomUUID()}/refresh-requests`;
+    expect(await refusal('bob', subject.path)).toMatch(/requesting_tenant_id/);
+    expect(await refusal('bob', subject.path)).toBe(await refusal('bob', none));
+    expect(await refusal('alice', none)).toBe(await refusal('bob', none));
+    expect(await refusal('bob', `${subject.path}?requesting_tenant_id=gamma`)).toMatch(/^Owner or grant required/);
+    await refusal('bob', `${subject.path}?requesting_tenant_id=acme`);
+    await revoke(grantId);
+    expect(await refusal('bob', subject.path + mine)).toBe(await refusal('bob', none + mine));
+    await gateway.as(null, 'get', subject.path).expect(401);
+  });
+
+  it('is paged to its end while requests are added, each shown once', async () => {
+    const subject = await makeSubject();
+    await grant(subject);
+    const made: string[] = [];
+    for (let n = 0; n < 7; n += 1) {
+      const tenant = n % 2 === 0 ? 'beta' : 'acme';
+      const answer = await ask(n % 2 === 0 ? 'bob' : 'alice', subject, tenant).expect(201);
+      made.unshift(answer.body.refresh_request.refresh_request_id);
+    }
+    // Of one moment, so that the id alone orders them.
+    await superuser.query(
+      `UPDATE refresh_requests SET created_at = '2026-01-01T00:00:00.123456Z' WHERE refresh_request_id = ANY ($1)`,
+      [made.slice(2, 5)],
+    );
+    const walk = async (query: string): Promise<string[]> => {
+      const seen: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const next: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const { body, headers } = await gateway
+          .as('alice', 'get', `${subject.path}?limit=2${query}${next}`)
+          .expect(200);
+        seen.push(...body.items.map((item: { refresh_request_id: string }) => item.refresh_request_id));
+        cursor = body.page.next_cursor;
+        expect(body.next_cursor).toBe(cursor);
+        expect(body.has_more).toBe(cursor !== null);
+        expect(headers['link'] === undefined).toBe(cursor === null);
+        await ask('bob', subject, 'beta').expect(201);
+      } while (cursor !== null);
+      return seen;
+    };
+    const all = await walk('');
+    expect(all.toSorted()).toEqual(made.toSorted());
+    expect(all.slice(0, 2)).toEqual(made.slice(0, 2));
+    const own = await walk('&requesting_tenant_id=acme');
+    expect(own.toSorted()).toEqual([made[1], made[3], made[5]].toSorted());
+  });
+
+  it('refuses limits out of range, and cursors that were edited or made for another list', async () => {
+    const subject = await makeSubject();
+    const other = await makeSubject();
+    for (let n = 0; n < 3; n += 1) await ask('alice', subject, 'acme').expect(201);
+    const { body } = await gateway.as('alice', 'get', `${subject.path}?limit=1`).expect(200);
+    const cursor = encodeURIComponent(body.next_cursor);
+    await gateway.as('alice', 'get', `${subject.path}?limit=200&cursor=${cursor}`).expect(200);
+    for (const [path, place] of [
+      [`${subject.path}?limit=0`, '/query/limit'],
+      [`${subject.path}?limit=-1`, '/query/limit'],
+      [`${subject.path}?limit=201`, '/query/limit'],
+      [`${subject.path}?limit=abc`, '/query/limit'],
+      [`${subject.path}?limit=1&limit=2`, '/query/limit'],
+      [`${subject.path}?cursor=${cursor.slice(0, -2)}`, '/query/cursor'],
+      [`${subject.path}?cursor=${cursor}&requesting_tenant_id=acme`, '/query/cursor'],
+      [`${other.path}?cursor=${cursor}`, '/query/cursor'],
+      [`${subject.path}?requesting_tenant_id=-`, '/query/requesting_tenant_id'],
+      [`${subject.path}?origin_type=owner`, '/query/origin_type'],
+    ]) {
+      const answer = await gateway.as('alice', 'get', path ?? '').expect(400);
+      expect([path, answer.body.error.details[0].path]).toEqual([path, place]);
+    }
+  });
+});
+
+describe('fulfilling', () => {
+  it.each(['resolved_snapshot_id', 'snapshot_id'])('links the snapshot, named by %s', async (name) => {
+    const { subject, id } = await makeRequest();
+    const answer = await fulfil('reader', subject, id, { [name]: subject.snapshotId.toUpperCase() }).expect(200);
+    const { refresh_request: done } = answer.body;
+    expect(done).toMatchObject({
+      refresh_request_id: id,
+      status: 'fulfilled',
+      resolved_at: expect.stringMatching(/Z$/),
+      fulfilled_at: done.resolved_at,
+      resolved_snapshot_id: subject.snapshotId,
+      fulfilled_snapshot_id: subject.snapshotId,
+      resolved_snapshot_version: 1,
+    });
+    const read = await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
+    expect(read.body).toEqual(answer.body);
+  });
+
+  it('takes a later snapshot, both names at once when they agree, and a request that has expired', async () => {
+    const { subject, id } = await makeRequest('reader', 'acme');
+    const { subject_type, subject_id } = subject;
+    const next = envelope({ subject: { subject_type, subject_id }, snapshot_version: 2 });
+    await gateway.as('editor', 'post', '/v1/tenants/acme/entity-states').send(next).expect(201);
+    await superuser.query('UPDATE refresh_requests SET expires_at = created_at WHERE refresh_request_id = $1', [id]);
+    const body = { resolved_snapshot_id: next['snapshot_id'], snapshot_id: next['snapshot_id'] };
+    const answer = await fulfil('reader', subject, id, body).expect(200);
+    expect(answer.body.refresh_request).toMatchObject({ origin_type: 'owner', resolved_snapshot_version: 2 });
+  });
+
+  it('names what is wrong', async () => {
+    const { subject, id } = await makeRequest();
+    for (const [body, path, code] of [
+      [{}, '/resolved_snapshot_id', 'required'],
+      [{ resolved_snapshot_id: null }, '/resolved_snapshot_id', 'required'],
+      [{ resolved_snapshot_id: '7' }, '/resolved_snapshot_id', 'invalid_value'],
+      [{ snapshot_id: 7 }, '/snapshot_id', 'invalid_value'],
+      [{ resolved_snapshot_id: subject.snapshotId, snapshot_id: randomUUID() }, '/snapshot_id', 'mismatch'],
+      [{ resolved_snapshot_id: subject.snapshotId, status: 'fulfilled' }, '/status', 'unknown_field'],
+    ] as const) {
+      const answer = await fulfil('alice', subject, id, body).expect(400);
+      expect([body, answer.body.error.details[0]]).toMatchObject([body, { path, code }]);
+    }
+    const malformed = await fulfil('alice', subject, '7', { snapshot_id: subject.snapshotId }).expect(400);
+    expect(malformed.body.error.details[0].path).toBe('/path/refresh_request_id');
+  });
+
+  it('is for the owner, of a request and a snapshot of the same subject', async () => {
+    const { subject, id } = await makeRequest();
+    const other = await makeSubject();
+    const body = { snapshot_id: subject.snapshotId };
+    await fulfil(null, subject, id, body).expect(401);
+    for (const user of ['bob', 'zoe', 'stranger'] as const) {
+      const refused = await fulfil(user, subject, id, body).expect(403);
+      expect(refused.body.error).toMatchObject({
+        code: 'forbidden',
+        message: expect.stringMatching(/^Owner required/),
+      });
+      await fulfil(user, subject, id, { snapshot_id: randomUUID() }).expect(403);
+    }
+    await fulfil('alice', subject, randomUUID(), body).expect(404);
+    await fulfil('alice', other, id, { snapshot_id: other.snapshotId }).expect(404);
+    const foreign = await fulfil('alice', subject, id, { snapshot_id: other.snapshotId }).expect(409);
+    const unknown = await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(409);
+    expect(foreign.body.error.code).toBe('conflict');
+    expect(foreign.body.error.message).toBe(unknown.body.error.message);
+    const read = await gateway.as('alice', 'get', `${subject.path}/${id}`).expect(200);
+    expect(read.body.refresh_request).toMatchObject({ status: 'pending', resolved_at: null });
+  });
+
+  it('happens once, whoever races and with whichever snapshot', async () => {
+    const { subject, id } = await makeRequest();
+    const { subject_type, subject_id, snapshotId } = subject;
+    const next = envelope({ subject: { subject_type, subject_id }, snapshot_version: 2 });
+    await gateway.as('editor', 'post', '/v1/tenants/acme/entity-states').send(next).expect(201);
+    await subscribe('bob', 'beta', ['refresh_request.fulfilled']);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) =>
+        fulfil(n % 2 === 0 ? 'alice' : 'reader', subject, id, {
+          snapshot_id: n % 3 === 0 ? next['snapshot_id'] : snapshotId,
+        }),
+      ),
+    );
+    const won = answers.filter((answer) => answer.status === 200);
+    expect(won).toHaveLength(1);
+    expect(answers.filter((answer) => answer.status === 409)).toHaveLength(19);
+    const read = await gateway.as('alice', 'get', `${subject.path}/${id}`).expect(200);
+    expect(read.body).toEqual(won[0]?.body);
+    expect(await eventsOf(id)).toHaveLength(1);
+    await fulfil('alice', subject, id, { snapshot_id: read.body.refresh_request.resolved_snapshot_id }).expect(409);
+    await unsubscribeAll();
+  });
+});
+
+describe('events', () => {
+  afterEach(unsubscribeAll);
+
+  it('tell the owner of a counterparty that asks, and the counterparty of the answer, without the message', async () => {
+    await subscribe('alice', 'acme', ['refresh_request.created']);
+    await subscribe('bob', 'beta', ['refresh_request.fulfilled']);
+    const subject = await makeSubject();
+    await grant(subject);
+    const made = await ask('bob', subject, 'beta', {
+      message: 'confidential',
+      reason_code: 'stale',
+      requested_paths: ['/a'],
+    })
+      .set('X-Request-Id', 'create-1')
+      .expect(201);
+    const id: string = made.body.refresh_request.refresh_request_id;
+    const done = await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId })
+      .set('X-Request-Id', 'fulfil-1')
+      .expect(200);
+
+    const events = await eventsOf(id);
+    const common = { id: expect.stringMatching(/^evt_[0-9a-f-]{36}$/), created_at: expect.stringMatching(/Z$/) };
+    const told = (tenant_id: string, type: string, { message, ...data }: Record<string, unknown>): unknown => {
+      expect(message).toBe('confidential');
+      return { ...common, tenant_id, type, data };
+    };
+    expect(events.map((event) => JSON.parse(event.body))).toEqual([
+      told('acme', 'refresh_request.created', made.body.refresh_request),
+      told('beta', 'refresh_request.fulfilled', done.body.refresh_request),
+    ]);
+    expect(events).toMatchObject([
+      { tenant_id: 'acme', event_type: 'refresh_request.created', request_id: 'create-1' },
+      { tenant_id: 'beta', event_type: 'refresh_request.fulfilled', request_id: 'fulfil-1' },
+    ]);
+    expect(events.map(({ body }) => body).join()).not.toContain('confidential');
+  });
+
+  it('tell an owner that asks itself of the answer only', async () => {
+    await subscribe('alice', 'acme', ['refresh_request.created', 'refresh_request.fulfilled']);
+    const { subject, id } = await makeRequest('reader', 'acme');
+    await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
+    const [event, ...others] = await eventsOf(id);
+    expect(event).toMatchObject({ tenant_id: 'acme', event_type: 'refresh_request.fulfilled' });
+    expect(others).toEqual([]);
+  });
+
+  it('are not written where no subscription wants them, nor for what was refused', async () => {
+    await subscribe('alice', 'acme', ['refresh_request.fulfilled']);
+    await subscribe('bob', 'beta', ['refresh_request.created']);
+    await subscribe('zoe', 'gamma', ['refresh_request.created', 'refresh_request.fulfilled']);
+    const { subject, id } = await makeRequest();
+    await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(409);
+    await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
+    expect(await eventsOf(id)).toEqual([]);
+  });
+});
+
+it('takes one statement to read, and a transaction of two to write and to tell', async () => {
+  const { subject, id } = await makeRequest();
+  gateway.sent.length = 0;
+  await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
+  await gateway.as('bob', 'get', `${subject.path}?requesting_tenant_id=beta`).expect(200);
+  await gateway.as('alice', 'get', subject.path).expect(200);
+  expect(gateway.sent).toEqual(['refresh_request_find', 'refresh_requests_of_tenant', 'refresh_requests_of_subject']);
+  gateway.sent.length = 0;
+  await ask('bob', subject, 'beta').expect(201);
+  await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
+  const tell = 'refresh_request_tell';
+  expect(gateway.sent).toEqual(['refresh_request_create', tell, 'refresh_request_fulfil', tell]);
+});
