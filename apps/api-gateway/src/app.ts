@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { IdempotencyStore, RateLimitStore } from '@iss/persistence';
 import { DURATION_BUCKETS_SECONDS, type Logger, NestLogger } from '@iss/platform';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -8,8 +9,12 @@ import { ERRORS_PATH, setUpDocs } from './docs';
 import { accessLog } from './http/access-log';
 import { Cursors } from './http/cursors';
 import { ErrorFilter } from './http/error.filter';
+import { IdempotencyGuard } from './http/idempotency.guard';
+import { ReplayFilter } from './http/idempotency-replay.filter';
 import { answerMalformedRequests } from './http/malformed-requests';
 import { JsonAdapter } from './http/json-adapter';
+import { RateLimitGuard } from './http/rate-limit.guard';
+import { RateLimiter } from './http/rate-limiter';
 import { requestIdMiddleware } from './http/request-id';
 import { RouteTable } from './http/route-table';
 import { securityHeadersMiddleware } from './http/security-headers';
@@ -45,7 +50,13 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   express.locals['cursors'] = new Cursors(settings.secretBox);
   express.locals['bodyLimits'] = { maxBytes: settings.limits.bodyBytes, maxDepth: settings.limits.jsonDepth };
   app.use(requestIdMiddleware, securityHeadersMiddleware, accessLog(logger, durations));
-  app.useGlobalFilters(new ErrorFilter(logger, routes, ERRORS_PATH));
+  // The last one is asked first.
+  app.useGlobalFilters(new ErrorFilter(logger, routes, ERRORS_PATH), new ReplayFilter());
+  // After the guard of AuthModule: a caller is known, then counted, and only then is a key looked up.
+  if (settings.rateLimitPerMinute > 0) {
+    app.useGlobalGuards(new RateLimitGuard(new RateLimiter(settings.rateLimitPerMinute, app.get(RateLimitStore))));
+  }
+  app.useGlobalGuards(new IdempotencyGuard(app.get(IdempotencyStore), settings.secretBox, logger));
   setUpDocs(app, settings);
   await app.init();
   routes.load(app);

@@ -1,8 +1,9 @@
-import { ERROR_CODES } from '@iss/domain';
+import { ERROR_CODES, type ErrorCode } from '@iss/domain';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { ERROR_HELP, ERROR_STATUSES } from './http/error-statuses';
+import { errorAnswer, type Schema } from './http/openapi';
 import type { GatewaySettings } from './settings';
 
 /** Swagger UI is a document with inline styles and scripts of its own; it fetches from itself and the issuer only. */
@@ -36,6 +37,7 @@ export function describe(app: INestApplication, settings: GatewaySettings): Open
   }
   const document = SwaggerModule.createDocument(app, builder.build(), { operationIdFactory: operationId });
   nameWhoMayCall(document, settings.auth.mode === 'oidc');
+  describeEdge(document);
   nameSchemas(document);
   return document;
 }
@@ -81,6 +83,47 @@ function nameWhoMayCall(document: OpenAPIObject, canSignIn: boolean): void {
       operation.security ??= [];
       if (operation.security.length > 0 && canSignIn) operation.security.push({ oidc: [] });
     }
+  }
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes the request safe to send again: for 24 hours the same key with the same body gives the first answer again, ' +
+    'marked `Idempotency-Replayed: true`; with another body, or while the first request runs, 409.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+} as const;
+const REPLAYED_HEADER: Record<string, Schema> = {
+  'Idempotency-Replayed': {
+    description: 'Stands where this is the first answer to its `Idempotency-Key`, sent again.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
+const seconds = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } });
+const RATE_LIMIT_HEADERS: Record<string, Schema> = {
+  'Retry-After': seconds('Seconds to wait.'),
+  'RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer', minimum: 1 } },
+  'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer', minimum: 0 } },
+  'RateLimit-Reset': seconds('Seconds to the next minute.'),
+};
+
+/** What guards do for every route stands in no controller: rate limits, and keys that make a POST safe to send again. */
+function describeEdge(document: OpenAPIObject): void {
+  const ofEveryPost: ErrorCode[] = ['validation_error', 'conflict', 'payload_too_large'];
+  for (const path of Object.values(document.paths)) {
+    for (const operation of [path.get, path.put, path.post, path.patch, path.delete]) {
+      if (operation?.security === undefined || operation.security.length === 0) continue;
+      operation.responses['429'] = { ...errorAnswer('rate_limited'), headers: RATE_LIMIT_HEADERS };
+    }
+    if (path.post === undefined) continue;
+    path.post.parameters = [...(path.post.parameters ?? []), IDEMPOTENCY_KEY];
+    const { responses } = path.post;
+    for (const [status, response] of Object.entries(responses)) {
+      if (status.startsWith('2')) Object.assign(response ?? {}, { headers: REPLAYED_HEADER });
+    }
+    for (const code of ofEveryPost) responses[ERROR_STATUSES[code]] ??= errorAnswer(code);
   }
 }
 

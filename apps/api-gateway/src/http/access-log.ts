@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Histogram } from 'prom-client';
 import type { Logger } from 'pino';
+import { traceFields } from './request-id';
 
 /** One line a request, and its duration as a metric. Query strings stay out: cursors and filters are the caller's. */
 export function accessLog(logger: Logger, durations: Histogram): RequestHandler {
@@ -15,7 +16,7 @@ export function accessLog(logger: Logger, durations: Histogram): RequestHandler 
       durations.observe({ method: request.method, route: path, status: response.statusCode }, durationMs / 1_000);
       lines.info({
         msg: 'request',
-        request_id: request.requestId,
+        ...traceFields(request),
         method: request.method,
         path: request.path,
         status: response.statusCode,

@@ -16,3 +16,11 @@ export function oneOf<Body extends object, Name extends keyof Body & string>(
   }
   return body[first];
 }
+
+/** The one of several names of a field under which a body gives it; the first where it gives none. */
+export function nameSent<Body extends object, Name extends keyof Body & string>(
+  body: Body,
+  names: readonly [Name, ...Name[]],
+): Name {
+  return names.find((name) => body[name] !== undefined) ?? names[0];
+}

@@ -4,6 +4,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { ERROR_STATUSES } from './error-statuses';
+import { traceFields } from './request-id';
 import type { RouteTable } from './route-table';
 
 const RETRY_AFTER_SECONDS = '1';
@@ -44,11 +45,11 @@ export class ErrorFilter implements ExceptionFilter {
   private explain(thrown: unknown, request: Request, response: Response): DomainError {
     const error = toDomainError(unwrapDriverError(thrown));
     if (error instanceof DomainError) {
-      if (error.code === 'unavailable') this.logger.warn({ err: thrown, request_id: request.requestId }, error.message);
+      if (error.code === 'unavailable') this.logger.warn({ err: thrown, ...traceFields(request) }, error.message);
       return error;
     }
     if (error instanceof HttpException) return this.explainHttp(error, request, response);
-    this.logger.error({ err: error, request_id: request.requestId }, 'request failed');
+    this.logger.error({ err: error, ...traceFields(request) }, 'request failed');
     return new DomainError('internal_error', 'The service failed. Try again; if it persists, report the request_id.');
   }
 

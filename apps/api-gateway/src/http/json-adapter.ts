@@ -1,11 +1,15 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Response } from 'express';
-import { JsonText } from './json-text';
+import { JsonText, TextStream } from './json-text';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
+/** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
+const PIECE_LENGTH = 64 * 1024;
+/** A reader that takes nothing for so long has gone, or keeps a socket and its memory for nothing. */
+const STALLED_MS = 120_000;
 
-function end(response: Response, text: string): void {
-  response.setHeader('Content-Type', CONTENT_TYPE);
+function end(response: Response, text: string, contentType = CONTENT_TYPE): void {
+  response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(response.req.method === 'HEAD' ? undefined : text);
 }
@@ -38,10 +42,59 @@ export class JsonAdapter extends ExpressAdapter {
         }
       }
       end(response, body.text);
+    } else if (body instanceof TextStream) {
+      response.setHeader('Cache-Control', 'no-store');
+      if (response.req.method !== 'HEAD') return send(response, body);
+      response.setHeader('Content-Type', body.contentType);
+      response.end();
     } else {
       if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
       end(response, JSON.stringify(body));
     }
     return response;
   }
+}
+
+/** Sends a stream as fast as it is read. What fails before the first piece is out can still be answered as an error. */
+async function send(response: Response, { contentType, chunks }: TextStream): Promise<void> {
+  const pieces = inPieces(chunks);
+  const first = await pieces.next();
+  const second = await pieces.next();
+  if (second.done) {
+    end(response, first.value ?? '', contentType);
+    return;
+  }
+  response.setHeader('Content-Type', contentType);
+  response.setTimeout(STALLED_MS);
+  await write(response, first.value ?? '');
+  await write(response, second.value);
+  for await (const piece of pieces) {
+    if (response.destroyed) return;
+    await write(response, piece);
+  }
+  response.end();
+}
+
+async function* inPieces(chunks: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  let piece = '';
+  for await (const chunk of chunks) {
+    piece += chunk;
+    if (piece.length >= PIECE_LENGTH) {
+      yield piece;
+      piece = '';
+    }
+  }
+  if (piece !== '') yield piece;
+}
+
+/** Writes, and waits until there is room for more or nobody reads any more. */
+async function write(response: Response, text: string): Promise<void> {
+  if (response.destroyed || response.write(text)) return;
+  await new Promise<void>((resolve) => {
+    const settle = (): void => {
+      response.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    response.on('drain', settle).on('close', settle);
+  });
 }

@@ -7,6 +7,10 @@ declare module 'express-serve-static-core' {
   interface Locals {
     bodyLimits: BodyLimits;
   }
+  interface Request {
+    /** The body as it was sent, once it is read. */
+    bodyBytes?: Buffer;
+  }
 }
 
 export interface BodyLimits {
@@ -26,6 +30,12 @@ function requireJson(request: Request): void {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new DomainError('unsupported_media_type', 'Send the body without Content-Encoding.');
   }
+}
+
+/** The body as it was sent, read at most once. Throws `payload_too_large`, or `validation_error` when it is cut off. */
+export async function readBody(request: Request): Promise<Buffer> {
+  request.bodyBytes ??= await readBytes(request, request.app.locals.bodyLimits.maxBytes);
+  return request.bodyBytes;
 }
 
 function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
@@ -51,7 +61,14 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
     const cut = (): void => reject(new DomainError('validation_error', 'The body ended early. Send it whole.'));
     request.on('error', cut);
     request.on('aborted', cut);
+    // Cut off while the caller was looked up: nothing of this will be heard any more.
+    if (request.destroyed) cut();
   });
+}
+
+async function readJson(request: Request): Promise<JsonValue> {
+  requireJson(request);
+  return parseJson(await readBody(request), { maxDepth: request.app.locals.bodyLimits.maxDepth });
 }
 
 /**
@@ -63,10 +80,16 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
  */
 export const JsonBody = createParamDecorator(
   async (shape: Type<object> | undefined, context: ExecutionContext): Promise<JsonValue | object> => {
-    const request = context.switchToHttp().getRequest<Request>();
-    const { maxBytes, maxDepth } = request.app.locals.bodyLimits;
-    requireJson(request);
-    const body = parseJson(await readBytes(request, maxBytes), { maxDepth });
+    const body = await readJson(context.switchToHttp().getRequest<Request>());
     return shape === undefined ? body : requireShape(shape, body);
+  },
+);
+
+/** The same where the body may be left out, `Content-Type` and all: that is an object without fields. */
+export const OptionalJsonBody = createParamDecorator(
+  async (shape: Type<object>, context: ExecutionContext): Promise<object> => {
+    const request = context.switchToHttp().getRequest<Request>();
+    const isAbsent = (await readBody(request)).length === 0;
+    return requireShape(shape, isAbsent ? {} : await readJson(request));
   },
 );

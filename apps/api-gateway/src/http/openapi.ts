@@ -47,6 +47,7 @@ function whoMayCall(who: WhoMayCall): string {
   const role = `**Role:** at least \`${who.role}\` in the tenant`;
   if (who.subject === undefined) return `${role}.`;
   if (who.subject === 'owner') return `${role}, which must own the subject.`;
+  if (who.subject === 'owner_or_grantee') return `${role}, which must own the subject or hold a live grant on it.`;
   const scopes = who.subject.map((scope) => `\`${scope}\``).join(' or ');
   return `${role}, which must own the subject or hold a live grant with ${scopes} (then \`allow_counterparty_access\` too).`;
 }
@@ -76,24 +77,15 @@ export const ERROR_SCHEMA: Schema = named(
   }),
 );
 
-/** The errors of an operation, in the error envelope; 401 stands for every operation that takes a token. */
+/** An error in the error envelope, with its example. */
+export function errorAnswer(code: ErrorCode): { description: string; content: Record<string, Schema> } {
+  const example = { error: { code, message: ERROR_HELP[code], request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' } };
+  return { description: ERROR_HELP[code], content: { 'application/json': { schema: ERROR_SCHEMA, example } } };
+}
+
+/** The errors of an operation; 401 stands for every operation that takes a token. */
 export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
-  return applyDecorators(
-    ...codes.map((code) =>
-      ApiResponse({
-        status: ERROR_STATUSES[code],
-        description: ERROR_HELP[code],
-        content: {
-          'application/json': {
-            schema: ERROR_SCHEMA,
-            example: {
-              error: { code, message: ERROR_HELP[code], request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' },
-            },
-          },
-        },
-      }),
-    ),
-  );
+  return applyDecorators(...codes.map((code) => ApiResponse({ status: ERROR_STATUSES[code], ...errorAnswer(code) })));
 }
 
 /** A success with its schema and a real example. */

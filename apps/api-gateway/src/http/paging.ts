@@ -5,7 +5,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Request } from 'express';
 import type { Cursors } from './cursors';
-import { JsonText } from './json-text';
+import { jsonStream, JsonText, type TextStream } from './json-text';
 import { object, type Schema } from './openapi';
 
 declare module 'express-serve-static-core' {
@@ -87,6 +87,12 @@ export class Paging {
     return new JsonText(`{"items":[${page.items.map(text).join(',')}],${members.slice(1)}`);
   }
 
+  /** The same for items that are read while they are sent. */
+  answerStream(page: { items: AsyncIterable<string>; next: Position | null }): TextStream {
+    const members = JSON.stringify(this.members(page.next));
+    return jsonStream('{"items":', page.items, `,${members.slice(1)}`);
+  }
+
   private members(next: Position | null): PageView {
     const cursor = next === null ? null : this.request.app.locals.cursors.write(next, this.place);
     if (cursor !== null) {
@@ -118,10 +124,10 @@ export const PageOf = createParamDecorator(
     new Paging(context.switchToHttp().getRequest<Request>(), limits),
 );
 
-/** The schema of a list's answer. */
-export function listSchema(item: Schema, order?: readonly string[]): Schema {
+/** The members of a list's answer. */
+export function listFields(item: Schema, order?: readonly string[]): Record<string, Schema> {
   const cursor: Schema = { type: ['string', 'null'], description: 'Null on the last page.' };
-  return object({
+  return {
     items: { type: 'array', items: item },
     next_cursor: cursor,
     has_more: { type: 'boolean' },
@@ -130,7 +136,12 @@ export function listSchema(item: Schema, order?: readonly string[]): Schema {
       limit: { type: 'integer' },
       next_cursor: cursor,
     }),
-  });
+  };
+}
+
+/** The schema of a list's answer. */
+export function listSchema(item: Schema, order?: readonly string[]): Schema {
+  return object(listFields(item, order));
 }
 
 /** The example of a list's answer: one last page. */

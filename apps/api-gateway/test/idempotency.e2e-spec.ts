@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { Client } from 'pg';
+import request, { type Response, type Test } from 'supertest';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
+
+jest.setTimeout(60_000);
+
+const SECRETS_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+
+let gateway: TestGateway;
+let database: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway({ SECRETS_KEYS, BODY_LIMIT_BYTES: '4096' });
+  database = new Client({ connectionString: gateway.databaseUrl });
+  await database.connect();
+  await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
+});
+
+afterAll(async () => {
+  await database.end();
+  await gateway.close();
+});
+
+const post = (key: string, path = '/v1/tenants', user: User = 'alice'): Test =>
+  gateway.as(user, 'post', path).set('Idempotency-Key', key);
+
+/** For answers that no operation documents: the service fails. */
+const postInVain = async (key: string, body: object): Promise<Response> => {
+  const test = request(gateway.url).post('/v1/tenants').set('Idempotency-Key', key);
+  return test.set('Authorization', `Bearer ${await gateway.issuer.mint('alice')}`).send(body);
+};
+
+const newTenant = (): { tenant_id: string; name: string } => ({ tenant_id: `t-${randomUUID()}`, name: 'Tenant' });
+
+const keysStored = async (): Promise<number> =>
+  (await database.query('SELECT count(*)::int AS keys FROM idempotency_keys')).rows[0].keys;
+
+describe('the same request with the same key', () => {
+  it('gets the first answer again, byte for byte, and runs once', async () => {
+    const key = randomUUID();
+    const body = newTenant();
+    const first = await post(key).send(body).expect(201);
+    expect(first.headers).not.toHaveProperty('idempotency-replayed');
+    gateway.sent.length = 0;
+    const again = await post(key).set('X-Request-Id', 'again').send(body).expect(201);
+    expect(gateway.sent).toEqual(['idempotency_begin']);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.headers['x-request-id']).toBe('again');
+    expect(again.text).toBe(first.text);
+    for (const name of ['content-type', 'cache-control', 'content-length']) {
+      expect(again.headers[name]).toBe(first.headers[name]);
+    }
+  });
+
+  it('without a key costs no statement', async () => {
+    gateway.sent.length = 0;
+    await gateway.as('alice', 'post', '/v1/tenants').send(newTenant()).expect(201);
+    expect(gateway.sent.filter((name) => name.startsWith('idempotency'))).toEqual([]);
+  });
+
+  it('gets the first refusal again, even when it would pass by now', async () => {
+    const key = randomUUID();
+    const body = newTenant();
+    const taken = { ...newTenant(), slug: body.tenant_id };
+    await gateway.as('bob', 'post', '/v1/tenants').send(taken).expect(201);
+    const first = await post(key)
+      .send({ ...body, slug: taken.slug })
+      .expect(409);
+    await database.query('UPDATE tenants SET slug = NULL WHERE tenant_id = $1', [taken.tenant_id]);
+    const again = await post(key)
+      .send({ ...body, slug: taken.slug })
+      .expect(409);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.headers['link']).toBe(first.headers['link']);
+    expect(again.text).toBe(first.text);
+  });
+
+  it.each([
+    ['no JSON type', (test: Test) => test.set('Content-Type', 'text/plain').send('x'), 415],
+    ['a fault of syntax', (test: Test) => test.set('Content-Type', 'application/json').send('{"a":1,"a":2}'), 400],
+    ['a fault of shape', (test: Test) => test.send({ tenant_id: 'x' }), 400],
+  ])('that has %s is refused as without a key, and again', async (_, send, status) => {
+    const key = randomUUID();
+    const first = await send(post(key)).expect(status);
+    const again = await send(post(key)).expect(status);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+
+  it('that is too large is refused before the key is taken', async () => {
+    const key = randomUUID();
+    await post(key)
+      .send({ ...newTenant(), name: 'x'.repeat(5000) })
+      .expect(413);
+    await post(key).send(newTenant()).expect(201);
+  });
+
+  it('works without a body, and on answers with a status of their own', async () => {
+    const sent = envelope();
+    await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(sent).expect(201);
+    const patch_ops = [{ op: 'add', path: '/attributes/note', value: 'x' }];
+    const { subject_type, subject_id } = Object.assign({ subject_type: '', subject_id: '' }, sent['subject']);
+    const updates = `/v1/tenants/acme/subjects/${subject_type}/${subject_id}/updates`;
+    const proposal = { subject_id, base_snapshot_version: 1, patch_ops, request_id: randomUUID() };
+    await gateway.as('alice', 'post', updates).send(proposal).expect(201);
+    const key = randomUUID();
+    const proposed = await post(key, updates).send(proposal).expect(200);
+    expect((await post(key, updates).send(proposal).expect(200)).text).toBe(proposed.text);
+
+    const apply = `${updates}/${proposed.body.update_id}/apply`;
+    const applied = await post(key, apply).expect(200);
+    const again = await post(key, apply).expect(200);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.text).toBe(applied.text);
+  });
+
+  it('runs once of fifty at once', async () => {
+    const key = randomUUID();
+    const body = newTenant();
+    const answers = await Promise.all(Array.from({ length: 50 }, async () => post(key).send(body)));
+    const created = answers.filter((answer) => answer.status === 201);
+    const fresh = created.filter((answer) => answer.headers['idempotency-replayed'] === undefined);
+    expect(fresh).toHaveLength(1);
+    expect(new Set(created.map((answer) => answer.text)).size).toBe(1);
+    for (const { status, headers, body: refusal } of answers.filter((answer) => answer.status !== 201)) {
+      expect(status).toBe(409);
+      expect(headers['retry-after']).toBe('1');
+      expect(refusal.error).toMatchObject({
+        code: 'conflict',
+        details: [{ path: '/headers/idempotency-key', code: 'running' }],
+      });
+    }
+    await post(key).send(body).expect(201, fresh[0]?.body);
+  });
+
+  it('gets the first answer from every gateway', async () => {
+    const other = await startGateway({ SECRETS_KEYS }, gateway);
+    const key = randomUUID();
+    const body = newTenant();
+    const first = await post(key).send(body).expect(201);
+    const again = await other.as('alice', 'post', '/v1/tenants').set('Idempotency-Key', key).send(body).expect(201);
+    await other.close();
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.text).toBe(first.text);
+  });
+});
+
+describe('a key', () => {
+  it('that came with another body is refused', async () => {
+    const key = randomUUID();
+    await post(key).send(newTenant()).expect(201);
+    const answer = await post(key).send(newTenant()).expect(409);
+    expect(answer.body.error).toMatchObject({
+      code: 'conflict',
+      details: [{ path: '/headers/idempotency-key', code: 'mismatch' }],
+    });
+    expect(answer.headers).not.toHaveProperty('idempotency-replayed');
+  });
+
+  it('is its principal’s and its path’s own', async () => {
+    const key = randomUUID();
+    await post(key).send(newTenant()).expect(201);
+    await post(key, '/v1/tenants', 'bob').send(newTenant()).expect(201);
+    await post(key, '/v1/tenants/acme/entity-states').send(envelope()).expect(201);
+    await post(`${key}x`).send(newTenant()).expect(201);
+  });
+
+  it('means nothing on other methods', async () => {
+    const path = '/v1/tenants/acme/principals';
+    await gateway.as('alice', 'get', path).set('Idempotency-Key', 'not a key').expect(200);
+  });
+
+  it('is the same however its path is written', async () => {
+    const key = randomUUID();
+    const sent = envelope();
+    await post(key, '/v1/tenants/acme/entity-states').send(sent).expect(201);
+    const again = await post(key, '/v1/tenants/%61cme/entity-states').send(sent).expect(201);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    await post(key, '/v1/tenants/acme/entity-states').send(envelope()).expect(409);
+  });
+
+  it.each([[''], ['a b'], ['ä'], ['x'.repeat(256)], ['a, b']])('may not be %j', async (key) => {
+    const answer = await post(key).send(newTenant()).expect(400);
+    expect(answer.body.error).toMatchObject({
+      code: 'validation_error',
+      details: [{ path: '/headers/idempotency-key', code: 'invalid_format' }],
+    });
+  });
+
+  it.each([['x'], ['~!"{}'], ['x'.repeat(255)]])('may be %j', async (key) => {
+    await post(key).send(newTenant()).expect(201);
+  });
+
+  it('of a caller without a token is not looked up', async () => {
+    gateway.sent.length = 0;
+    await gateway.as(null, 'post', '/v1/tenants').set('Idempotency-Key', 'k').send(newTenant()).expect(401);
+    expect(gateway.sent).toEqual([]);
+  });
+
+  it('is good again after 24 hours', async () => {
+    const key = randomUUID();
+    await post(key).send(newTenant()).expect(201);
+    await database.query(`UPDATE idempotency_keys SET started_at = started_at - interval '24 hours'`);
+    const answer = await post(key).send(newTenant()).expect(201);
+    expect(answer.headers).not.toHaveProperty('idempotency-replayed');
+  });
+});
+
+describe('a first answer', () => {
+  it('with a secret is sent again, and stands nowhere in clear', async () => {
+    const key = randomUUID();
+    const body = { tenant_id: 'acme', target_url: 'https://example.com/', event_types: ['identity.snapshot.created'] };
+    const path = '/v1/webhook-subscriptions';
+    const first = await post(key, path).send(body).expect(201);
+    expect((await post(key, path).send(body).expect(201)).text).toBe(first.text);
+    const { rows } = await database.query<{ row: string }>('SELECT k::text AS row FROM idempotency_keys k');
+    for (const { row } of rows) {
+      expect(row).not.toContain('whsec_');
+      expect(row).not.toContain(key);
+    }
+    const listed = await gateway.as('alice', 'get', `${path}?tenant_id=acme`).expect(200);
+    expect(listed.body.items).toHaveLength(1);
+  });
+
+  it('opens in its own row only', async () => {
+    const [keyA, keyB] = [randomUUID(), randomUUID()];
+    const body = newTenant();
+    await database.query('DELETE FROM idempotency_keys');
+    await post(keyA).send(body).expect(201);
+    await post(keyB).send(body).expect(409);
+    await database.query(
+      `UPDATE idempotency_keys a SET answer = b.answer FROM idempotency_keys b WHERE a.key_hash <> b.key_hash`,
+    );
+    const answer = await postInVain(keyB, body);
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toContain(body.name);
+  });
+
+  it('is not kept when the service failed: the next request runs', async () => {
+    const key = randomUUID();
+    const body = newTenant();
+    await database.query(`ALTER TABLE tenants ADD CONSTRAINT broken CHECK (name <> 'Tenant') NOT VALID`);
+    const before = await keysStored();
+    expect((await postInVain(key, body)).status).toBe(500);
+    expect(await keysStored()).toBe(before);
+    await database.query('ALTER TABLE tenants DROP CONSTRAINT broken');
+    const answer = await post(key).send(body).expect(201);
+    expect(answer.headers).not.toHaveProperty('idempotency-replayed');
+  });
+
+  it('is sent although it cannot be kept', async () => {
+    await database.query(`ALTER TABLE idempotency_keys ADD CONSTRAINT broken CHECK (answer IS NULL) NOT VALID`);
+    const key = randomUUID();
+    const body = newTenant();
+    await post(key).send(body).expect(201);
+    await database.query('ALTER TABLE idempotency_keys DROP CONSTRAINT broken');
+    await waitFor(async () => (await post(key).send(body)).body.error?.message.includes('tenant_id'), {
+      what: 'the key to be free again',
+    });
+  });
+
+  it('is kept for a client that went away before it came', async () => {
+    const key = randomUUID();
+    const body = newTenant();
+    const before = await keysStored();
+    await database.query('BEGIN');
+    await database.query('LOCK TABLE memberships IN ACCESS EXCLUSIVE MODE');
+    const token = await gateway.issuer.mint('alice');
+    const gone = httpRequest(`${gateway.url}/v1/tenants`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': key },
+    });
+    const isGone = new Promise((resolve) => gone.on('error', resolve));
+    gone.end(JSON.stringify(body));
+    await waitFor(async () => (await keysStored()) > before, { what: 'the first request to run' });
+    const running = await post(key).send(body).expect(409);
+    expect(running.headers['retry-after']).toBe('1');
+    await post(key).send(newTenant()).expect(409);
+    gone.destroy();
+    await isGone;
+    await database.query('COMMIT');
+    const answer = await waitFor(
+      async () => {
+        const again = await post(key).send(body);
+        return again.status === 201 ? again : null;
+      },
+      { what: 'the first answer' },
+    );
+    expect(answer.headers['idempotency-replayed']).toBe('true');
+    expect(answer.body.tenant_id).toBe(body.tenant_id);
+  });
+});
+
+describe('a first request whose gateway died before it kept its answer', () => {
+  it('holds the key for a minute; then a retry runs and meets what was written', async () => {
+    const key = randomUUID();
+    const body = newTenant();
+    await database.query('DELETE FROM idempotency_keys');
+    await post(key).send(body).expect(201);
+    await database.query(`UPDATE idempotency_keys SET answer = NULL, started_at = now() - interval '50 seconds'`);
+    await post(key).send(body).expect(409);
+    await database.query(`UPDATE idempotency_keys SET started_at = now() - interval '61 seconds'`);
+    const other = await post(key).send(newTenant()).expect(409);
+    expect(other.body.error.details[0].code).toBe('mismatch');
+    const answers = await Promise.all(Array.from({ length: 10 }, async () => post(key).send(body)));
+    const ran = answers.filter(({ body: refusal }) => refusal.error.message.includes('tenant_id'));
+    expect(ran.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+    expect(answers.every(({ status }) => status === 409)).toBe(true);
+  });
+});
