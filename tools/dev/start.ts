@@ -123,11 +123,12 @@ async function openDatabase(server: PostgresServer | undefined, password: string
   return Object.assign(url, { username: 'iss', password, pathname: `/${DATABASE}` }).toString();
 }
 
+/** Whether nobody has made a tenant yet: the gateway itself makes one, for the legacy paths. */
 async function isEmpty(databaseUrl: string): Promise<boolean> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rowCount } = await client.query('SELECT 1 FROM tenants LIMIT 1');
+    const { rowCount } = await client.query(`SELECT 1 FROM memberships WHERE principal_id LIKE 'oidc:%' LIMIT 1`);
     return rowCount === 0;
   } finally {
     await client.end();

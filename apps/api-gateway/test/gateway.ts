@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createLogger, createRegistry, gatewayEnv } from '@iss/platform';
+import { createLogger, createRegistry, type GatewayEnv, gatewayEnv } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { migrateQueue, openQueue } from '@iss/queue';
 import request, { type Test } from 'supertest';
@@ -22,13 +22,28 @@ export interface TestGateway {
   sent: string[];
   /** A request as one of {@link USERS}; null: without a token. Its answer is held to the OpenAPI document. */
   as(user: User | null, method: Method, path: string): Test;
+  /** The same with any token. */
+  withToken(token: string | null, method: Method, path: string): Test;
   close(): Promise<void>;
 }
 
-export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
-  const [created, issuer] = await Promise.all([createTestDatabase({ migrated: true }), startTestIssuer()]);
+/**
+ * `beside`: a gateway whose database this one shares; it must be closed after this one. `change`: for settings that the
+ * environment allows only together with others.
+ */
+export async function startGateway(
+  env: Record<string, string> = {},
+  beside?: TestGateway,
+  change: (settings: GatewayEnv) => GatewayEnv = (settings) => settings,
+): Promise<TestGateway> {
+  const [created, issuer] = await Promise.all([
+    beside === undefined
+      ? createTestDatabase({ migrated: true })
+      : { url: beside.databaseUrl, drop: async () => undefined },
+    startTestIssuer(),
+  ]);
   await migrateQueue(created.url);
-  const settings = gatewayEnv({
+  const fromEnv = gatewayEnv({
     APP_ENV: 'local',
     DATABASE_URL: created.url,
     OIDC_ISSUER: issuer.oidcIssuer,
@@ -38,6 +53,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     ...env,
   });
+  const settings = change(fromEnv);
   const sent: string[] = [];
   const database = await openDatabase({
     url: created.url,
@@ -56,16 +72,19 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   const conformance = new Conformance((await request(url).get('/openapi.json')).body);
   const tokens = new Map<User, string>();
   for (const user of USERS) tokens.set(user, await issuer.mint(user));
+  const withToken = (token: string | null, method: Method, path: string): Test => {
+    const call = request(url)[method](path);
+    const test = call.expect((response) => conformance.check(method, path, response));
+    return token === null ? test : test.set('Authorization', `Bearer ${token}`);
+  };
 
   return {
     url,
     databaseUrl: created.url,
     issuer,
     sent,
-    as(user, method, path) {
-      const test = request(url)[method](path).expect((response) => conformance.check(method, path, response));
-      return user === null ? test : test.set('Authorization', `Bearer ${tokens.get(user)}`);
-    },
+    as: (user, method, path) => withToken(user === null ? null : (tokens.get(user) ?? ''), method, path),
+    withToken,
     async close() {
       await app.close();
       await handOver.close();

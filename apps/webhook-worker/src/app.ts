@@ -6,6 +6,7 @@ import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
+import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 import { WorkerModule, type WorkerResources } from './worker.module';
 
@@ -28,7 +29,8 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
     abortOnError: false,
   });
   app.disable('x-powered-by');
-  const [fanout, dispatcher, sweep] = [app.get(FanoutService), app.get(Dispatcher), app.get(SweepService)];
+  const [fanout, dispatcher] = [app.get(FanoutService), app.get(Dispatcher)];
+  const [sweep, retention] = [app.get(SweepService), app.get(RetentionService)];
   return {
     async start(port) {
       await app.listen(port);
@@ -37,10 +39,11 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
         concurrency: DELIVERY_JOBS_AT_ONCE,
       });
       sweep.start();
+      retention.start();
       return (await app.getUrl()).replace('[::1]', '127.0.0.1');
     },
     async stop() {
-      await Promise.all([sweep.stop(), queue.stopConsuming()]);
+      await Promise.all([sweep.stop(), retention.stop(), queue.stopConsuming()]);
       const idle = dispatcher.close();
       const grace = new AbortController();
       await Promise.race([idle, wait(settings.shutdownTimeoutMs / 2, undefined, grace).catch(() => undefined)]);

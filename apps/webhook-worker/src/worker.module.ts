@@ -1,5 +1,5 @@
-import { Database, DeliveryStore, OutboxStore } from '@iss/persistence';
-import type { Logger, WorkerEnv } from '@iss/platform';
+import { BacklogStore, Database, DeliveryStore, IdempotencyStore, OutboxStore, RetentionStore } from '@iss/persistence';
+import { type Logger, watchBacklog, watchFigure, type WorkerEnv } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
@@ -8,8 +8,10 @@ import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
 import { HealthController } from './health/health.controller';
+import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
 import { WorkerMetrics } from './health/worker-metrics';
+import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 
 /** What the process holds open, made before the application and closed after it. */
@@ -27,19 +29,41 @@ const RECORDING_MS = 45_000;
 /** The worker's parts, each made from those before it. */
 @Module({})
 export class WorkerModule {
-  static of({ settings, database, queue, metrics: registry, logger }: WorkerResources): DynamicModule {
+  static of({ settings, database, queue, metrics, logger }: WorkerResources): DynamicModule {
+    const { secretBox, retryScheduleMs, retentionDays, sweepIntervalMs } = settings;
     const leaseMs = settings.totalTimeoutMs + RECORDING_MS;
-    const outbox = new OutboxStore(database.sql);
+    const [backlog, outbox] = [new BacklogStore(database.sql), new OutboxStore(database.sql)];
     const deliveries = new DeliveryStore(database.sql, { leaseMs, disableAfterMs: settings.disableAfterMs });
-    const metrics = new WorkerMetrics(registry);
+    // By then every attempt has ended, and a sweep has found what is left.
+    const stuckAfterMs = Math.max(leaseMs, 3 * sweepIntervalMs);
+    const liveness = new Liveness(
+      new WorkWatch(() => backlog.oldestEventMs(), stuckAfterMs),
+      new WorkWatch(() => backlog.oldestDeliveryMs(), stuckAfterMs),
+    );
     const client = new WebhookClient(settings);
-    const { secretBox, retryScheduleMs, concurrency, sweepIntervalMs } = settings;
-    const sending = { client, secretBox, retryScheduleMs, leaseMs };
-    const delivery = new DeliveryService({ deliveries, queue, metrics, logger, ...sending });
-    const dispatcher = new Dispatcher((pending) => delivery.deliver(pending), concurrency);
-    const fanout = new FanoutService(outbox, queue, dispatcher);
+    const delivery = new DeliveryService({
+      ...{ deliveries, queue, client, secretBox, logger, retryScheduleMs, leaseMs },
+      metrics: new WorkerMetrics(metrics),
+      watch: liveness.deliveries,
+    });
+    const dispatcher = new Dispatcher((pending) => delivery.deliver(pending), settings.concurrency);
+    const fanout = new FanoutService(outbox, queue, dispatcher, liveness.events);
     const sweep = new SweepService({ outbox, deliveries, fanout, dispatcher, logger, intervalMs: sweepIntervalMs });
-    metrics.watch({ outbox, deliveries, queue, dispatcher });
+    const retention = new RetentionService({
+      retention: new RetentionStore(database.sql),
+      idempotency: new IdempotencyStore(database.sql),
+      ...{ logger, retentionDays },
+    });
+    watchBacklog(metrics, {
+      oldestEventMs: () => backlog.oldestEventMs(),
+      oldestDeliveryMs: () => backlog.oldestDeliveryMs(),
+      queueJobs: () => queue.depth(),
+    });
+    watchFigure(metrics, {
+      name: 'webhook_deliveries_in_process',
+      help: 'Deliveries in this process, running and waiting',
+      read: async () => dispatcher.load(),
+    });
     return {
       module: WorkerModule,
       controllers: [HealthController],
@@ -47,14 +71,15 @@ export class WorkerModule {
         ReadinessService,
         { provide: Database, useValue: database },
         { provide: EventQueue, useValue: queue },
-        { provide: Registry, useValue: registry },
-        { provide: OutboxStore, useValue: outbox },
-        { provide: DeliveryStore, useValue: deliveries },
+        { provide: Registry, useValue: metrics },
+        { provide: BacklogStore, useValue: backlog },
+        { provide: Liveness, useValue: liveness },
         { provide: WebhookClient, useValue: client },
         { provide: DeliveryService, useValue: delivery },
         { provide: Dispatcher, useValue: dispatcher },
         { provide: FanoutService, useValue: fanout },
         { provide: SweepService, useValue: sweep },
+        { provide: RetentionService, useValue: retention },
       ],
     };
   }

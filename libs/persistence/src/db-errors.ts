@@ -20,6 +20,8 @@ const CONFLICTS: Record<string, string> = {
     'The base snapshot is stale: another version was written meanwhile. Read the latest and propose again.',
   updates_applied_snapshot_key: 'The update was applied meanwhile.',
   updates_request_key: 'An update with this request_id exists.',
+  transfer_offers_pending_key:
+    'The tenant has a pending transfer offer. Have it answered or cancelled before you make another.',
 };
 
 const SERIALIZATION_FAILURE = '40001';

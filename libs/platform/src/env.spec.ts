@@ -151,7 +151,9 @@ describe('gatewayEnv', () => {
 describe('sharedEnv and workerEnv', () => {
   it('ask for nothing of the gateway', () => {
     expect(sharedEnv(shared).databaseUrl).toBe(shared.DATABASE_URL);
-    expect(workerEnv(shared)).toMatchObject({ port: 3010, disableAfterMs: 432_000_000 });
+    expect(workerEnv(shared)).toMatchObject({ port: 3010, disableAfterMs: 432_000_000, retentionDays: 30 });
+    expect(workerEnv({ ...shared, WEBHOOK_RETENTION_DAYS: '0' }).retentionDays).toBe(0);
+    expect(faults(workerEnv, { ...shared, WEBHOOK_RETENTION_DAYS: '1.5' })).toHaveLength(1);
     expect(faults(workerEnv, {})).toHaveLength(2);
   });
 });

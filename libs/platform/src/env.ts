@@ -90,6 +90,7 @@ const workerVariables = {
   WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
   WEBHOOK_TOTAL_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(15_000),
   WEBHOOK_DISABLE_AFTER_MS: wholeNumber(1000, 365 * DAY_MS).default(5 * DAY_MS),
+  WEBHOOK_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
 };
 
@@ -185,6 +186,8 @@ export interface GatewayEnv extends SharedEnv {
     principalTypeClaim: string;
     /** The environment allows it in `local` and `development` only. */
     globalReadsArePublic: boolean;
+    /** In `local` and `development`. */
+    legacyPathsArePublic: boolean;
     /** 0–60. */
     clockSkewSeconds: number;
     /** Contract, "Numbers": 8 KiB. */
@@ -198,8 +201,6 @@ export interface GatewayEnv extends SharedEnv {
   /** The paths without a tenant, `/v1/entity-states`. */
   legacy: {
     enabled: boolean;
-    /** In staging and production they take a token, as every other path. */
-    requiresToken: boolean;
     /** Owns what is written there. */
     tenantId: string;
   };
@@ -215,6 +216,8 @@ export interface WorkerEnv extends SharedEnv {
   totalTimeoutMs: number;
   /** A subscription that only failed for so long is disabled. */
   disableAfterMs: number;
+  /** For so long finished deliveries and their events are kept; 0: for ever. */
+  retentionDays: number;
   sweepIntervalMs: number;
 }
 
@@ -240,6 +243,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
       jwksUri: env.OIDC_JWKS_URI,
       principalTypeClaim: env.OIDC_PRINCIPAL_TYPE_CLAIM,
       globalReadsArePublic: env.GLOBAL_READS === 'public',
+      legacyPathsArePublic: !isDeployed(env),
       clockSkewSeconds: env.OIDC_CLOCK_SKEW_SECONDS,
       maxTokenBytes: limits.tokenBytes,
     },
@@ -249,7 +253,6 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     snapshotIdSecret: env.SNAPSHOT_ID_SECRET ?? DEVELOPMENT_SNAPSHOT_ID_SECRET,
     legacy: {
       enabled: (env.LEGACY_ENTITY_STATES ?? (isDeployed(env) ? 'disabled' : 'enabled')) === 'enabled',
-      requiresToken: isDeployed(env),
       tenantId: env.LEGACY_TENANT_ID,
     },
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? (env.APP_ENV === 'local' ? 0 : DEFAULT_RATE_LIMIT_PER_MINUTE),
@@ -267,6 +270,7 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
     headersTimeoutMs: env.WEBHOOK_HEADERS_TIMEOUT_MS,
     totalTimeoutMs: env.WEBHOOK_TOTAL_TIMEOUT_MS,
     disableAfterMs: env.WEBHOOK_DISABLE_AFTER_MS,
+    retentionDays: env.WEBHOOK_RETENTION_DAYS,
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,
   };
 }

@@ -8,3 +8,4 @@ export * from './metrics';
 export * from './readiness';
 export * from './secret-box';
 export * from './shutdown';
+export * from './within';

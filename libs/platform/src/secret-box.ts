@@ -25,6 +25,11 @@ export class SecretBox {
   readonly #keys: readonly [Key, ...Key[]];
   readonly #derived = new Map<string, readonly Buffer[]>();
 
+  /** Ids of the ring's keys, the current one first. */
+  get keyIds(): string[] {
+    return this.#keys.map((key) => key.id);
+  }
+
   private constructor(keys: readonly [Key, ...Key[]]) {
     this.#keys = keys;
     this.currentKeyId = keys[0].id;

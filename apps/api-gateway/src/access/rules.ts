@@ -26,7 +26,7 @@ export const RULES = {
   readUsage: { role: 'tenant_admin' },
   readTransferOffers: { role: 'tenant_admin' },
   offerTransfer: { role: 'tenant_owner' },
-  requestRefresh: { role: 'tenant_reader' },
+  requestRefresh: { role: 'tenant_reader', subject: 'owner_or_grantee' },
   fulfilRefresh: { role: 'tenant_reader', subject: 'owner' },
   useWebhooks: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;

@@ -10,6 +10,7 @@ const settings: AuthSettings = {
   jwksUri: undefined,
   principalTypeClaim: 'principal_type',
   globalReadsArePublic: false,
+  legacyPathsArePublic: false,
   clockSkewSeconds: 60,
   maxTokenBytes: 8192,
 };

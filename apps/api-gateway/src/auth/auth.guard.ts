@@ -11,7 +11,10 @@ import { TokenVerifier } from './token-verifier';
 const DEVELOPER: Principal = { principalId: 'oidc:local#dev', subject: 'dev', claimedType: 'human' };
 
 /** Whoever reads where global reads are public; a member of nothing. */
-const ANYONE: Principal = { principalId: 'anyone', subject: 'anyone', claimedType: 'human' };
+export const ANYONE: Principal = { principalId: 'anyone', subject: 'anyone', claimedType: 'human' };
+
+/** Whoever comes to the legacy paths where they take no token. No token gives a name without `oidc:`. */
+export const LEGACY: Principal = { principalId: 'legacy', subject: 'legacy', claimedType: 'service_account' };
 
 /** Stands before every route; only a route marked `@Public()` is open. */
 @Injectable()
@@ -23,19 +26,28 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    switch (this.reflector.get<PublicWhen | undefined>(IS_PUBLIC, context.getHandler())) {
-      case 'always':
-        return true;
-      case 'global_reads_are_public':
-        if (!this.settings.globalReadsArePublic) break;
-        http.getRequest<Request>().principal = ANYONE;
-        return true;
-      case undefined:
-        break;
-    }
-    await this.authenticate(http.getRequest<Request>(), http.getResponse<Response>());
+    const request = context.switchToHttp().getRequest<Request>();
+    const when = this.reflector.get<PublicWhen | undefined>(IS_PUBLIC, context.getHandler());
+    if (when === 'always') return true;
+    const guest = this.guestOf(when, request);
+    if (guest === null) await this.authenticate(request, context.switchToHttp().getResponse<Response>());
+    else request.principal = guest;
     return true;
+  }
+
+  /** Who a caller is that needs no token here; null where it needs one. */
+  private guestOf(when: Exclude<PublicWhen, 'always'> | undefined, request: Request): Principal | null {
+    switch (when) {
+      case 'global_reads_are_public':
+        return this.settings.globalReadsArePublic ? ANYONE : null;
+      case 'legacy_paths_are_public': {
+        // Who sends a token all the same wants to read what only it may read.
+        const isGuest = this.settings.mode === 'oidc' && request.headers.authorization === undefined;
+        return this.settings.legacyPathsArePublic && isGuest ? LEGACY : null;
+      }
+      case undefined:
+        return null;
+    }
   }
 
   /** Sets `request.principal`. For public routes that a setting closes; all others have it done already. */

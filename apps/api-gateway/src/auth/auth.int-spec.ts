@@ -104,6 +104,7 @@ async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestAppli
     jwksUri: undefined,
     principalTypeClaim: 'principal_type',
     globalReadsArePublic: false,
+    legacyPathsArePublic: false,
     clockSkewSeconds: 60,
     maxTokenBytes: 8192,
     ...changes,

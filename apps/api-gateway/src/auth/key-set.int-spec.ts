@@ -53,6 +53,7 @@ beforeEach(async () => {
     jwksUri: undefined,
     principalTypeClaim: 'principal_type',
     globalReadsArePublic: false,
+    legacyPathsArePublic: false,
     clockSkewSeconds: 60,
     maxTokenBytes: 8192,
   };

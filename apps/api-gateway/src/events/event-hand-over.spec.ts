@@ -1,8 +1,14 @@
 import type { EventQueue } from '@iss/queue';
 import { EventHandOver } from './event-hand-over';
 
-function handOver(wakeFanout: (eventIds: readonly string[]) => Promise<void>, warn = jest.fn()) {
-  const queue: Pick<EventQueue, 'wakeFanout'> = { wakeFanout };
+type Queue = Pick<EventQueue, 'wakeFanout' | 'wakeDelivery'>;
+
+function handOver(
+  wakeFanout: Queue['wakeFanout'],
+  warn = jest.fn(),
+  wakeDelivery: Queue['wakeDelivery'] = async () => {},
+) {
+  const queue: Queue = { wakeFanout, wakeDelivery };
   return { handOver: new EventHandOver(queue, warn), warn };
 }
 
@@ -63,5 +69,35 @@ describe('EventHandOver', () => {
     await events.close();
     expect(taken).toHaveLength(10_000);
     expect(taken.at(-1)).toBe('fits');
+  });
+
+  it('wakes deliveries without making its caller wait, and is not closed before they are handed over', async () => {
+    const taken: unknown[] = [];
+    const delivery = { deliveryId: 'd', subscriptionId: 's', tenantId: 't' };
+    const { handOver: events } = handOver(
+      async () => {},
+      jest.fn(),
+      async (deliveries) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        taken.push(...deliveries);
+      },
+    );
+    events.wake([delivery]);
+    expect(taken).toEqual([]);
+    await events.close();
+    expect(taken).toEqual([delivery]);
+  });
+
+  it('leaves deliveries to the sweep while the queue is down', async () => {
+    const { handOver: events, warn } = handOver(
+      async () => {},
+      jest.fn(),
+      async () => {
+        throw new Error('down');
+      },
+    );
+    events.wake([]);
+    await events.close();
+    expect(warn).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,4 +1,4 @@
-import { type EventQueue, rarely } from '@iss/queue';
+import { type DeliveryRef, type EventQueue, rarely } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 
 /** Events that wait for the queue at most; what comes beyond is left to the worker's sweep. */
@@ -14,10 +14,11 @@ const WARNING_PERIOD_MS = 10_000;
 export class EventHandOver {
   private waiting: string[] = [];
   private flushing: Promise<void> | undefined;
+  private readonly waking = new Set<Promise<void>>();
   private readonly warn: (message: string, error?: unknown) => void;
 
   constructor(
-    private readonly queue: Pick<EventQueue, 'wakeFanout'>,
+    private readonly queue: Pick<EventQueue, 'wakeFanout' | 'wakeDelivery'>,
     warn: (message: string, error?: unknown) => void,
   ) {
     this.warn = rarely(WARNING_PERIOD_MS, warn);
@@ -34,9 +35,18 @@ export class EventHandOver {
     this.flushing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.flush());
   }
 
+  /** The same for deliveries that are due without a fan-out. */
+  wake(deliveries: readonly DeliveryRef[]): void {
+    const waking = this.queue
+      .wakeDelivery(deliveries)
+      .catch((error: unknown) => this.warn('The queue does not take deliveries; the sweep will make them', error))
+      .finally(() => this.waking.delete(waking));
+    this.waking.add(waking);
+  }
+
   /** Hands over what waits, within the queue's own time limits. */
   async close(): Promise<void> {
-    await this.flushing;
+    await Promise.all([this.flushing, ...this.waking]);
   }
 
   private async flush(): Promise<void> {

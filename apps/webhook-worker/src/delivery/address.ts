@@ -6,7 +6,7 @@ type SpecialRange =
   Exclude<ReturnType<ipaddr.IPv4['range']>, 'unicast'> | Exclude<ReturnType<ipaddr.IPv6['range']>, 'unicast'>;
 
 /** Addresses at which clouds tell a machine its credentials. */
-const METADATA = ['169.254.169.254', '168.63.129.16', 'fd00:ec2::254'].map((address) => ipaddr.parse(address));
+const METADATA = ['169.254.169.254', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'].map(bytesOf);
 /** All that is handed out for global use so far. Whatever lies outside is special, named or not. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 const GLOBAL_UNICAST_BITS = 3;
@@ -19,7 +19,7 @@ const GLOBAL_UNICAST_BITS = 3;
 export function decideAddress(address: string): AddressVerdict {
   if (!ipaddr.isValid(address)) return 'invalid';
   const parsed = ipaddr.parse(address);
-  if (METADATA.some((metadata) => metadata.toNormalizedString() === parsed.toNormalizedString())) return 'metadata';
+  if (METADATA.includes(bytesOf(address))) return 'metadata';
   const range = parsed.range();
   if (range !== 'unicast') return range;
   if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST, GLOBAL_UNICAST_BITS)) return 'reserved';
@@ -33,4 +33,9 @@ const PRIVATE: readonly AddressVerdict[] = ['loopback', 'private', 'uniqueLocal'
 export function isAllowedAddress(address: string, allowPrivateTargets: boolean): boolean {
   const verdict = decideAddress(address);
   return verdict === 'public' || (allowPrivateTargets && PRIVATE.includes(verdict));
+}
+
+/** The same for all spellings of an address, whatever zone it names. */
+function bytesOf(address: string): string {
+  return ipaddr.parse(address).toByteArray().join('.');
 }

@@ -9,10 +9,12 @@ import {
 import type { Logger, SecretBox } from '@iss/platform';
 import { type EventQueue, rarely } from '@iss/queue';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { WorkWatch } from '../health/liveness';
 import type { WorkerMetrics } from '../health/worker-metrics';
 import { DeliveryFailure } from './delivery-failure';
 import type { Outcome } from './dispatcher';
 import { decideRetry } from './retry-policy';
+import { type AttemptTrace, traceAttempt } from './trace';
 import type { WebhookAnswer, WebhookClient } from './webhook-client';
 
 const USER_AGENT = 'identity-state-service-webhooks/1.0';
@@ -28,6 +30,7 @@ export interface DeliveryServiceParts {
   client: WebhookClient;
   secretBox: SecretBox;
   metrics: WorkerMetrics;
+  watch: Pick<WorkWatch, 'moved'>;
   logger: Logger;
   retryScheduleMs: readonly number[];
   /** For so long the result of an attempt is worth recording. */
@@ -48,13 +51,15 @@ export class DeliveryService {
     let attempt: DeliveryAttempt | null;
     try {
       attempt = await this.parts.deliveries.claim(pending.deliveryId);
+      this.parts.watch.moved();
     } catch (error) {
       this.warn('Deliveries cannot be claimed; the sweep will come back to them', error);
       return 'nothing';
     }
     if (attempt === null) return 'nothing';
-    const result = await this.send(attempt);
-    const recording = this.record(attempt, result).finally(() => this.recordings.delete(recording));
+    const trace = traceAttempt(attempt);
+    const result = await this.send(attempt, trace);
+    const recording = this.record(attempt, trace, result).finally(() => this.recordings.delete(recording));
     this.recordings.add(recording);
     return result.status === 'succeeded' ? 'succeeded' : 'failed';
   }
@@ -64,13 +69,14 @@ export class DeliveryService {
     await Promise.all(this.recordings);
   }
 
-  private async send(attempt: DeliveryAttempt): Promise<AttemptResult> {
+  private async send(attempt: DeliveryAttempt, trace: AttemptTrace): Promise<AttemptResult> {
     const startedAt = new Date();
     const started = performance.now();
     let answer: WebhookAnswer | undefined;
     let failure: DeliveryFailure | undefined;
     try {
-      answer = await this.parts.client.post(attempt.targetUrl, this.headersFor(attempt, startedAt), attempt.body);
+      const headers = this.headersFor(attempt, trace, startedAt);
+      answer = await this.parts.client.post(attempt.targetUrl, headers, attempt.body);
       failure = failureOf(answer);
     } catch (error) {
       failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('response', 'The request failed.');
@@ -88,7 +94,11 @@ export class DeliveryService {
     };
     if (failure === undefined) return { ...base, status: 'succeeded', retryInMs: null };
     const decision = decideRetry(
-      { attempt: attempt.attempt, retryAfterMs: answer?.retryAfterMs ?? null, isGone: answer?.statusCode === 410 },
+      {
+        attempt: attempt.scheduledAttempt,
+        retryAfterMs: answer?.retryAfterMs ?? null,
+        isGone: answer?.statusCode === 410,
+      },
       this.parts.retryScheduleMs,
       Math.random(),
     );
@@ -97,11 +107,12 @@ export class DeliveryService {
       : { ...base, status: 'dead', retryInMs: null };
   }
 
-  private headersFor(attempt: DeliveryAttempt, at: Date): Record<string, string> {
+  private headersFor(attempt: DeliveryAttempt, trace: AttemptTrace, at: Date): Record<string, string> {
     return {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
       ...(attempt.requestId !== null && { 'x-request-id': attempt.requestId }),
+      traceparent: trace.traceparent,
       ...signDelivery({
         secrets: this.secretsOf(attempt),
         id: eventIdOf(attempt.eventId),
@@ -122,30 +133,36 @@ export class DeliveryService {
     }
   }
 
-  private async record(attempt: DeliveryAttempt, result: AttemptResult): Promise<void> {
+  /** Records the result, and writes the attempt's one log line: whom it was for and how it went, never what was sent. */
+  private async record(attempt: DeliveryAttempt, trace: AttemptTrace, result: AttemptResult): Promise<void> {
     const recorded = await this.recordWhileHeld(result);
-    const { logger, metrics, queue } = this.parts;
+    const { logger, metrics, queue, watch } = this.parts;
     const facts = {
+      trace_id: trace.traceId,
+      request_id: attempt.requestId,
+      event_id: eventIdOf(attempt.eventId),
+      event_type: attempt.eventType,
       delivery_id: attempt.deliveryId,
       subscription_id: attempt.subscriptionId,
       tenant_id: attempt.tenantId,
-      event_id: eventIdOf(attempt.eventId),
-      request_id: attempt.requestId,
+      target_host: URL.parse(attempt.targetUrl)?.host ?? null,
       attempt: result.attempt,
       status: result.status,
       status_code: result.statusCode,
       error_phase: result.errorPhase,
+      latency_ms: Math.round(result.latencyMs),
     };
     if (recorded === null || !recorded.held) {
       logger.warn(facts, 'The result was not recorded: the delivery has gone on without it');
       return;
     }
+    watch.moved();
     metrics.delivered(result.status);
-    if (result.status === 'succeeded') logger.debug(facts, 'Delivered');
-    else logger.info(facts, 'Not delivered');
-    if (recorded.disabledReason !== null) {
-      logger.warn({ ...facts, disabled_reason: recorded.disabledReason }, 'Subscription disabled');
-    } else if (result.retryInMs !== null) {
+    const { disabledReason } = recorded;
+    if (result.status === 'succeeded') logger.info(facts, 'Delivered');
+    else if (disabledReason === null) logger.warn(facts, 'Not delivered');
+    else logger.warn({ ...facts, disabled_reason: disabledReason }, 'Not delivered. Subscription disabled');
+    if (disabledReason === null && result.retryInMs !== null) {
       // Lost, it would be found by the sweep.
       await queue
         .wakeDelivery([attempt], result.retryInMs + WAKE_MARGIN_MS)

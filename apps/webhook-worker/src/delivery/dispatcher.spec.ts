@@ -26,6 +26,14 @@ class Deliveries {
       await this.end(next, outcome);
   }
 
+  /** Lets deliveries of a subscription fail, one after the other. */
+  async fail(dispatcher: Dispatcher, tenantId: string, subscription: string, count: number): Promise<void> {
+    for (const delivery of pending(tenantId, subscription, count)) {
+      dispatcher.offer([delivery]);
+      await this.end(delivery.deliveryId, 'failed');
+    }
+  }
+
   ids(): string[] {
     return this.started.map((delivery) => delivery.deliveryId);
   }
@@ -124,20 +132,85 @@ describe('Dispatcher', () => {
     expect(deliveries.started).toHaveLength(2);
   });
 
-  it('keeps many of one subscription waiting, few while it fails, and leaves the rest where they are', async () => {
+  it('keeps many of one tenant waiting, few of a subscription that fails, and leaves the rest where they are', async () => {
     const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 2);
-    dispatcher.offer(pending('a', 's', 30_000));
+    const dispatcher = new Dispatcher(deliveries.deliver, 4);
+    dispatcher.offer([...pending('a', 's1', 15_000), ...pending('a', 's2', 15_000)]);
     expect(dispatcher.load()).toEqual({ running: 2, waiting: 19_998 });
-    expect(dispatcher.backlogged()).toEqual(['a/s']);
+    expect(dispatcher.backlogged()).toEqual(['a/s1', 'a/s2']);
 
-    dispatcher.offer(pending('b', 'dead', 1));
-    await deliveries.end('a/s#0');
-    await deliveries.end('a/s#1');
-    await deliveries.end('b/dead#0', 'failed');
+    await deliveries.fail(dispatcher, 'b', 'dead', 5);
     dispatcher.offer(pending('b', 'dead', 30_000));
-    expect(dispatcher.load().waiting).toBeLessThan(20_300);
-    expect(dispatcher.backlogged()).toEqual(['a/s', 'b/dead']);
+    expect(dispatcher.load()).toEqual({ running: 3, waiting: 19_998 + 199 });
+    expect(dispatcher.backlogged()).toEqual(['a/s1', 'a/s2', 'b/dead']);
+  });
+
+  it('leaves slots to others, whatever a tenant has waiting', async () => {
+    const deliveries = new Deliveries();
+    const dispatcher = new Dispatcher(deliveries.deliver, 10);
+    dispatcher.offer(Array.from({ length: 1_000 }, (_, index) => pending('burst', `s${index}`, 5)).flat());
+    expect(deliveries.running.size).toBe(5);
+    dispatcher.offer([...pending('b', 's', 1), ...pending('c', 's', 1), ...pending('d', 's', 3)]);
+    expect(deliveries.ids().slice(5)).toEqual(['b/s#0', 'c/s#0', 'd/s#0', 'd/s#1', 'd/s#2']);
+    await deliveries.end('b/s#0');
+    await deliveries.end('c/s#0');
+    expect([...deliveries.running.keys()].filter((id) => id.startsWith('burst'))).toHaveLength(5);
+  });
+
+  describe('with a subscription that failed five times in a row', () => {
+    const running = (deliveries: Deliveries): string[] => [...deliveries.running.keys()];
+
+    it('makes one attempt at a time until one succeeds', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 100);
+      await deliveries.fail(dispatcher, 'a', 'dead', 5);
+      dispatcher.offer(pending('a', 'dead', 20));
+      for (let count = 0; count < 10; count += 1) {
+        expect(running(deliveries)).toEqual([`a/dead#${count}`]);
+        await deliveries.end(`a/dead#${count}`, 'failed');
+      }
+      await deliveries.end('a/dead#10');
+      expect(running(deliveries)).toEqual(['a/dead#11', 'a/dead#12']);
+      await deliveries.end('a/dead#11', 'failed');
+      await deliveries.end('a/dead#12');
+      expect(running(deliveries)).toEqual(['a/dead#13', 'a/dead#14']);
+    });
+
+    it('does not take finding nothing to do for an answer', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 100);
+      await deliveries.fail(dispatcher, 'a', 'dead', 5);
+      dispatcher.offer(pending('a', 'dead', 20));
+      await deliveries.end('a/dead#0', 'nothing');
+      expect(running(deliveries)).toEqual(['a/dead#1']);
+    });
+
+    it('gives a quarter of the slots to all of them, and the others take turns with them', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 8);
+      const tenants = ['a', 'b', 'c', 'd', 'e'];
+      for (const tenant of tenants) await deliveries.fail(dispatcher, tenant, 'dead', 5);
+      for (const tenant of tenants) dispatcher.offer(pending(tenant, 'dead', 20));
+      expect(running(deliveries)).toEqual(['a/dead#0', 'b/dead#0']);
+      dispatcher.offer([...pending('x', 'healthy', 20), ...pending('y', 'healthy', 20)]);
+      expect(running(deliveries).filter((id) => id.includes('healthy'))).toHaveLength(6);
+      await deliveries.end('a/dead#0', 'failed');
+      expect(running(deliveries).filter((id) => id.includes('dead'))).toEqual(['b/dead#0', 'c/dead#0']);
+    });
+
+    it.each([1, 2, 3])('forgets neither them nor the others with %d slots', async (concurrency) => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, concurrency);
+      await deliveries.fail(dispatcher, 'a', 'dead', 5);
+      dispatcher.offer([...pending('a', 'dead', 40), ...pending('b', 'healthy', 40)]);
+      for (let count = 0; count < 20; count += 1) {
+        const [next = ''] = running(deliveries);
+        await deliveries.end(next, next.startsWith('a/') ? 'failed' : 'succeeded');
+      }
+      const started = deliveries.ids().slice(5);
+      expect(started.filter((id) => id.startsWith('a/')).length).toBeGreaterThanOrEqual(4);
+      expect(started.filter((id) => id.startsWith('b/')).length).toBeGreaterThanOrEqual(8);
+    });
   });
 
   it('takes a delivery that throws for a failure', async () => {

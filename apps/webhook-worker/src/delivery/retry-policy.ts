@@ -4,7 +4,7 @@ const MAX_WAIT_MS = 86_400_000;
 const JITTER = 0.2;
 
 export interface FailedAttempt {
-  /** Number of the attempt, from 1. */
+  /** Place of the attempt in the schedule, from 1. */
   attempt: number;
   /** What the answer's Retry-After asks for. */
   retryAfterMs: number | null;

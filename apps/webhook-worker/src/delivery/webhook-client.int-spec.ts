@@ -129,6 +129,56 @@ describe('WebhookClient', () => {
     });
   });
 
+  it('refuses a flood of headers that are short each', async () => {
+    const flood = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      for (let count = 0; count < 2_000; count += 1) socket.write(`x-${count}: 0123456789\r\n`);
+      socket.write('\r\n');
+    });
+    expect(await failureOf(`http://127.0.0.1:${flood}/`)).toMatchObject({ phase: 'response' });
+  });
+
+  it.each([
+    ['headers', 'x', 'HTTP/1.1 200 OK\r\nx-slow: '],
+    ['interim answers', 'HTTP/1.1 102 Processing\r\n\r\n', ''],
+  ])('gives up on %s without end', async (_, piece, start) => {
+    const port = await serve((socket) => {
+      socket.write(start);
+      const timer = setInterval(() => socket.write(piece), 10);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const failure = await failureOf(`http://127.0.0.1:${port}/`, { totalTimeoutMs: 300 });
+    expect(['timeout', 'response']).toContain(failure.phase);
+  });
+
+  it('gives up on a receiver that does not read', async () => {
+    const port = await serve((socket) => socket.pause());
+    const posted = client({ totalTimeoutMs: 300 }).post(`http://127.0.0.1:${port}/`, {}, 'x'.repeat(16_000_000));
+    await expect(posted).rejects.toMatchObject({ phase: 'timeout' });
+  });
+
+  it('does not unpack what it is answered', async () => {
+    receiver.always({ status: 200, headers: { 'content-encoding': 'gzip' }, body: 'no gzip at all' });
+    expect(await client().post(receiver.url, {}, '{}')).toMatchObject({ statusCode: 200 });
+  });
+
+  it.each([
+    [429, '3', 3_000],
+    [503, '86400', 86_400_000],
+    [503, 'soon', null],
+    [429, '-1', null],
+  ])('gives the Retry-After of a %d that says %s', async (status, value, retryAfterMs) => {
+    receiver.always({ status, headers: { 'retry-after': value } });
+    expect(await client().post(receiver.url, {}, '{}')).toEqual({ statusCode: status, retryAfterMs });
+  });
+
+  it('gives a Retry-After that is a date', async () => {
+    receiver.always({ status: 503, headers: { 'retry-after': new Date(Date.now() + 60_000).toUTCString() } });
+    const { retryAfterMs } = await client().post(receiver.url, {}, '{}');
+    expect(retryAfterMs).toBeGreaterThan(30_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+  });
+
   it('gives up on an answer that drips in', async () => {
     const port = await serve((socket) => {
       const timer = setInterval(() => socket.write('H'), 20);
@@ -180,6 +230,8 @@ describe('WebhookClient in a deployment', () => {
     '[::1]',
     '[::ffff:127.0.0.1]',
     '[::127.0.0.1]',
+    '127.0.0.1.',
+    '１２７.0.0.1',
     '[64:ff9b::7f00:1]',
     '[2002:7f00:1::]',
     '0.0.0.0',
@@ -189,6 +241,12 @@ describe('WebhookClient in a deployment', () => {
     '[fd00:ec2::254]',
     '[fe80::1]',
     '100.64.0.1',
+    '198.18.0.1',
+    '203.0.113.1',
+    '240.0.0.1',
+    '[2001::7f00:1]',
+    '[::]',
+    '[fec0::1]',
     '224.0.0.1',
     '255.255.255.255',
   ])('refuses the literal %s without connecting', async (host) => {
@@ -199,14 +257,40 @@ describe('WebhookClient in a deployment', () => {
     });
   });
 
-  it('refuses a name that resolves to such an address, and says nothing of it', async () => {
+  it.each([
+    ['such addresses', ['127.0.0.1', '::1', '10.1.2.3']],
+    ['one such address among public ones', ['93.184.215.14', '2606:4700:4700::1111', '169.254.169.254']],
+  ])('refuses a name that resolves to %s, and says nothing of it', async (_, addresses) => {
     const connections: Socket[] = [];
     const port = await serve((socket) => connections.push(socket));
-    const settings = { ...deployed, resolve: async () => ['127.0.0.1', '::1', '10.1.2.3'] };
+    const settings = { ...deployed, resolve: async () => addresses };
     const failure = await failureOf(`https://receiver.example:${port}/`, settings);
     expect(failure).toMatchObject({ phase: 'blocked' });
     expect(failure.message).not.toMatch(/\d/);
     expect(connections).toHaveLength(0);
+  });
+
+  it.each(['localhost', 'localhost.', 'ｌｏｃａｌｈｏｓｔ'])('does not reach this machine as %s', async (host) => {
+    const connections: Socket[] = [];
+    const port = await serve((socket) => connections.push(socket));
+    const resolve: Resolve = async () => ['127.0.0.1'];
+    expect(await failureOf(`https://${host}:${port}/`, { ...deployed, resolve })).toMatchObject({ phase: 'blocked' });
+    expect(connections).toHaveLength(0);
+  });
+
+  it.each([
+    ['https:\\\\127.0.0.1\\', 'blocked'],
+    ['https://user@127.0.0.1/', 'target'],
+    ['https://:password@example.com/', 'target'],
+    ['http://example.com/', 'target'],
+    ['https://[fe80::1%25eth0]/', 'target'],
+    ['https://127.0.0.1:65536/', 'target'],
+    ['https://example.com\r\nHost: internal/', 'target'],
+    ['https://exam ple.com/', 'target'],
+    ['', 'target'],
+  ])('refuses the URL %j in the phase %s', async (target, phase) => {
+    const resolve: Resolve = async () => ['127.0.0.1'];
+    expect(await failureOf(target, { ...deployed, resolve })).toMatchObject({ phase });
   });
 
   it('asks for the addresses of a name once a connection, and decides anew for the next', async () => {
@@ -235,7 +319,7 @@ describe('WebhookClient in a deployment', () => {
     const port = new URL(receiver.url).port;
     const resolve: Resolve = async (hostname) => {
       asked.push(hostname);
-      return ['169.254.169.254', '127.0.0.1'];
+      return ['127.0.0.1'];
     };
     expect(await client({ resolve }).post(`http://receiver.example:${port}/`, {}, '{}')).toMatchObject({
       statusCode: 204,

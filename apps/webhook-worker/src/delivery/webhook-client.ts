@@ -103,20 +103,31 @@ function guardedConnector(settings: WebhookClientSettings): buildConnector.conne
   };
 }
 
-/** What the socket asks for the addresses of a name; it connects to one of those that it is given. */
+/**
+ * What the socket asks for the addresses of a name; it connects to one of those that it is given. A name with but one
+ * address that is not allowed is refused: nobody can say which of them it would be.
+ */
 function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const allowed = addresses.filter(isAllowed).map((address) => ({ address, family: isIP(address) }));
-        const [first] = allowed;
-        if (first === undefined) callback(blocked(), '');
-        else if (options.all === true) callback(null, allowed);
-        else callback(null, first.address, first.family);
+        const [first] = addresses;
+        if (first === undefined) callback(unknownName(), '');
+        else if (!addresses.every(isAllowed)) callback(blocked(), '');
+        else if (options.all === true)
+          callback(
+            null,
+            addresses.map((address) => ({ address, family: isIP(address) })),
+          );
+        else callback(null, first, isIP(first));
       },
-      () => callback(new DeliveryFailure('dns', 'The name of the host has no address.'), ''),
+      () => callback(unknownName(), ''),
     );
   };
+}
+
+function unknownName(): DeliveryFailure {
+  return new DeliveryFailure('dns', 'The name of the host has no address.');
 }
 
 function blocked(): DeliveryFailure {

@@ -1,6 +1,7 @@
 import type { OutboxStore, PendingDelivery } from '@iss/persistence';
 import { type EventQueue, MAX_IDS_PER_JOB } from '@iss/queue';
 import type { Dispatcher } from '../delivery/dispatcher';
+import type { WorkWatch } from '../health/liveness';
 
 /** Deliveries that one statement makes; events beyond wait for the next. */
 const MAX_DELIVERIES_PER_STATEMENT = 5_000;
@@ -11,12 +12,14 @@ export class FanoutService {
     private readonly outbox: OutboxStore,
     private readonly queue: Pick<EventQueue, 'wakeDelivery'>,
     private readonly dispatcher: Pick<Dispatcher, 'offer'>,
+    private readonly watch: Pick<WorkWatch, 'moved'>,
   ) {}
 
   /** Fans these events (bare UUIDs) out, each once however often it is asked for. */
   async fanOut(eventIds: readonly string[]): Promise<void> {
     for (let left = eventIds.length; left > 0;) {
       const made = await this.outbox.fanOut(eventIds, MAX_DELIVERIES_PER_STATEMENT);
+      this.watch.moved();
       left = made.left;
       await this.share(made.pending);
     }

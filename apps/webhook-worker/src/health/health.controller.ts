@@ -1,20 +1,24 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Registry } from 'prom-client';
+import { Liveness } from './liveness';
 import { ReadinessService, type WorkerReadiness } from './readiness.service';
 
 /** What probes and operators ask of the worker. */
 @Controller()
 export class HealthController {
   constructor(
+    private readonly liveness: Liveness,
     private readonly readiness: ReadinessService,
     private readonly metrics: Registry,
   ) {}
 
-  /** Liveness: says only that the process lives. */
+  /** Liveness: 503 when only a restart mends what is wrong. */
   @Get('health')
-  health(): { status: 'ok' } {
-    return { status: 'ok' };
+  async health(@Res({ passthrough: true }) response: Response): Promise<{ status: 'ok' | 'stuck' }> {
+    const isAlive = await this.liveness.isAlive();
+    response.status(isAlive ? 200 : 503);
+    return { status: isAlive ? 'ok' : 'stuck' };
   }
 
   @Get('v1/ops/readiness')

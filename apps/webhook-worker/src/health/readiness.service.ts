@@ -1,4 +1,4 @@
-import { Database, DeliveryStore, OutboxStore } from '@iss/persistence';
+import { BacklogStore, Database } from '@iss/persistence';
 import { migrated, reachable, type Readiness, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
@@ -10,8 +10,7 @@ export type WorkerReadiness = Readiness<'database' | 'migrations' | 'queue' | 'o
 export class ReadinessService {
   constructor(
     private readonly database: Database,
-    private readonly outbox: OutboxStore,
-    private readonly deliveries: DeliveryStore,
+    private readonly backlog: BacklogStore,
     private readonly queue: EventQueue,
   ) {}
 
@@ -21,8 +20,8 @@ export class ReadinessService {
       reachable(() => this.database.ping(), 'failed'),
       migrated(() => this.database.missingMigrations()),
       reachable(() => this.queue.ping(), 'degraded'),
-      timely('event', () => this.outbox.lagMs()),
-      timely('due delivery', () => this.deliveries.oldestDueMs()),
+      timely('event', () => this.backlog.oldestEventMs()),
+      timely('due delivery', () => this.backlog.oldestDeliveryMs()),
     ]);
     const isReady = database.status === 'ok' && migrations.status === 'ok';
     return { status: isReady ? 'ready' : 'not_ready', checks: { database, migrations, queue, outbox, deliveries } };

@@ -1,8 +1,9 @@
-import type { DeliveryStore, OutboxStore } from '@iss/persistence';
+import type { DeliveryStore, OutboxStore, Position } from '@iss/persistence';
 import type { Logger } from '@iss/platform';
 import { rarely } from '@iss/queue';
 import type { Dispatcher } from '../delivery/dispatcher';
 import type { FanoutService } from '../fanout/fanout.service';
+import { jittered, Rounds } from './rounds';
 
 /** The queue wakes sooner than that, so that what has waited longer was not woken. */
 const OVERDUE_MS = 2_000;
@@ -13,10 +14,10 @@ const BUSY_PAUSE_MS = 100;
 const WARNING_PERIOD_MS = 10_000;
 
 export interface SweepParts {
-  outbox: OutboxStore;
-  deliveries: DeliveryStore;
-  fanout: FanoutService;
-  dispatcher: Dispatcher;
+  outbox: Pick<OutboxStore, 'waiting'>;
+  deliveries: Pick<DeliveryStore, 'overdue'>;
+  fanout: Pick<FanoutService, 'fanOut'>;
+  dispatcher: Pick<Dispatcher, 'backlogged' | 'offer'>;
   logger: Logger;
   intervalMs: number;
 }
@@ -26,9 +27,9 @@ export interface SweepParts {
  * deliveries that are due and that nobody works on. Any number of workers may sweep at once.
  */
 export class SweepService {
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> = Promise.resolve();
-  private isStopped = false;
+  private readonly rounds = new Rounds(() => this.sweep());
+  /** Each sweep goes on where the one before it ended, so that a backlog at the front hides nobody behind it. */
+  private after: Position | null = null;
   private readonly warn: (message: string, error: unknown) => void;
 
   constructor(private readonly parts: SweepParts) {
@@ -37,36 +38,27 @@ export class SweepService {
 
   /** Sweeps from now on, again and again. */
   start(): void {
-    this.schedule(0);
+    this.rounds.start();
   }
 
   /** Resolves when the sweep that runs has ended. */
-  async stop(): Promise<void> {
-    this.isStopped = true;
-    clearTimeout(this.timer);
-    await this.sweeping;
-  }
-
-  private schedule(pauseMs: number): void {
-    if (this.isStopped) return;
-    this.timer = setTimeout(() => {
-      this.sweeping = this.sweep().then((pause) => this.schedule(pause));
-    }, pauseMs);
+  stop(): Promise<void> {
+    return this.rounds.stop();
   }
 
   /** Resolves with the pause until the next one. */
   private async sweep(): Promise<number> {
-    const { outbox, deliveries, fanout, dispatcher, intervalMs } = this.parts;
-    // Several workers don't sweep in step.
-    const pauseMs = intervalMs * (0.75 + 0.5 * Math.random());
+    const { outbox, deliveries, fanout, dispatcher } = this.parts;
+    const pauseMs = jittered(this.parts.intervalMs);
     try {
       const eventIds = await outbox.waiting(OVERDUE_MS, MAX_EVENTS);
       await fanout.fanOut(eventIds);
       const backlogged = dispatcher.backlogged();
-      const overdue = await deliveries.overdue(OVERDUE_MS, MAX_DELIVERIES, backlogged);
-      dispatcher.offer(overdue);
-      const isMore = eventIds.length === MAX_EVENTS || overdue.length === MAX_DELIVERIES || backlogged.length > 0;
-      return isMore ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
+      const overdue = await deliveries.overdue(OVERDUE_MS, { limit: MAX_DELIVERIES, after: this.after }, backlogged);
+      dispatcher.offer(overdue.items);
+      const isMore = eventIds.length === MAX_EVENTS || overdue.next !== null || this.after !== null;
+      this.after = overdue.next;
+      return isMore || backlogged.length > 0 ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
     } catch (error) {
       this.warn('The sweep failed; it is repeated', error);
       return pauseMs;

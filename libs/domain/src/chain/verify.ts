@@ -38,6 +38,19 @@ export interface DiffVerification {
   chain: Verification['chain'] & { from: Verification['chain']; to: Verification['chain'] };
 }
 
+/** What a check found of a snapshot's text, and its links: enough to walk a chain without keeping the texts. */
+export interface CheckedLink {
+  snapshotVersion: number;
+  envelopeHash: string | null;
+  prevHash: string | null;
+  /** Whether the text is the one that was sealed; null where no hash was stored. */
+  valid: boolean | null;
+}
+/** The same with the hash that was computed anew. */
+export interface CheckedSnapshot extends CheckedLink {
+  hash: HashVerification;
+}
+
 /**
  * Recomputes from stored rows what their writer claims; trusts nothing that was stored beside the text.
  *
@@ -54,14 +67,74 @@ export function verifySnapshot(
   parents: readonly StoredSnapshot[],
   depth = Math.max(1, parents.length),
 ): Verification {
-  const hash = verifyHash(snapshot);
+  return verifyChecked(mode, checkSnapshot(snapshot), mode === 'chain' ? parents.map(checkLink) : [], depth);
+}
+
+/** {@link verifySnapshot} for what was checked before. */
+export function verifyChecked(
+  mode: 'hash' | 'chain',
+  snapshot: CheckedSnapshot,
+  parents: readonly CheckedLink[],
+  depth: number,
+): Verification {
   const chain = { prev_hash: snapshot.prevHash, valid: null, depth: 0 };
   return {
     mode,
     chain_supported: snapshot.envelopeHash !== null,
-    hash: { alg: HASH_ALGORITHM, ...hash },
-    chain: mode === 'hash' ? chain : { ...chain, ...walk(snapshot, hash.valid, parents, depth) },
+    hash: { alg: HASH_ALGORITHM, ...snapshot.hash },
+    chain: mode === 'hash' ? chain : { ...chain, ...walkChain(snapshot, parents, depth) },
   };
+}
+
+/** Checks a snapshot's own text and hash in full. */
+export function checkSnapshot(snapshot: StoredSnapshot): CheckedSnapshot {
+  const hash = verifyHash(snapshot);
+  return { ...linkOf(snapshot), valid: hash.valid, hash };
+}
+
+/**
+ * Checks a snapshot as a link of a chain, as fast as hashing: bytes that have the stored hash, to which a child's
+ * `prev_hash` is compared, are those that were sealed, and are not parsed again. Whatever the quick look does not
+ * confirm gets the full one.
+ */
+export function checkLink(snapshot: StoredSnapshot): CheckedLink {
+  const { envelopeText, envelopeHash, snapshotId, snapshotVersion } = snapshot;
+  const isQuicklyConfirmed =
+    hashText(envelopeText) === envelopeHash &&
+    envelopeText.includes(`"snapshot_id":"${snapshotId}"`) &&
+    envelopeText.includes(`"snapshot_version":${snapshotVersion},`);
+  return { ...linkOf(snapshot), valid: isQuicklyConfirmed || verifyHash(snapshot).valid };
+}
+
+/**
+ * Follows up to `depth` links from a snapshot to its parents (newest first). `valid` is as {@link verifySnapshot} says of
+ * a chain; `depth` is the number of links that were followed.
+ */
+export function walkChain(
+  snapshot: CheckedLink,
+  parents: readonly CheckedLink[],
+  depth: number,
+): { valid: boolean | null; depth: number } {
+  let { valid } = snapshot;
+  let child = snapshot;
+  let followed = 0;
+  while (followed < depth && child.snapshotVersion > 1) {
+    const parent = parents[followed];
+    if (parent === undefined || parent.snapshotVersion !== child.snapshotVersion - 1) {
+      return { valid: false, depth: followed };
+    }
+    valid = allValid([valid, linkHolds(child, parent), parent.valid]);
+    child = parent;
+    followed++;
+  }
+  if (child.snapshotVersion === 1) valid = allValid([valid, child.prevHash === null]);
+  return { valid, depth: followed };
+}
+
+/** One verdict from several: false wins over null (unknown), null over true. */
+export function allValid(verdicts: readonly (boolean | null)[]): boolean | null {
+  if (verdicts.includes(false)) return false;
+  return verdicts.includes(null) ? null : true;
 }
 
 /** The verification of a diff, from those of its two snapshots: `chain` is that of `to`, and both must hold. */
@@ -70,7 +143,7 @@ export function verificationOfDiff(from: Verification, to: Verification): DiffVe
     mode: to.mode,
     chain_supported: from.chain_supported && to.chain_supported,
     hash: { alg: HASH_ALGORITHM, from: figures(from.hash), to: figures(to.hash) },
-    chain: { ...to.chain, valid: both(from.chain.valid, to.chain.valid), from: from.chain, to: to.chain },
+    chain: { ...to.chain, valid: allValid([from.chain.valid, to.chain.valid]), from: from.chain, to: to.chain },
   };
 }
 
@@ -88,50 +161,13 @@ function verifyHash(snapshot: StoredSnapshot): HashVerification {
   return { value, stored, valid: isIntact && value === stored };
 }
 
-function walk(
-  snapshot: StoredSnapshot,
-  isSnapshotValid: boolean | null,
-  parents: readonly StoredSnapshot[],
-  depth: number,
-): { valid: boolean | null; depth: number } {
-  let valid = isSnapshotValid;
-  let child = snapshot;
-  let followed = 0;
-  while (followed < depth && child.snapshotVersion > 1) {
-    const parent = parents[followed];
-    if (parent === undefined || parent.snapshotVersion !== child.snapshotVersion - 1) {
-      return { valid: false, depth: followed };
-    }
-    valid = both(both(valid, linkHolds(child, parent)), isParentValid(parent));
-    child = parent;
-    followed++;
-  }
-  if (child.snapshotVersion === 1) valid = both(valid, child.prevHash === null);
-  return { valid, depth: followed };
+function linkOf({ snapshotVersion, envelopeHash, prevHash }: StoredSnapshot): Omit<CheckedLink, 'valid'> {
+  return { snapshotVersion, envelopeHash, prevHash };
 }
 
-/**
- * A walk of 1,000 is as fast as hashing: bytes that have the stored hash, to which a child's `prev_hash` is compared, are
- * those that were sealed, and are not parsed again. Whatever the quick look does not confirm gets the full one.
- */
-function isParentValid(parent: StoredSnapshot): boolean | null {
-  const { envelopeText, envelopeHash, snapshotId, snapshotVersion } = parent;
-  const isQuicklyConfirmed =
-    hashText(envelopeText) === envelopeHash &&
-    envelopeText.includes(`"snapshot_id":"${snapshotId}"`) &&
-    envelopeText.includes(`"snapshot_version":${snapshotVersion},`);
-  return isQuicklyConfirmed || verifyHash(parent).valid;
-}
-
-function linkHolds(child: StoredSnapshot, parent: StoredSnapshot): boolean | null {
+function linkHolds(child: CheckedLink, parent: CheckedLink): boolean | null {
   if (child.prevHash === null && parent.envelopeHash === null) return null;
   return child.prevHash === parent.envelopeHash;
-}
-
-/** False wins over null (unknown), null over true. */
-function both(left: boolean | null, right: boolean | null): boolean | null {
-  if (left === false || right === false) return false;
-  return left === null || right === null ? null : true;
 }
 
 function names(envelope: JsonValue, { snapshotId, snapshotVersion }: StoredSnapshot): boolean {

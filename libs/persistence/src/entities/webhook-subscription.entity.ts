@@ -37,6 +37,15 @@ export class WebhookSubscriptionEntity {
   @Column({ name: 'secret_last_rotated_at', type: 'timestamptz', insert: false })
   secretLastRotatedAt: Date;
 
+  @Column({ name: 'previous_secret_sealed', type: 'text', nullable: true, select: false })
+  previousSecretSealed: string | null;
+
+  @Column({ name: 'previous_secret_until', type: 'timestamptz', nullable: true, select: false })
+  previousSecretUntil: Date | null;
+
+  @Column({ name: 'failing_since', type: 'timestamptz', nullable: true, select: false })
+  failingSince: Date | null;
+
   @Column({ name: 'created_at', type: 'timestamptz', insert: false, update: false })
   createdAt: Date;
 

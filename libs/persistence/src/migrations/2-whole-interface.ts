@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Refresh requests, transfer offers, first answers by Idempotency-Key, rate limits, and the trace of an event. */
+/**
+ * Refresh requests, transfer offers, first answers by Idempotency-Key, rate limits, the trace of an event, retention, and
+ * hashes that an import left out.
+ */
 const UP = `
 CREATE TABLE refresh_requests (
   refresh_request_id        uuid PRIMARY KEY,
@@ -56,9 +59,55 @@ CREATE UNLOGGED TABLE rate_limits (
 ) WITH (fillfactor = 50);
 
 ALTER TABLE outbox_events ADD COLUMN traceparent text;
+
+DROP INDEX updates_by_tenant, updates_by_subject;
+CREATE INDEX updates_by_tenant ON updates (tenant_id, status, created_at DESC, update_id DESC);
+CREATE INDEX updates_by_subject ON updates (subject_key, status, created_at DESC, update_id DESC);
+
+ALTER TABLE deliveries ADD COLUMN retries_from integer NOT NULL DEFAULT 0;
+COMMENT ON COLUMN deliveries.retries_from IS 'Attempts made before the last redelivery, which starts the retry schedule anew';
+
+CREATE INDEX deliveries_finished ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX outbox_events_done ON outbox_events (fanned_out_at, event_id) WHERE fanned_out_at IS NOT NULL;
+CREATE INDEX rate_limits_by_age ON rate_limits (window_start);
+
+CREATE INDEX snapshots_unsealed ON snapshots (subject_key, snapshot_version)
+  WHERE envelope_hash IS NULL OR (prev_hash IS NULL AND snapshot_version > 1);
+COMMENT ON INDEX snapshots_unsealed IS 'What an import left for npm run db:fill-hashes; empty otherwise';
+
+CREATE OR REPLACE FUNCTION refuse_snapshot_change() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+  filled snapshots;
+BEGIN
+  -- An import may leave hashes out. Each may be filled in, once, with the one value that it can have, alone.
+  IF TG_OP = 'UPDATE' THEN
+    IF OLD.envelope_hash IS NULL THEN
+      filled := OLD;
+      filled.envelope_hash := sha256(convert_to(OLD.envelope, 'UTF8'));
+      IF NEW IS NOT DISTINCT FROM filled THEN RETURN NEW; END IF;
+    END IF;
+    IF OLD.prev_hash IS NULL AND NEW.prev_hash IS NOT NULL THEN
+      filled := OLD;
+      filled.prev_hash := (SELECT parent.envelope_hash FROM snapshots parent
+                            WHERE parent.subject_key = OLD.subject_key
+                              AND parent.snapshot_version = OLD.snapshot_version - 1);
+      IF NEW IS NOT DISTINCT FROM filled THEN RETURN NEW; END IF;
+    END IF;
+  END IF;
+  RAISE EXCEPTION 'snapshots are immutable: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+END $$;
 `;
 
 const DOWN = `
+CREATE OR REPLACE FUNCTION refuse_snapshot_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'snapshots are immutable: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+END $$;
+DROP INDEX deliveries_finished, outbox_events_done, snapshots_unsealed;
+ALTER TABLE deliveries DROP COLUMN retries_from;
+DROP INDEX updates_by_tenant, updates_by_subject;
+CREATE INDEX updates_by_tenant ON updates (tenant_id, created_at DESC, update_id DESC);
+CREATE INDEX updates_by_subject ON updates (subject_key, created_at DESC, update_id DESC);
 ALTER TABLE outbox_events DROP COLUMN traceparent;
 DROP TABLE rate_limits, idempotency_keys, transfer_offers, refresh_requests;
 `;

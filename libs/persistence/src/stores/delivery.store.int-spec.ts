@@ -3,7 +3,9 @@ import { createTestDatabase, type TestDatabase } from '../../../../tools/testing
 import { type Database, openDatabase } from '../database';
 import { statement } from '../sql';
 import { type AttemptResult, type DeliveryAttempt, DeliveryStore } from './delivery.store';
-import { OutboxStore } from './outbox.store';
+import type { Page, Position } from '../page';
+import { BacklogStore } from './backlog.store';
+import { OutboxStore, type PendingDelivery } from './outbox.store';
 
 const SETTINGS = { leaseMs: 60_000, disableAfterMs: 5 * 86_400_000 };
 const ADD_SUBSCRIPTION = statement(
@@ -15,8 +17,9 @@ const ADD_SUBSCRIPTION = statement(
 );
 const ADD_DELIVERY = statement(
   'spec_delivery',
-  `WITH e AS (INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, fanned_out_at)
-              VALUES ($1, 'acme', 'identity.snapshot.created', '{"é":1}', 'req-1', now()))
+  `WITH e AS (INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent, fanned_out_at)
+              VALUES ($1, 'acme', 'identity.snapshot.created', '{"é":1}', 'req-1',
+                      '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', now()))
    INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, next_at)
    VALUES ($2, $1, $3, 'acme', 'identity.snapshot.created', 'pending', now() - $4 * interval '1 millisecond')`,
 );
@@ -117,8 +120,10 @@ describe('DeliveryStore.claim', () => {
       eventId: expect.any(String),
       eventType: 'identity.snapshot.created',
       requestId: 'req-1',
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       body: '{"é":1}',
       attempt: 1,
+      scheduledAttempt: 1,
       targetUrl: 'https://example.com/hook',
       secretSealed: 'sealed',
       previousSecretSealed: null,
@@ -319,17 +324,36 @@ describe('The statements of a delivery', () => {
 });
 
 describe('DeliveryStore.overdue', () => {
+  const FIRST_PAGE = { limit: 10, after: null };
+
+  it('gives page after page, each delivery once, also where several became due at the same time', async () => {
+    const subscriptionId = await addSubscription();
+    const ids = await Promise.all(Array.from({ length: 7 }, () => addDelivery(subscriptionId)));
+    const due = `UPDATE deliveries SET next_at = '2026-01-15T09:00:00.123456Z' WHERE subscription_id = $1`;
+    await run('spec_due_together', due, [subscriptionId]);
+    const found: string[] = [];
+    let after: Position | null = null;
+    do {
+      const page: Page<PendingDelivery> = await store.overdue(1_800_000, { limit: 3, after });
+      expect(page.items.length).toBeLessThanOrEqual(3);
+      found.push(...page.items.map((item) => item.deliveryId));
+      after = page.next;
+    } while (after !== null);
+    expect(found.filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
+    await run('spec_undue', `UPDATE deliveries SET status = 'dead' WHERE subscription_id = $1`, [subscriptionId]);
+  });
+
   it("gives what is due and in nobody's hands, and not what was put off", async () => {
     const subscriptionId = await addSubscription();
     const lost = await addDelivery(subscriptionId, 3_600_000);
     const running = await addDelivery(subscriptionId, 3_600_000);
     const recent = await addDelivery(subscriptionId);
     await claimed(running);
-    const overdue = async () => (await store.overdue(1_800_000, 10)).map((row) => row.deliveryId);
+    const overdue = async () => (await store.overdue(1_800_000, FIRST_PAGE)).items.map((row) => row.deliveryId);
     expect(await overdue()).toEqual([lost]);
-    expect(await store.oldestDueMs()).toBeGreaterThanOrEqual(3_600_000);
+    expect(await new BacklogStore(database.sql).oldestDeliveryMs()).toBeGreaterThanOrEqual(3_600_000);
 
-    expect(await store.overdue(1_800_000, 10, [subscriptionId])).toEqual([]);
+    expect((await store.overdue(1_800_000, FIRST_PAGE, [subscriptionId])).items).toEqual([]);
     await claimed(lost);
     expect(await overdue()).toEqual([]);
     expect((await delivery(recent)).wait_s).toBeLessThanOrEqual(0);

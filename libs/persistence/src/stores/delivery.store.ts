@@ -1,4 +1,5 @@
 import { Coalescer } from '../coalescer';
+import { type Page, type PageRequest, toPage } from '../page';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../sql';
 import type { PendingDelivery } from './outbox.store';
 
@@ -10,10 +11,14 @@ export interface DeliveryAttempt extends PendingDelivery {
   eventId: string;
   eventType: string;
   requestId: string | null;
+  /** W3C Trace Context of the request that caused the event, or null. */
+  traceparent: string | null;
   /** The exact text to sign and send. */
   body: string;
   /** From 1. Also the fence: only this attempt's result counts. */
   attempt: number;
+  /** The attempt's place in the retry schedule, from 1: a redelivery starts the schedule anew, not the numbers. */
+  scheduledAttempt: number;
   targetUrl: string;
   secretSealed: string;
   /** The secret before the last rotation, while its grace lasts. */
@@ -57,9 +62,11 @@ interface ClaimRow {
   event_id: string;
   event_type: string;
   request_id: string | null;
+  traceparent: string | null;
   body: string;
   status: DeliveryStatus;
   attempt: number;
+  scheduled_attempt: number;
   target_url: string;
   secret_sealed: string;
   previous_secret_sealed: string | null;
@@ -89,10 +96,10 @@ const CLAIM = statement<ClaimRow>(
        FROM due, webhook_subscriptions s
       WHERE d.delivery_id = due.delivery_id AND s.subscription_id = d.subscription_id
      RETURNING d.delivery_id, d.subscription_id, d.tenant_id, d.event_id, d.event_type, d.status, d.attempt,
-               s.target_url, s.secret_sealed,
+               d.attempt - d.retries_from AS scheduled_attempt, s.target_url, s.secret_sealed,
                CASE WHEN s.previous_secret_until > now() THEN s.previous_secret_sealed END AS previous_secret_sealed
    )
-   SELECT c.*, o.request_id, o.body FROM claimed c JOIN outbox_events o ON o.event_id = c.event_id`,
+   SELECT c.*, o.request_id, o.traceparent, o.body FROM claimed c JOIN outbox_events o ON o.event_id = c.event_id`,
 );
 
 const RESULT_COLUMNS = {
@@ -155,20 +162,17 @@ const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason 
      FROM settled LEFT JOIN changing ON changing.subscription_id = settled.subscription_id`,
 );
 
-const OVERDUE = statement<{ delivery_id: string; subscription_id: string; tenant_id: string }>(
+// The position stands there in any case, so that a plan made for every request starts its scan at it.
+const OVERDUE = statement<{ delivery_id: string; subscription_id: string; tenant_id: string; position: string }>(
   'delivery_overdue',
-  `SELECT delivery_id, subscription_id, tenant_id FROM deliveries
+  `SELECT delivery_id, subscription_id, tenant_id, next_at::text AS position FROM deliveries
     WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
+      AND next_at >= coalesce($4::timestamptz, '-infinity')
+      AND (next_at, delivery_id)
+          > (coalesce($4::timestamptz, '-infinity'), coalesce($5::uuid, '00000000-0000-0000-0000-000000000000'))
       AND (lease_until IS NULL OR lease_until <= now())
       AND subscription_id <> ALL($3::uuid[])
-    ORDER BY next_at LIMIT $2`,
-);
-
-const OLDEST_DUE = statement<{ age_ms: number }>(
-  'delivery_oldest_due',
-  `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - next_at) * 1000 FROM deliveries
-                     WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
-                     ORDER BY next_at LIMIT 1), 0)::float8 AS age_ms`,
+    ORDER BY next_at, delivery_id LIMIT $2`,
 );
 
 const MAX_ROWS = 100;
@@ -225,24 +229,23 @@ export class DeliveryStore {
     return this.results.submit(result);
   }
 
-  /** Deliveries that nobody works on although they were due `overdueMs` ago, longest first, but for some subscriptions. */
+  /**
+   * A page of the deliveries that nobody works on although they were due `overdueMs` ago, longest first, but for some
+   * subscriptions. Its position is for the next call.
+   */
   async overdue(
     overdueMs: number,
-    limit: number,
+    { limit, after }: PageRequest,
     exceptSubscriptionIds: readonly string[] = [],
-  ): Promise<PendingDelivery[]> {
-    const rows = await this.sql.run(OVERDUE, [overdueMs, limit, exceptSubscriptionIds]);
-    return rows.map((row) => ({
-      deliveryId: row.delivery_id,
-      subscriptionId: row.subscription_id,
-      tenantId: row.tenant_id,
-    }));
-  }
-
-  /** For how many milliseconds the oldest delivery has been due without anybody working on it; 0 when there is none. */
-  async oldestDueMs(): Promise<number> {
-    const [row] = await this.sql.run(OLDEST_DUE, []);
-    return row?.age_ms ?? 0;
+  ): Promise<Page<PendingDelivery>> {
+    const [nextAt = null, deliveryId = null] = after ?? [];
+    const rows = await this.sql.run(OVERDUE, [overdueMs, limit + 1, exceptSubscriptionIds, nextAt, deliveryId]);
+    return toPage(
+      rows,
+      limit,
+      (row) => ({ deliveryId: row.delivery_id, subscriptionId: row.subscription_id, tenantId: row.tenant_id }),
+      (row) => [row.position, row.delivery_id],
+    );
   }
 }
 
@@ -255,8 +258,10 @@ function toAttempt(row: ClaimRow): DeliveryAttempt | null {
     eventId: row.event_id,
     eventType: row.event_type,
     requestId: row.request_id,
+    traceparent: row.traceparent,
     body: row.body,
     attempt: row.attempt,
+    scheduledAttempt: row.scheduled_attempt,
     targetUrl: row.target_url,
     secretSealed: row.secret_sealed,
     previousSecretSealed: row.previous_secret_sealed,

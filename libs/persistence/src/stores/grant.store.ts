@@ -1,7 +1,16 @@
-import type { AccessFacts, Scope } from '@iss/domain';
+import type { AccessFacts, Role, Scope } from '@iss/domain';
+import { type Page, type PageRequest, type Position, toPage } from '../page';
 import { type Sql, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, LIVE_GRANT, TENANT_ACCESS, toAccessFacts } from './access-facts';
-import type { Reader, SubjectRef } from './snapshot-read.store';
+import { MEMBER_ACCESS } from './memberships';
+import {
+  SNAPSHOT_HEADER_COLUMNS,
+  type SnapshotRecord,
+  type SnapshotRow,
+  type SubjectRef,
+  toSnapshotRecord,
+} from './snapshot-row';
+import { latestSnapshotOf } from './subject.store';
 
 export const GRANT_STATUSES = ['active', 'revoked', 'expired'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
@@ -11,11 +20,17 @@ export interface GrantRecord extends SubjectRef {
   grantId: string;
   grantorTenantId: string;
   granteeTenantId: string;
-  scopes: Scope[];
+  scopes: readonly Scope[];
   expiresAt: Date | null;
   createdAt: Date;
   revokedAt: Date | null;
   status: GrantStatus;
+}
+
+/** Who manages or lists the grants of a tenant. */
+export interface Grantor {
+  tenantId: string;
+  principalId: string;
 }
 
 export interface GrantToCreate extends SubjectRef {
@@ -28,6 +43,12 @@ export interface GrantToCreate extends SubjectRef {
 export type GrantOutcome =
   { kind: 'granted'; grant: GrantRecord } | { kind: 'refused'; facts: AccessFacts; granteeExists: boolean };
 
+/** A subject that a tenant may read by a live grant. `latest`, without its envelope, is null unless a scope covers it. */
+export interface AccessibleSubject {
+  grant: GrantRecord;
+  latest: SnapshotRecord | null;
+}
+
 interface GrantRow {
   grant_id: string;
   grantor_tenant_id: string;
@@ -36,13 +57,16 @@ interface GrantRow {
   subject_id: string;
   scopes: Scope[];
   expires_at: Date | null;
-  created_at: Date;
+  granted_at: Date;
+  /** The same as text, since a `Date` has no microseconds. */
+  position: string;
   revoked_at: Date | null;
   status: GrantStatus;
 }
+type MaybeGrantRow = { [Column in keyof GrantRow]: GrantRow[Column] | null };
 
 const GRANT_COLUMNS = `g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, s.subject_type, s.subject_id, g.scopes,
-  g.expires_at, g.created_at, g.revoked_at,
+  g.expires_at, g.created_at AS granted_at, g.created_at::text AS position, g.revoked_at,
   CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
        WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS status`;
 
@@ -56,7 +80,7 @@ const LOCK_PAIR = statement(
   `SELECT pg_advisory_xact_lock(hashtextextended($1::text || '/' || $2::text || '/' || $3::text, 0))`,
 );
 
-const CREATE = statement<AccessFactsRow & { grant_id: string | null; grantee_exists: boolean }>(
+const CREATE = statement<AccessFactsRow & { created_at: Date | null; grantee_exists: boolean }>(
   'grant_create',
   `WITH facts AS MATERIALIZED (
   SELECT i.tenant_id, ${ACCESS_COLUMNS}, s.subject_key,
@@ -70,92 +94,191 @@ made AS (
    WHERE member_status = 'active' AND role = ANY ($9) AND owns_subject AND grantee_exists
      AND NOT EXISTS (SELECT FROM grants g
                       WHERE g.grantee_tenant_id = $6 AND g.subject_key = facts.subject_key AND ${LIVE_GRANT})
-  RETURNING grant_id
+  RETURNING created_at
 )
-SELECT ${ACCESS_COLUMNS}, f.grantee_exists, made.grant_id FROM facts f LEFT JOIN made ON true`,
+SELECT ${ACCESS_COLUMNS}, f.grantee_exists, made.created_at FROM facts f LEFT JOIN made ON true`,
 );
 
-type FoundRow = AccessFactsRow & { [Column in keyof GrantRow]: GrantRow[Column] | null };
-
-const FIND = statement<FoundRow>(
-  'grant_find',
-  `SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}
-     FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
-     LEFT JOIN grants g ON g.grant_id = i.grant_id AND g.grantor_tenant_id = i.tenant_id
-     LEFT JOIN subjects s ON s.subject_key = g.subject_key
-     ${TENANT_ACCESS}`,
-);
-
-const REVOKE = statement<{ grant_id: string }>(
+/**
+ * The row lock lets one of many revoke; the others see then that the grant is live no more. The pair stands beside the
+ * id, so that no plan walks the index of all live grants.
+ */
+const REVOKE = statement<AccessFactsRow & MaybeGrantRow & { revoked_now_at: Date | null }>(
   'grant_revoke',
-  `UPDATE grants g SET revoked_at = now() WHERE g.grant_id = $1 AND g.grantor_tenant_id = $2 AND ${LIVE_GRANT}
-  RETURNING grant_id`,
+  `WITH found AS MATERIALIZED (
+  SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}, s.subject_key
+    FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+    LEFT JOIN grants g ON g.grant_id = i.grant_id AND g.grantor_tenant_id = i.tenant_id
+    LEFT JOIN subjects s ON s.subject_key = g.subject_key
+    ${TENANT_ACCESS}
+),
+revoked AS (
+  UPDATE grants g SET revoked_at = now()
+    FROM found f
+   WHERE g.grant_id = f.grant_id AND g.grantee_tenant_id = f.grantee_tenant_id AND g.subject_key = f.subject_key
+     AND f.member_status = 'active' AND f.role = ANY ($4) AND f.owns_subject AND ${LIVE_GRANT}
+  RETURNING g.revoked_at
+)
+SELECT f.*, r.revoked_at AS revoked_now_at FROM found f LEFT JOIN revoked r ON true`,
 );
 
-const OF_SUBJECT = statement<FoundRow>(
+type ListRow = AccessFactsRow & MaybeGrantRow;
+
+/** A page of grants `g`, newest first. */
+const pageOf = (whose: string): string => `
+  LEFT JOIN LATERAL (
+    SELECT * FROM grants g
+     WHERE ${whose} AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
+     ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5
+  ) g ON true`;
+const NEWEST_FIRST = 'ORDER BY g.created_at DESC, g.grant_id DESC';
+
+const OF_TENANT = statement<ListRow>(
+  'grants_of_tenant',
+  `SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+  ${MEMBER_ACCESS}
+  ${pageOf(`g.grantor_tenant_id = i.tenant_id AND f.member_status = 'active'`)}
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ ${NEWEST_FIRST}`,
+);
+
+const OF_SUBJECT = statement<ListRow>(
   'grants_of_subject',
   `SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}
-     FROM ${IDENTITY}
-     LEFT JOIN grants g ON g.subject_key = s.subject_key
-    ORDER BY g.created_at DESC, g.grant_id DESC`,
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $6::text AS subject_type, $7::text AS subject_id) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  ${TENANT_ACCESS}
+  ${pageOf('g.subject_key = s.subject_key AND f.owns_subject')}
+ ${NEWEST_FIRST}`,
+);
+
+/** Before the newest grant. */
+const START: Position = ['infinity', '00000000-0000-0000-0000-000000000000'];
+
+/**
+ * By subject key, which the index of live grants holds; it numbers the subjects of all tenants, so that a position names
+ * the grant last shown instead.
+ */
+const ACCESSIBLE = statement<AccessFactsRow & MaybeGrantRow & SnapshotRow>(
+  'subjects_accessible',
+  `SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}, ${SNAPSHOT_HEADER_COLUMNS}, NULL::text AS envelope
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+               coalesce((SELECT last.subject_key FROM grants last
+                          WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+  ${MEMBER_ACCESS}
+  LEFT JOIN LATERAL (
+    SELECT * FROM grants g
+     WHERE g.grantee_tenant_id = i.tenant_id AND f.member_status = 'active' AND f.allow_counterparty_access
+       AND g.subject_key > i.after AND ${LIVE_GRANT}
+     ORDER BY g.subject_key LIMIT $4
+  ) g ON true
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key
+  ${latestSnapshotOf(`CASE WHEN 'read_latest' = ANY (g.scopes) THEN s.subject_key END`)}
+ ORDER BY g.subject_key`,
 );
 
 /** Grants: who besides the owner may read a subject, what of it, and until when. */
 export class GrantStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Makes a grant unless a rule forbids it or a live one exists for the pair; `admins` are the roles that may. */
-  async create(owner: Reader, grant: GrantToCreate, admins: readonly string[]): Promise<GrantOutcome> {
+  /**
+   * Makes a grant if the caller holds one of `managers` in the owner, the grantee exists, and no live grant stands for
+   * the pair (specification, "Grants").
+   */
+  async create(grantor: Grantor, grant: GrantToCreate, managers: readonly Role[]): Promise<GrantOutcome> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_PAIR, [grant.granteeTenantId, grant.subjectType, grant.subjectId]);
-      const [row] = await sql.run(CREATE, [
-        owner.tenantId,
-        owner.principalId,
-        grant.subjectType,
-        grant.subjectId,
-        grant.grantId,
-        grant.granteeTenantId,
-        grant.scopes,
-        grant.expiresAt,
-        admins,
-      ]);
-      if (row === undefined) throw new Error('grant_create answered no row');
-      if (row.grant_id === null) {
+      const row = theRow(
+        await sql.run(CREATE, [
+          grantor.tenantId,
+          grantor.principalId,
+          grant.subjectType,
+          grant.subjectId,
+          grant.grantId,
+          grant.granteeTenantId,
+          grant.scopes,
+          grant.expiresAt,
+          managers,
+        ]),
+      );
+      if (row.created_at === null) {
         return { kind: 'refused', facts: toAccessFacts(row), granteeExists: row.grantee_exists };
       }
-      const [made] = await sql.run(FIND, [owner.tenantId, owner.principalId, row.grant_id]);
-      if (made === undefined || !isGrantRow(made)) throw new Error('a grant is gone that was just made');
-      return { kind: 'granted', grant: toGrant(made) };
+      const { tenantId: grantorTenantId } = grantor;
+      const made = { grantorTenantId, createdAt: row.created_at, revokedAt: null, status: 'active' } as const;
+      return { kind: 'granted', grant: { ...grant, ...made } };
     });
   }
 
-  /** The tenant's own grant with this id, or null; and whether the caller may manage it. */
-  async find(owner: Reader, grantId: string): Promise<{ facts: AccessFacts; grant: GrantRecord | null }> {
-    const [row] = await this.sql.run(FIND, [owner.tenantId, owner.principalId, grantId]);
-    if (row === undefined) throw new Error('grant_find answered no row');
-    return { facts: toAccessFacts(row), grant: isGrantRow(row) ? toGrant(row) : null };
+  /**
+   * Ends a grant of the tenant that is live, if the caller holds one of `managers`; from then on no read sees it.
+   * `grant` is null where the tenant has none with this id, else as it was found, or as it became when it `isRevoked`
+   * by this call.
+   */
+  async revoke(
+    grantor: Grantor,
+    grantId: string,
+    managers: readonly Role[],
+  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isRevoked: boolean }> {
+    const row = theRow(await this.sql.run(REVOKE, [grantor.tenantId, grantor.principalId, grantId, managers]));
+    const facts = toAccessFacts(row);
+    if (!isGrantRow(row)) return { facts, grant: null, isRevoked: false };
+    if (row.revoked_now_at === null) return { facts, grant: toGrant(row), isRevoked: false };
+    return { facts, grant: { ...toGrant(row), status: 'revoked', revokedAt: row.revoked_now_at }, isRevoked: true };
   }
 
-  /** Ends a live grant; false when it was not live. From then on no read sees it. */
-  async revoke(tenantId: string, grantId: string): Promise<boolean> {
-    return (await this.sql.run(REVOKE, [grantId, tenantId])).length > 0;
+  /** A page of all that the tenant granted, newest first, and what the caller may do. Only an active member gets any. */
+  async ofTenant(
+    { tenantId, principalId }: Grantor,
+    { limit, after }: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
+    const rows = await this.sql.run(OF_TENANT, [tenantId, principalId, ...(after ?? START), limit + 1]);
+    return { facts: toAccessFacts(theRow(rows)), page: toGrantPage(rows, limit) };
   }
 
-  /** Every grant on a subject, newest first, and whether the caller may see them. */
-  async ofSubject(owner: Reader, subject: SubjectRef): Promise<{ facts: AccessFacts; grants: GrantRecord[] }> {
-    const rows = await this.sql.run(OF_SUBJECT, [
-      owner.tenantId,
-      owner.principalId,
-      subject.subjectType,
-      subject.subjectId,
-    ]);
-    const [first] = rows;
-    if (first === undefined) throw new Error('grants_of_subject answered no row');
-    return { facts: toAccessFacts(first), grants: rows.filter(isGrantRow).map(toGrant) };
+  /** A page of all grants on a subject, newest first, and what the caller may do. Only its owner gets any. */
+  async ofSubject(
+    { tenantId, principalId }: Grantor,
+    { subjectType, subjectId }: SubjectRef,
+    { limit, after }: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
+    const values = [tenantId, principalId, ...(after ?? START), limit + 1, subjectType, subjectId];
+    const rows = await this.sql.run(OF_SUBJECT, values);
+    return { facts: toAccessFacts(theRow(rows)), page: toGrantPage(rows, limit) };
+  }
+
+  /**
+   * A page of the subjects that the tenant may read by a live grant, in the order in which they came to be; and what the
+   * caller may do. Only an active member whose counterparty flag is on gets any.
+   */
+  async accessible(
+    tenantId: string,
+    principalId: string,
+    { limit, after }: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<AccessibleSubject> }> {
+    const rows = await this.sql.run(ACCESSIBLE, [tenantId, principalId, after?.[0] ?? null, limit + 1]);
+    const page = toPage(
+      rows.filter(isGrantRow),
+      limit,
+      (row): AccessibleSubject => ({ grant: toGrant(row), latest: toSnapshotRecord(row) }),
+      (row) => [row.grant_id],
+    );
+    return { facts: toAccessFacts(theRow(rows)), page };
   }
 }
 
-function isGrantRow(row: FoundRow): row is AccessFactsRow & GrantRow {
+/** The row that holds the facts: these statements answer one at least. */
+function theRow<Row>([row]: readonly Row[]): Row {
+  if (row === undefined) throw new Error('a statement about grants answered no row');
+  return row;
+}
+
+function toGrantPage(rows: readonly ListRow[], limit: number): Page<GrantRecord> {
+  return toPage(rows.filter(isGrantRow), limit, toGrant, (row) => [row.position, row.grant_id]);
+}
+
+function isGrantRow<Row extends MaybeGrantRow>(row: Row): row is Row & GrantRow {
   return row.grant_id !== null;
 }
 
@@ -168,7 +291,7 @@ function toGrant(row: GrantRow): GrantRecord {
     subjectId: row.subject_id,
     scopes: row.scopes,
     expiresAt: row.expires_at,
-    createdAt: row.created_at,
+    createdAt: row.granted_at,
     revokedAt: row.revoked_at,
     status: row.status,
   };

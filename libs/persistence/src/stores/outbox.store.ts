@@ -78,12 +78,6 @@ const WAITING = statement<{ event_id: string }>(
     ORDER BY created_at LIMIT $2`,
 );
 
-const LAG = statement<{ lag_ms: number }>(
-  'outbox_lag',
-  `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox_events
-                     WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS lag_ms`,
-);
-
 /** Events that were committed with the change they tell of, until each has become its deliveries. */
 export class OutboxStore {
   constructor(private readonly sql: Sql) {}
@@ -110,11 +104,5 @@ export class OutboxStore {
   async waiting(olderThanMs: number, limit: number): Promise<string[]> {
     const rows = await this.sql.run(WAITING, [olderThanMs, limit]);
     return rows.map((row) => row.event_id);
-  }
-
-  /** Age in milliseconds of the oldest event that has not become its deliveries; 0 when there is none. */
-  async lagMs(): Promise<number> {
-    const [row] = await this.sql.run(LAG, []);
-    return row?.lag_ms ?? 0;
   }
 }

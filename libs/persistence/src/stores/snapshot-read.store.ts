@@ -2,27 +2,20 @@ import type { AccessFacts } from '@iss/domain';
 import { Coalescer } from '../coalescer';
 import { type InputColumns, inputArrays, inputRows, type Sql, type Statement, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, ANY_TENANT_ACCESS, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import {
+  SNAPSHOT_HEADER_COLUMNS,
+  type SnapshotRecord,
+  type SnapshotRow,
+  type SubjectRef,
+  toSnapshotRecord,
+} from './snapshot-row';
+
+export type { SnapshotRecord, SubjectRef };
 
 /** Who reads. `tenantId` null: for whichever of the principal's tenants may (the global forms). */
 export interface Reader {
   tenantId: string | null;
   principalId: string;
-}
-
-export interface SubjectRef {
-  subjectType: string;
-  subjectId: string;
-}
-
-/** One stored snapshot. `envelope` is the canonical text that was hashed, null when only the header was asked for. */
-export interface SnapshotRecord extends SubjectRef {
-  snapshotId: string;
-  snapshotVersion: number;
-  generatedAt: string;
-  createdAt: Date;
-  envelopeHash: string | null;
-  prevHash: string | null;
-  envelope: string | null;
 }
 
 /** What a read found, and the facts by which it is decided whether the caller may see it. */
@@ -31,17 +24,7 @@ export interface SnapshotRead {
   snapshot: SnapshotRecord | null;
 }
 
-interface ReadRow extends AccessFactsRow {
-  subject_type: string | null;
-  subject_id: string | null;
-  snapshot_id: string | null;
-  snapshot_version: number;
-  generated_at: string;
-  created_at: Date;
-  envelope_hash: string | null;
-  prev_hash: string | null;
-  envelope: string | null;
-}
+type ReadRow = AccessFactsRow & SnapshotRow;
 
 /** A request as the input row of its statement. */
 type ReadInput = {
@@ -54,9 +37,7 @@ type ReadInput = {
   snapshot_id?: string;
 };
 
-const SNAPSHOT_COLUMNS = `n.snapshot_id, n.snapshot_version, n.generated_at, n.created_at,
-  encode(n.envelope_hash, 'hex') AS envelope_hash, encode(n.prev_hash, 'hex') AS prev_hash,
-  CASE WHEN i.with_envelope THEN n.envelope END AS envelope`;
+const ENVELOPE = `CASE WHEN i.with_envelope THEN n.envelope END AS envelope`;
 
 const SUBJECT = 'LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id';
 
@@ -88,37 +69,12 @@ function readStatement(target: TargetName, form: Form): Statement<ReadRow> {
   const { columns, joins } = TARGETS[target];
   return statement<ReadRow>(
     `snapshot_${target}_${form}`,
-    `SELECT ${ACCESS_COLUMNS}, s.subject_type, s.subject_id, ${SNAPSHOT_COLUMNS}
+    `SELECT ${ACCESS_COLUMNS}, ${SNAPSHOT_HEADER_COLUMNS}, ${ENVELOPE}
   FROM ${inputRows(columns)}
 ${joins}
 ${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}
  ORDER BY i.ord`,
   );
-}
-
-const PARENTS = statement<ReadRow>(
-  'snapshot_parents',
-  `SELECT s.subject_type, s.subject_id, ${SNAPSHOT_COLUMNS}
-     FROM (SELECT true AS with_envelope) i
-     JOIN subjects s ON s.subject_type = $1 AND s.subject_id = $2
-     JOIN snapshots n ON n.subject_key = s.subject_key
-    WHERE n.snapshot_version < $3 AND n.snapshot_version >= $3 - $4
-    ORDER BY n.snapshot_version DESC`,
-);
-
-function toRecord(row: ReadRow): SnapshotRecord | null {
-  if (row.snapshot_id === null || row.subject_type === null || row.subject_id === null) return null;
-  return {
-    subjectType: row.subject_type,
-    subjectId: row.subject_id,
-    snapshotId: row.snapshot_id,
-    snapshotVersion: row.snapshot_version,
-    generatedAt: row.generated_at,
-    createdAt: row.created_at,
-    envelopeHash: row.envelope_hash,
-    prevHash: row.prev_hash,
-    envelope: row.envelope,
-  };
 }
 
 const MAX_ROWS = 64;
@@ -161,12 +117,6 @@ export class SnapshotReadStore {
     return this.read('id', reader, withEnvelope, { snapshot_id: snapshotId });
   }
 
-  /** Up to `depth` snapshots before `version`, newest first, with their envelopes. */
-  async parents(subject: SubjectRef, version: number, depth: number): Promise<SnapshotRecord[]> {
-    const rows = await this.sql.run(PARENTS, [subject.subjectType, subject.subjectId, version, depth]);
-    return rows.map(toRecord).filter((record) => record !== null);
-  }
-
   private read(
     target: TargetName,
     reader: Reader,
@@ -187,7 +137,7 @@ export class SnapshotReadStore {
     return new Coalescer<ReadInput, SnapshotRead>(
       async (inputs) => {
         const rows = await this.sql.run(query, inputArrays(columns, inputs));
-        return rows.map((row) => ({ value: { facts: toAccessFacts(row), snapshot: toRecord(row) } }));
+        return rows.map((row) => ({ value: { facts: toAccessFacts(row), snapshot: toSnapshotRecord(row) } }));
       },
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
     );

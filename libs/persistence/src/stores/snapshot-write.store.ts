@@ -20,6 +20,8 @@ export interface SnapshotToWrite extends SubjectRef {
   eventId: string;
   eventBody: string;
   requestId: string;
+  /** W3C Trace Context of the request; null outside of one. */
+  traceparent: string | null;
   /** The proposal that this snapshot applies; null for a direct write. */
   updateId: string | null;
 }
@@ -56,6 +58,7 @@ const COLUMNS = {
   event_id: 'uuid',
   event_body: 'text',
   request_id: 'text',
+  traceparent: 'text',
   update_id: 'uuid',
 } as const satisfies InputColumns;
 
@@ -63,13 +66,16 @@ const EDITORS = rolesFrom('tenant_editor')
   .map((role) => `'${role}'`)
   .join(', ');
 
-/** Input and what is known of it, in the order that keeps two statements from waiting for each other's rows. */
+/**
+ * Input and what is known of it, in the order that keeps two statements from waiting for each other's rows. A snapshot is
+ * looked for with a limit: for EXISTS a plan made early reads the whole table into a hash.
+ */
 const FACTS = `
 facts AS MATERIALIZED (
   SELECT i.*, ${ACCESS_COLUMNS}, s.subject_key,
          (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
            ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
-         EXISTS (SELECT FROM snapshots n WHERE n.snapshot_id = i.snapshot_id) AS snapshot_id_taken
+         (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken
     FROM ${inputRows(COLUMNS)}
     LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
     ${TENANT_ACCESS}
@@ -92,8 +98,8 @@ new_snapshot AS (
   RETURNING snapshot_id, created_at
 ),
 new_event AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id)
-  SELECT r.event_id, r.tenant_id, 'identity.snapshot.created', r.event_body, r.request_id
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
+  SELECT r.event_id, r.tenant_id, 'identity.snapshot.created', r.event_body, r.request_id, r.traceparent
     FROM ready r
    WHERE (SELECT true FROM webhook_subscriptions w
            WHERE w.tenant_id = r.tenant_id AND w.deleted_at IS NULL
@@ -126,7 +132,7 @@ new_subject AS (
 ),
 ready AS (
   SELECT n.subject_key, f.snapshot_version, f.snapshot_id, f.tenant_id, f.generated_at, f.envelope_hash, f.prev_hash,
-         f.envelope, f.event_id, f.event_body, f.request_id
+         f.envelope, f.event_id, f.event_body, f.request_id, f.traceparent
     FROM new_subject n
     JOIN facts f ON f.subject_type = n.subject_type AND f.subject_id = n.subject_id
 ),
@@ -204,6 +210,7 @@ function toInput(snapshot: SnapshotToWrite): Record<keyof typeof COLUMNS, unknow
     event_id: snapshot.eventId,
     event_body: snapshot.eventBody,
     request_id: snapshot.requestId,
+    traceparent: snapshot.traceparent,
     update_id: snapshot.updateId,
   };
 }

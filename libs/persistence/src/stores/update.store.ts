@@ -1,12 +1,14 @@
-import type { AccessFacts } from '@iss/domain';
+import type { AccessFacts, Role } from '@iss/domain';
 import { rolesFrom } from '@iss/domain';
 import { Coalescer } from '../coalescer';
+import { type Page, type PageRequest, type Position, toPage } from '../page';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
-import type { Reader, SubjectRef } from './snapshot-read.store';
+import { MEMBER_ACCESS } from './memberships';
+import type { SubjectRef } from './snapshot-read.store';
+import { toUpdate, UPDATE_COLUMNS, type UpdateRecord, type UpdateRow, type UpdateStatus } from './update-row';
 
-export const UPDATE_STATUSES = ['proposed', 'applied', 'withdrawn'] as const;
-export type UpdateStatus = (typeof UPDATE_STATUSES)[number];
+export { UPDATE_STATUSES, type UpdateRecord, type UpdateStatus } from './update-row';
 
 /** A proposal as it is to be stored. `patchOps` is canonical JSON text. */
 export interface UpdateToPropose extends SubjectRef {
@@ -20,56 +22,32 @@ export interface UpdateToPropose extends SubjectRef {
   initiatedBy: string | null;
 }
 
-/** A stored proposal. */
-export interface UpdateRecord extends SubjectRef {
-  updateId: string;
-  tenantId: string;
-  baseSnapshotId: string;
-  baseSnapshotVersion: number;
-  patchOps: string;
-  status: UpdateStatus;
-  requestId: string | null;
-  initiatedBy: string | null;
-  proposedBy: string;
-  createdAt: Date;
-  appliedAt: Date | null;
-  appliedSnapshotId: string | null;
-}
-
 export type ProposeOutcome =
   | { kind: 'proposed' | 'existing'; update: UpdateRecord }
   | { kind: 'refused'; facts: AccessFacts; headVersion: number | null };
 
-/** A proposal with what applying it needs. `update` is null when the tenant has none with this id. */
-export interface UpdateToApply {
+/** One update of a tenant, asked for by one of its members. */
+export interface UpdateRef {
+  tenantId: string;
+  principalId: string;
+  updateId: string;
+  /** The subject that the path names, whose update it must be; null where it names none. */
+  subject: SubjectRef | null;
+}
+
+/** The update, null when the tenant (and the named subject) has none with this id; and what the caller may do. */
+export interface FoundUpdate {
   facts: AccessFacts;
   update: UpdateRecord | null;
+}
+
+/** An update with what applying it needs. */
+export interface UpdateToApply extends FoundUpdate {
   /** Version of the subject's newest snapshot. */
   headVersion: number | null;
   base: { envelope: string; envelopeHash: string | null } | null;
   chainEnforced: boolean;
 }
-
-interface UpdateColumnsRow {
-  update_id: string | null;
-  update_tenant_id: string;
-  subject_type: string;
-  subject_id: string;
-  base_snapshot_id: string;
-  base_snapshot_version: number;
-  patch_ops: string;
-  status: UpdateStatus;
-  request_id: string | null;
-  initiated_by: string | null;
-  proposed_by: string;
-  update_created_at: Date;
-  applied_at: Date | null;
-  applied_snapshot_id: string | null;
-}
-
-const UPDATE_COLUMNS = `u.update_id, u.tenant_id AS update_tenant_id, s.subject_type, s.subject_id, u.base_snapshot_id,
-  u.base_snapshot_version, u.patch_ops, u.status, u.request_id, u.initiated_by, u.proposed_by,
-  u.created_at AS update_created_at, u.applied_at, u.applied_snapshot_id`;
 
 const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version`;
@@ -121,41 +99,117 @@ SELECT ${ACCESS_COLUMNS}, f.head_version, n.created_at
  ORDER BY f.ord`,
 );
 
-const BY_REQUEST = statement<UpdateColumnsRow>(
+const BY_REQUEST = statement<UpdateRow>(
   'update_by_request',
   `SELECT ${UPDATE_COLUMNS} FROM updates u JOIN subjects s ON s.subject_key = u.subject_key
     WHERE u.tenant_id = $1 AND u.request_id = $2`,
 );
 
-interface ApplyRow extends AccessFactsRow, UpdateColumnsRow {
+interface ApplyRow extends AccessFactsRow, UpdateRow {
   head_version: number | null;
   envelope: string | null;
   envelope_hash: string | null;
   chain_enforced: boolean | null;
 }
 
-const APPLY_COLUMNS = { update_id: 'uuid', tenant_id: 'text', principal_id: 'text' } as const satisfies InputColumns;
+const REF_COLUMNS = {
+  update_id: 'uuid',
+  tenant_id: 'text',
+  principal_id: 'text',
+  subject_type: 'text',
+  subject_id: 'text',
+} as const satisfies InputColumns;
+
+/** From the input `i` to its update `u`, with the subject `s` on which access is decided: the path's where it names one. */
+const UPDATE = `
+  LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
+  LEFT JOIN updates u ON u.update_id = i.update_id AND u.tenant_id = i.tenant_id
+                     AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
+  LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
+  ${TENANT_ACCESS}`;
 
 const FOR_APPLY = statement<ApplyRow>(
   'update_for_apply',
   `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, ${HEAD_VERSION}, t.chain_enforced,
        b.envelope, encode(b.envelope_hash, 'hex') AS envelope_hash
-  FROM ${inputRows(APPLY_COLUMNS)}
-  LEFT JOIN updates u ON u.update_id = i.update_id AND u.tenant_id = i.tenant_id
-  LEFT JOIN subjects s ON s.subject_key = u.subject_key
+  FROM ${inputRows(REF_COLUMNS)}
+  ${UPDATE}
   LEFT JOIN snapshots b ON b.subject_key = u.subject_key AND b.snapshot_version = u.base_snapshot_version
   LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
-  ${TENANT_ACCESS}
  ORDER BY i.ord`,
 );
+
+const FIND = statement<AccessFactsRow & UpdateRow>(
+  'update_find',
+  `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS} FROM ${inputRows(REF_COLUMNS)} ${UPDATE}`,
+);
+
+/** The row lock decides between withdrawing and applying: the later one sees then that it is proposed no more. */
+const WITHDRAW = statement<AccessFactsRow & UpdateRow & { withdrawn_now_at: Date | null }>(
+  'update_withdraw',
+  `WITH found AS MATERIALIZED (
+  SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, i.principal_id FROM ${inputRows(REF_COLUMNS)} ${UPDATE}
+),
+withdrawn AS (
+  UPDATE updates u SET status = 'withdrawn', withdrawn_at = now()
+    FROM found f
+   WHERE u.update_id = f.update_id AND u.status = 'proposed' AND f.member_status = 'active' AND f.owns_subject
+     AND (f.role = ANY ($7) OR (f.role = ANY ($6) AND f.proposed_by = f.principal_id))
+  RETURNING u.withdrawn_at
+)
+SELECT f.*, w.withdrawn_at AS withdrawn_now_at FROM found f LEFT JOIN withdrawn w ON true`,
+);
+
+type ListRow = AccessFactsRow & UpdateRow & { position: string };
+
+/**
+ * A page of updates `u`, newest first. Each status is read from the index by itself, so that a filter for a rare one
+ * never walks a long history.
+ */
+const pageOf = (whose: string): string => `
+  LEFT JOIN LATERAL (
+    SELECT u.*
+      FROM unnest($1::text[]) state
+     CROSS JOIN LATERAL (
+       SELECT * FROM updates u
+        WHERE ${whose} AND u.status = state AND (u.created_at, u.update_id) < ($2::timestamptz, $3::uuid)
+        ORDER BY u.created_at DESC, u.update_id DESC LIMIT $4
+     ) u
+     ORDER BY u.created_at DESC, u.update_id DESC LIMIT $4
+  ) u ON true`;
+const LISTED = `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, u.created_at::text AS position`;
+const NEWEST_FIRST = 'ORDER BY u.created_at DESC, u.update_id DESC';
+
+const OF_TENANT = statement<ListRow>(
+  'updates_of_tenant',
+  `${LISTED}
+  FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id) i
+  ${MEMBER_ACCESS}
+  ${pageOf(`u.tenant_id = i.tenant_id AND f.member_status = 'active'`)}
+  LEFT JOIN subjects s ON s.subject_key = u.subject_key
+ ${NEWEST_FIRST}`,
+);
+
+const OF_SUBJECT = statement<ListRow>(
+  'updates_of_subject',
+  `${LISTED}
+  FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  ${TENANT_ACCESS}
+  ${pageOf('u.subject_key = s.subject_key AND f.owns_subject')}
+ ${NEWEST_FIRST}`,
+);
+
+/** Before the newest update. */
+const START: Position = ['infinity', '00000000-0000-0000-0000-000000000000'];
 
 const MAX_ROWS = 32;
 const MAX_RUNNING = 3;
 
-/** Proposals: stored once a (tenant, request_id), and read together with what applying them needs. */
+/** Updates: proposed once a (tenant, request_id), read, withdrawn, and brought together with what applying them needs. */
 export class UpdateStore {
   private readonly proposals: Coalescer<UpdateToPropose, ProposeRow>;
-  private readonly applications: Coalescer<{ updateId: string; reader: Reader }, UpdateToApply>;
+  private readonly applications: Coalescer<UpdateRef, UpdateToApply>;
 
   constructor(private readonly sql: Sql) {
     this.proposals = new Coalescer<UpdateToPropose, ProposeRow>(
@@ -166,14 +220,9 @@ export class UpdateStore {
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
       (update) => (update.requestId === null ? [] : [`${update.tenantId}/${update.requestId}`]),
     );
-    this.applications = new Coalescer<{ updateId: string; reader: Reader }, UpdateToApply>(
-      async (requests) => {
-        const inputs = requests.map(({ updateId, reader }) => ({
-          update_id: updateId,
-          tenant_id: reader.tenantId,
-          principal_id: reader.principalId,
-        }));
-        const rows = await sql.run(FOR_APPLY, inputArrays(APPLY_COLUMNS, inputs));
+    this.applications = new Coalescer<UpdateRef, UpdateToApply>(
+      async (refs) => {
+        const rows = await sql.run(FOR_APPLY, inputArrays(REF_COLUMNS, refs.map(toRefInput)));
         return rows.map((row) => ({ value: toUpdateToApply(row) }));
       },
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
@@ -196,10 +245,64 @@ export class UpdateStore {
     return row === undefined ? null : toUpdate(row);
   }
 
-  /** The tenant's proposal, its base and the head, with the access facts, in one statement. */
-  forApply(reader: Reader, updateId: string): Promise<UpdateToApply> {
-    return this.applications.submit({ reader, updateId });
+  /** The update, its base and the head, with the access facts, in one statement. */
+  forApply(ref: UpdateRef): Promise<UpdateToApply> {
+    return this.applications.submit(ref);
   }
+
+  async find(ref: UpdateRef): Promise<FoundUpdate> {
+    const row = theRow(await this.sql.run(FIND, inputArrays(REF_COLUMNS, [toRefInput(ref)])));
+    return { facts: toAccessFacts(row), update: toUpdate(row) };
+  }
+
+  /**
+   * Withdraws an update that is still proposed, if the caller holds one of `editors`, or made it and holds one of
+   * `proposers`. `update` is as it was found, or as it became when it `isWithdrawn` by this call.
+   */
+  async withdraw(
+    ref: UpdateRef,
+    proposers: readonly Role[],
+    editors: readonly Role[],
+  ): Promise<FoundUpdate & { isWithdrawn: boolean }> {
+    const values = [...inputArrays(REF_COLUMNS, [toRefInput(ref)]), proposers, editors];
+    const row = theRow(await this.sql.run(WITHDRAW, values));
+    const facts = toAccessFacts(row);
+    if (row.withdrawn_now_at === null) return { facts, update: toUpdate(row), isWithdrawn: false };
+    const update = toUpdate({ ...row, status: 'withdrawn', withdrawn_at: row.withdrawn_now_at });
+    return { facts, update, isWithdrawn: true };
+  }
+
+  /**
+   * Updates of the tenant, or of the one subject that it owns, in these states, newest first; and what the caller may do.
+   * Nobody but an active member of the owner gets any.
+   */
+  async list(
+    { tenantId, principalId, subject }: Omit<UpdateRef, 'updateId'>,
+    statuses: readonly UpdateStatus[],
+    { limit, after }: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<UpdateRecord> }> {
+    const common = [statuses, ...(after ?? START), limit + 1, tenantId, principalId];
+    const rows = await (subject === null
+      ? this.sql.run(OF_TENANT, common)
+      : this.sql.run(OF_SUBJECT, [...common, subject.subjectType, subject.subjectId]));
+    const found = rows.flatMap((row) => {
+      const update = toUpdate(row);
+      return update === null ? [] : [{ update, position: row.position }];
+    });
+    const page = toPage(
+      found,
+      limit,
+      ({ update }) => update,
+      ({ update, position }) => [position, update.updateId],
+    );
+    return { facts: toAccessFacts(theRow(rows)), page };
+  }
+}
+
+/** The row that holds the facts: these statements answer one at least. */
+function theRow<Row>([row]: readonly Row[]): Row {
+  if (row === undefined) throw new Error('a statement about updates answered no row');
+  return row;
 }
 
 function toInput(update: UpdateToPropose): Record<keyof typeof PROPOSE_COLUMNS, unknown> {
@@ -217,6 +320,21 @@ function toInput(update: UpdateToPropose): Record<keyof typeof PROPOSE_COLUMNS, 
   };
 }
 
+function toRefInput({
+  updateId,
+  tenantId,
+  principalId,
+  subject,
+}: UpdateRef): Record<keyof typeof REF_COLUMNS, unknown> {
+  return {
+    update_id: updateId,
+    tenant_id: tenantId,
+    principal_id: principalId,
+    subject_type: subject?.subjectType ?? null,
+    subject_id: subject?.subjectId ?? null,
+  };
+}
+
 function toProposed(update: UpdateToPropose, createdAt: Date): UpdateRecord {
   const { principalId, ...stored } = update;
   return {
@@ -226,26 +344,7 @@ function toProposed(update: UpdateToPropose, createdAt: Date): UpdateRecord {
     createdAt,
     appliedAt: null,
     appliedSnapshotId: null,
-  };
-}
-
-function toUpdate(row: UpdateColumnsRow): UpdateRecord | null {
-  if (row.update_id === null) return null;
-  return {
-    updateId: row.update_id,
-    tenantId: row.update_tenant_id,
-    subjectType: row.subject_type,
-    subjectId: row.subject_id,
-    baseSnapshotId: row.base_snapshot_id,
-    baseSnapshotVersion: row.base_snapshot_version,
-    patchOps: row.patch_ops,
-    status: row.status,
-    requestId: row.request_id,
-    initiatedBy: row.initiated_by,
-    proposedBy: row.proposed_by,
-    createdAt: row.update_created_at,
-    appliedAt: row.applied_at,
-    appliedSnapshotId: row.applied_snapshot_id,
+    withdrawnAt: null,
   };
 }
 

@@ -68,6 +68,7 @@ export function snapshot(change: Partial<SnapshotToWrite> = {}): SnapshotToWrite
     eventId: randomUUID(),
     eventBody: '{}',
     requestId: 'request-1',
+    traceparent: null,
     updateId: null,
     ...change,
   };

@@ -1,6 +1,7 @@
 import { SCOPES, type Scope, SUBJECT_TYPES } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMinSize, ArrayUnique, IsArray, IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
+import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
+import { IsSetOf } from '../../http/is-set-of.decorator';
 import { TENANT_ID } from '../../http/path-params';
 
 /** Body of `POST …/grants` (specification, "Grants"). */
@@ -16,17 +17,14 @@ export class CreateGrantBody {
   @IsIn(SUBJECT_TYPES)
   subject_type: string;
 
+  /** With the u flag the count is of code points. */
   @ApiProperty({ minLength: 1, maxLength: 512, example: 'acme-corp' })
   @IsString()
-  @Length(1, 512)
-  @Matches(/^\P{Cc}*$/u, { message: 'subject_id must not hold control characters' })
+  @Matches(/^\P{Cc}{1,512}$/u, { message: 'subject_id must be 1 to 512 characters without control characters' })
   subject_id: string;
 
-  @ApiProperty({ enum: SCOPES, isArray: true, minItems: 1, example: ['read_latest'] })
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
-  @IsIn(SCOPES, { each: true })
+  @ApiProperty({ enum: SCOPES, isArray: true, minItems: 1, uniqueItems: true, example: ['read_latest'] })
+  @IsSetOf(SCOPES)
   scopes: Scope[];
 
   @ApiProperty({
@@ -34,7 +32,8 @@ export class CreateGrantBody {
     format: 'date-time',
     required: false,
     nullable: true,
-    example: '2027-01-01T00:00:00Z',
+    example: '2099-01-01T00:00:00Z',
+    description: 'In the future. Absent or null: the grant does not expire.',
   })
   @IsOptional()
   @IsString()

@@ -1,52 +1,30 @@
-import { SCOPES } from '@iss/domain';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
-import {
-  ApiAnswer,
-  ApiErrors,
-  ApiSubjectParams,
-  ApiTenantParam,
-  object,
-  type Schema,
-  SUBJECT_TYPE,
-  TIMESTAMP,
-  UUID,
-} from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiRoute, ApiSubjectParams, ApiTenantParam, UUID } from '../../http/openapi';
+import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
 import { SubjectParam, TenantIdParam, UuidParam } from '../../http/path-params';
+import { QueryOf } from '../../http/query';
 import { CreateGrantBody } from './grant.dto';
 import { GrantService } from './grant.service';
-import { createdGrantView, type GrantView, grantView } from './grant.views';
-
-const TEXT: Schema = { type: 'string' };
-const OPTIONAL_TIMESTAMP: Schema = { type: ['string', 'null'], format: 'date-time' };
-const GRANT_FIELDS: Record<string, Schema> = {
-  grant_id: UUID,
-  grantor_tenant_id: TEXT,
-  grantee_tenant_id: TEXT,
-  subject_type: SUBJECT_TYPE,
-  subject_id: TEXT,
-  scopes: { type: 'array', items: { type: 'string', enum: SCOPES } },
-  expires_at: OPTIONAL_TIMESTAMP,
-  created_at: TIMESTAMP,
-  revoked_at: OPTIONAL_TIMESTAMP,
-  status: { type: 'string', enum: ['active', 'revoked', 'expired'] },
-};
-const GRANT = object(GRANT_FIELDS);
-const GRANT_EXAMPLE = {
-  grant_id: '3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52',
-  grantor_tenant_id: 'acme',
-  grantee_tenant_id: 'beta',
-  subject_type: 'organization',
-  subject_id: 'acme-corp',
-  scopes: ['read_latest'],
-  expires_at: null,
-  created_at: '2026-01-15T10:00:00.000Z',
-  revoked_at: null,
-  status: 'active',
-};
+import {
+  ACCESSIBLE_SUBJECT,
+  ACCESSIBLE_SUBJECT_EXAMPLE,
+  type AccessibleSubjectView,
+  accessibleSubjectView,
+  CREATED_GRANT,
+  CREATED_GRANT_EXAMPLE,
+  type CreatedGrantView,
+  createdGrantView,
+  GRANT,
+  GRANT_EXAMPLE,
+  type GrantView,
+  grantView,
+  REVOKED_GRANT_EXAMPLE,
+} from './grant.views';
 
 @ApiTags('Grants')
 @ApiBearerAuth()
@@ -55,7 +33,9 @@ export class GrantsController {
   constructor(private readonly grants: GrantService) {}
 
   @Post('grants')
-  @ApiOperation({ summary: 'Let another tenant read a subject that this tenant owns. Role: tenant_admin' })
+  @ApiRoute('Let another tenant read a subject that this tenant owns', RULES.manageGrants, {
+    description: 'A subject has at most one active grant to a tenant (409); the tenant must exist (409).',
+  })
   @ApiTenantParam()
   @ApiBody({
     type: CreateGrantBody,
@@ -70,16 +50,13 @@ export class GrantsController {
       },
     },
   })
-  @ApiAnswer(201, 'The grant, flat and wrapped.', object({ ...GRANT_FIELDS, grant: GRANT }), {
-    ...GRANT_EXAMPLE,
-    grant: GRANT_EXAMPLE,
-  })
+  @ApiAnswer(201, 'The grant, flat and wrapped.', CREATED_GRANT, CREATED_GRANT_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type')
   async create(
     @TenantIdParam() tenantId: string,
     @CurrentPrincipal() principal: Principal,
     @JsonBody(CreateGrantBody) body: CreateGrantBody,
-  ): Promise<GrantView & { grant: GrantView }> {
+  ): Promise<CreatedGrantView> {
     const grant = await this.grants.create(principal, tenantId, {
       granteeTenantId: body.grantee_tenant_id,
       subjectType: body.subject_type,
@@ -90,32 +67,50 @@ export class GrantsController {
     return createdGrantView(grant);
   }
 
+  @Get('grants')
+  @ApiRoute('Grants that the tenant issued, newest first', RULES.readGrants, {
+    description: 'Active, revoked and expired ones.',
+  })
+  @ApiTenantParam()
+  @ApiQuery({ type: PageQuery })
+  @ApiAnswer(200, 'One page.', listSchema(GRANT), listExample([GRANT_EXAMPLE], 50))
+  @ApiErrors('validation_error', 'unauthorized', 'forbidden')
+  async ofTenant(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() principal: Principal,
+    @QueryOf(PageQuery) _query: PageQuery,
+    @PageOf({ default: 50, max: 100 }) paging: Paging,
+  ): Promise<{ items: GrantView[] } & PageView> {
+    return paging.answer(await this.grants.ofTenant(principal, tenantId, paging.at()), grantView);
+  }
+
   @Get('subjects/:subject_type/:subject_id/grants')
-  @ApiOperation({ summary: 'Every grant on a subject: active, revoked and expired. Role: tenant_admin of the owner' })
+  @ApiRoute('Every grant on a subject, newest first', RULES.manageGrants, {
+    description: 'Active, revoked and expired ones. Paged only beyond 1000.',
+  })
   @ApiTenantParam()
   @ApiSubjectParams()
-  @ApiAnswer(200, 'The grants, newest first.', object({ items: { type: 'array', items: GRANT } }), {
-    items: [GRANT_EXAMPLE],
-  })
+  @ApiQuery({ type: PageQuery })
+  @ApiAnswer(200, 'The grants.', listSchema(GRANT), listExample([GRANT_EXAMPLE], 1000))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async ofSubject(
     @TenantIdParam() tenantId: string,
     @SubjectParam() subject: { subjectType: string; subjectId: string },
     @CurrentPrincipal() principal: Principal,
-  ): Promise<{ items: GrantView[] }> {
-    return { items: (await this.grants.ofSubject(principal, tenantId, subject)).map(grantView) };
+    @QueryOf(PageQuery) _query: PageQuery,
+    @PageOf({ default: 1000, max: 1000 }) paging: Paging,
+  ): Promise<{ items: GrantView[] } & PageView> {
+    return paging.answer(await this.grants.ofSubject(principal, tenantId, subject, paging.at()), grantView);
   }
 
   @Post('grants/:grant_id/revoke')
   @HttpCode(200)
-  @ApiOperation({ summary: 'End a grant at once. Role: tenant_admin of the owner' })
-  @ApiTenantParam()
-  @ApiParam({ name: 'grant_id', schema: { type: 'string', format: 'uuid' }, example: GRANT_EXAMPLE.grant_id })
-  @ApiAnswer(200, 'The revoked grant.', GRANT, {
-    ...GRANT_EXAMPLE,
-    status: 'revoked',
-    revoked_at: '2026-02-01T00:00:00.000Z',
+  @ApiRoute('End a grant at once', RULES.manageGrants, {
+    description: 'From the answer on the grantee reads nothing by it. 409 unless the grant is active.',
   })
+  @ApiTenantParam()
+  @ApiParam({ name: 'grant_id', schema: UUID, example: GRANT_EXAMPLE.grant_id })
+  @ApiAnswer(200, 'The revoked grant.', GRANT, REVOKED_GRANT_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'not_found', 'conflict')
   async revoke(
     @TenantIdParam() tenantId: string,
@@ -123,5 +118,23 @@ export class GrantsController {
     @CurrentPrincipal() principal: Principal,
   ): Promise<GrantView> {
     return grantView(await this.grants.revoke(principal, tenantId, grantId));
+  }
+
+  @Get('accessible-subjects')
+  @ApiRoute('Subjects of other tenants that this tenant may read by grants', RULES.readAccessibleSubjects, {
+    description:
+      "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held.",
+  })
+  @ApiTenantParam()
+  @ApiQuery({ type: PageQuery })
+  @ApiAnswer(200, 'One page.', listSchema(ACCESSIBLE_SUBJECT), listExample([ACCESSIBLE_SUBJECT_EXAMPLE], 50))
+  @ApiErrors('validation_error', 'unauthorized', 'forbidden')
+  async accessible(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() principal: Principal,
+    @QueryOf(PageQuery) _query: PageQuery,
+    @PageOf({ default: 50, max: 200 }) paging: Paging,
+  ): Promise<{ items: AccessibleSubjectView[] } & PageView> {
+    return paging.answer(await this.grants.accessible(principal, tenantId, paging.at()), accessibleSubjectView);
   }
 }

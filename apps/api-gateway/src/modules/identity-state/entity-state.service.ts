@@ -19,6 +19,7 @@ export interface Writer {
   principalId: string;
   requestId: string;
   correlationId: string | undefined;
+  traceparent: string;
 }
 
 /** Direct writes: a subject's first snapshot by anyone who may edit, later ones by its owner (imports of a history). */
@@ -74,6 +75,7 @@ export class EntityStateService {
       tenantId: writer.tenantId,
       principalId: writer.principalId,
       requestId: writer.requestId,
+      traceparent: writer.traceparent,
       updateId: null,
     };
     const isFirst = envelope.snapshot_version === 1;

@@ -1,10 +1,12 @@
 import type { JsonValue } from '@iss/domain';
 import { Controller, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
 import { JsonText } from '../../http/json-text';
+import { ApiRoute, ApiTenantParam } from '../../http/openapi';
 import { TenantIdParam } from '../../http/path-params';
 import { type RequestTrace, Trace } from '../../http/request-id';
 import { EntityStateService } from './entity-state.service';
@@ -18,19 +20,20 @@ export class EntityStatesController {
   constructor(private readonly entityStates: EntityStateService) {}
 
   @Post()
-  @ApiOperation({
-    summary: "Write a subject's first snapshot and become its owner; or, as owner, the version after the latest",
-    description:
-      'Role: tenant_editor. The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.',
-  })
+  @ApiRoute(
+    "Write a subject's first snapshot and become its owner; or, as owner, the version after the latest",
+    RULES.submitFirstState,
+    { description: 'The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.' },
+  )
+  @ApiTenantParam()
   @ApiEntityStateWrite()
   async submit(
     @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @CurrentPrincipal() { principalId }: Principal,
     @Trace() trace: RequestTrace,
     @JsonBody() body: JsonValue,
   ): Promise<JsonText> {
-    const writer = { tenantId, principalId: principal.principalId, ...trace };
-    return new JsonText(snapshotText(await this.entityStates.submit(writer, body), 'full'));
+    const snapshot = await this.entityStates.submit({ tenantId, principalId, ...trace }, body);
+    return new JsonText(snapshotText(snapshot, 'full'));
   }
 }

@@ -1,4 +1,4 @@
-import { type AccessRule, type StoredSnapshot, type Verification, type VerifyMode, verifySnapshot } from '@iss/domain';
+import type { AccessRule } from '@iss/domain';
 import {
   type Reader,
   type SnapshotRead,
@@ -9,18 +9,11 @@ import {
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../access/read-access';
 import { RULES } from '../../access/rules';
+import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from './snapshot-verifier';
 
 /** What of a snapshot is asked for. */
-export interface ReadOptions {
+export interface ReadOptions extends VerifyOptions {
   withEnvelope: boolean;
-  verify: VerifyMode;
-  /** Hops up the chain with `verify: 'chain'`. */
-  depth: number;
-}
-
-export interface VerifiedSnapshot {
-  snapshot: SnapshotRecord;
-  verification: Verification | undefined;
 }
 
 /** Reads of single snapshots, tenant-scoped and global alike. */
@@ -29,6 +22,7 @@ export class SnapshotReadService {
   constructor(
     private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
+    private readonly verifier: SnapshotVerifier,
   ) {}
 
   async latest(reader: Reader, subject: SubjectRef, options: ReadOptions): Promise<VerifiedSnapshot> {
@@ -60,26 +54,10 @@ export class SnapshotReadService {
   }
 
   private async verified(snapshot: SnapshotRecord, options: ReadOptions): Promise<VerifiedSnapshot> {
-    if (options.verify === 'none') return { snapshot, verification: undefined };
-    const parents =
-      options.verify === 'chain' ? await this.snapshots.parents(snapshot, snapshot.snapshotVersion, options.depth) : [];
-    return {
-      snapshot,
-      verification: verifySnapshot(options.verify, toStored(snapshot), parents.map(toStored), options.depth),
-    };
+    return { snapshot, verification: await this.verifier.verify(snapshot, options) };
   }
 }
 
 function needsEnvelope(options: ReadOptions): boolean {
   return options.withEnvelope || options.verify !== 'none';
-}
-
-function toStored(snapshot: SnapshotRecord): StoredSnapshot {
-  return {
-    snapshotId: snapshot.snapshotId,
-    snapshotVersion: snapshot.snapshotVersion,
-    envelopeText: snapshot.envelope ?? '',
-    envelopeHash: snapshot.envelopeHash,
-    prevHash: snapshot.prevHash,
-  };
 }

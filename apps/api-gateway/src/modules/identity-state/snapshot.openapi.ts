@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiResponse } from '@nestjs/swagger';
+import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
+import { ApiBody, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import {
   ApiAnswer,
   ApiErrors,
@@ -14,37 +15,44 @@ import {
   UUID,
 } from '../../http/openapi';
 import { SNAPSHOT_HEADER_EXAMPLE, SNAPSHOT_HEADER_FIELDS } from '../../http/snapshot-header.view';
+import { SnapshotQuery, VerifyQuery } from './snapshot.dto';
 
 const TEXT: Schema = { type: 'string' };
 
-const EVIDENCE: Schema = object(
+/** Every object of an envelope may have members of its writer's own. */
+const openObject = (...fields: Parameters<typeof object>): Schema => ({
+  ...object(...fields),
+  additionalProperties: true,
+});
+
+const EVIDENCE: Schema = openObject(
   {
     evidence_id: TEXT,
     evidence_type: TEXT,
     source: TEXT,
     captured_at: TIMESTAMP,
     retrieved_at: TIMESTAMP,
-    hash: object({ alg: TEXT, value: TEXT }),
+    hash: openObject({ alg: TEXT, value: TEXT }),
     locator: TEXT,
     notes: TEXT,
   },
   ['retrieved_at', 'hash', 'locator', 'notes'],
 );
 
-const AUDIT: Schema = object(
+const AUDIT: Schema = openObject(
   { created_by: TEXT, created_at: TIMESTAMP, source: TEXT, request_id: TEXT, correlation_id: TEXT },
   ['request_id', 'correlation_id'],
 );
 
 export const ENVELOPE_SCHEMA: Schema = named(
   'Envelope',
-  object(
+  openObject(
     {
       envelope_version: { type: 'string', const: 'entity_state_envelope_v1' },
       snapshot_id: UUID,
       snapshot_version: { type: 'integer', minimum: 1 },
       generated_at: TIMESTAMP,
-      subject: object({ subject_type: SUBJECT_TYPE, subject_id: { type: 'string', minLength: 1, maxLength: 512 } }),
+      subject: openObject({ subject_type: SUBJECT_TYPE, subject_id: { type: 'string', minLength: 1, maxLength: 512 } }),
       attributes: { type: 'object', additionalProperties: true },
       evidence: { type: 'array', items: EVIDENCE },
       audit: AUDIT,
@@ -52,7 +60,7 @@ export const ENVELOPE_SCHEMA: Schema = named(
         type: 'object',
         additionalProperties: {
           type: 'array',
-          items: object(
+          items: openObject(
             {
               evidence_id: TEXT,
               evidence_type: TEXT,
@@ -62,7 +70,10 @@ export const ENVELOPE_SCHEMA: Schema = named(
           ),
         },
       },
-      diff: object({ format: { type: 'string', const: 'rfc6902' }, ops: { type: 'array', items: { type: 'object' } } }),
+      diff: openObject({
+        format: { type: 'string', const: 'rfc6902' },
+        ops: { type: 'array', items: { type: 'object' } },
+      }),
     },
     ['attribute_paths', 'diff'],
   ),
@@ -93,7 +104,7 @@ export const ENVELOPE_EXAMPLE = {
   },
 };
 
-const VERDICT: Schema = { type: ['boolean', 'null'] };
+export const VERDICT: Schema = { type: ['boolean', 'null'] };
 
 export const VERIFICATION: Schema = named(
   'Verification',
@@ -101,7 +112,7 @@ export const VERIFICATION: Schema = named(
     mode: { type: 'string', enum: ['hash', 'chain'] },
     chain_supported: { type: 'boolean' },
     hash: object({ alg: TEXT, value: HASH, stored: HASH, valid: VERDICT }),
-    chain: object({ prev_hash: HASH, valid: VERDICT, depth: { type: ['integer', 'null'] } }),
+    chain: object({ prev_hash: HASH, valid: VERDICT, depth: { type: 'integer', minimum: 0 } }),
   }),
 );
 
@@ -115,21 +126,99 @@ export const SNAPSHOT_SCHEMA: Schema = named(
 
 export const SNAPSHOT_EXAMPLE = { ...SNAPSHOT_HEADER_EXAMPLE, envelope: ENVELOPE_EXAMPLE };
 
-/** Documents a read of one snapshot. */
-export function ApiSnapshotAnswers(path: { subject: boolean; tenant: boolean }): MethodDecorator {
+const SUMMARY_SCHEMA: Schema = named(
+  'SubjectState',
+  object(
+    {
+      subject: object({ subject_type: SUBJECT_TYPE, subject_id: TEXT }),
+      current_snapshot: object({
+        snapshot_id: UUID,
+        snapshot_version: { type: 'integer', minimum: 1 },
+        generated_at: TIMESTAMP,
+        hash: HASH,
+        prev_hash: HASH,
+      }),
+      identity: { type: 'object', additionalProperties: true, description: 'The `attributes` of the latest snapshot.' },
+      provenance: object({
+        evidence_count: { type: 'integer', minimum: 0 },
+        has_attribute_paths: { type: 'boolean' },
+        has_audit: { type: 'boolean' },
+      }),
+      verification: VERIFICATION,
+    },
+    ['verification'],
+  ),
+);
+
+const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash, subject } = SNAPSHOT_HEADER_EXAMPLE;
+
+const SUMMARY_EXAMPLE = {
+  subject,
+  current_snapshot: { snapshot_id, snapshot_version, generated_at, hash: envelope_hash, prev_hash },
+  provenance: { evidence_count: 1, has_attribute_paths: true, has_audit: true },
+  identity: ENVELOPE_EXAMPLE.attributes,
+};
+
+const PROOF_SCHEMA: Schema = named(
+  'SnapshotProof',
+  object({
+    snapshot_id: UUID,
+    subject_type: SUBJECT_TYPE,
+    subject_id: TEXT,
+    snapshot_version: { type: 'integer', minimum: 1 },
+    envelope_hash: HASH,
+    prev_hash: HASH,
+    canonicalization_method: { type: 'string', const: CANONICALIZATION_METHOD },
+    hash_algorithm: { type: 'string', const: HASH_ALGORITHM },
+  }),
+);
+
+const PROOF_EXAMPLE = {
+  snapshot_id,
+  ...subject,
+  snapshot_version,
+  envelope_hash,
+  prev_hash,
+  canonicalization_method: CANONICALIZATION_METHOD,
+  hash_algorithm: HASH_ALGORITHM,
+};
+
+/** How a read of one snapshot names it. */
+const PATHS = {
+  latest: [ApiSubjectParams()],
+  version: [
+    ApiSubjectParams(),
+    ApiParam({ name: 'snapshot_version', schema: { type: 'integer', minimum: 1 }, example: snapshot_version }),
+  ],
+  id: [ApiParam({ name: 'snapshot_id', schema: { type: 'string', format: 'uuid' }, example: snapshot_id })],
+};
+
+/** Documents a read of one snapshot: by what it is named, in which form, and what is shown of it. */
+export function ApiSnapshotRead(
+  by: keyof typeof PATHS,
+  form: 'tenant' | 'global',
+  shown: 'snapshot' | 'summary' | 'proof' = 'snapshot',
+): MethodDecorator {
+  const shows = {
+    snapshot: [ApiQuery({ type: SnapshotQuery }), ApiAnswer(200, 'The snapshot.', SNAPSHOT_SCHEMA, SNAPSHOT_EXAMPLE)],
+    summary: [
+      ApiQuery({ type: VerifyQuery }),
+      ApiAnswer(200, 'The current state of the subject.', SUMMARY_SCHEMA, SUMMARY_EXAMPLE),
+    ],
+    proof: [ApiAnswer(200, 'The hashes of the snapshot, and how they were made.', PROOF_SCHEMA, PROOF_EXAMPLE)],
+  };
   return applyDecorators(
-    ...(path.tenant ? [ApiTenantParam()] : []),
-    ...(path.subject ? [ApiSubjectParams()] : []),
-    ApiAnswer(200, 'The snapshot.', SNAPSHOT_SCHEMA, SNAPSHOT_EXAMPLE),
+    ...(form === 'tenant' ? [ApiTenantParam()] : []),
+    ...PATHS[by],
+    ...shows[shown],
     ApiResponse({ status: 304, description: 'Unchanged: `If-None-Match` names the current `ETag`.' }),
-    ApiErrors('validation_error', 'unauthorized', ...(path.tenant ? (['forbidden'] as const) : []), 'not_found'),
+    ApiErrors('validation_error', 'unauthorized', ...(form === 'tenant' ? (['forbidden'] as const) : []), 'not_found'),
   );
 }
 
-/** Documents the direct write. */
+/** Documents the direct write, beside its path. */
 export function ApiEntityStateWrite(): MethodDecorator {
   return applyDecorators(
-    ApiTenantParam(),
     ApiBody({ schema: ENVELOPE_SCHEMA, examples: { first: { summary: 'A first snapshot', value: ENVELOPE_EXAMPLE } } }),
     ApiAnswer(201, 'The stored snapshot.', SNAPSHOT_SCHEMA, SNAPSHOT_EXAMPLE),
     ApiErrors(

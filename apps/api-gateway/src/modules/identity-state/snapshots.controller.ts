@@ -1,17 +1,18 @@
-import { DomainError } from '@iss/domain';
 import { Controller, Get, Inject } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { Public } from '../../auth/public.decorator';
-import { SubjectParam, TenantIdParam, UuidParam, VersionParam } from '../../http/path-params';
 import type { JsonText } from '../../http/json-text';
+import { ApiRoute } from '../../http/openapi';
+import { SubjectParam, TenantIdParam, UuidParam, VersionParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
-import { SETTINGS, type GatewaySettings } from '../../settings';
-import { ApiSnapshotAnswers } from './snapshot.openapi';
-import { SnapshotQuery } from './snapshot.dto';
+import { type GatewaySettings, SETTINGS } from '../../settings';
+import { SnapshotQuery, verifyOptions, VerifyQuery } from './snapshot.dto';
+import { ApiSnapshotRead } from './snapshot.openapi';
 import { type ReadOptions, SnapshotReadService } from './snapshot-read.service';
-import { snapshotAnswer } from './snapshot.views';
+import { proofAnswer, snapshotAnswer, summaryAnswer } from './snapshot.views';
 
 interface Subject {
   subjectType: string;
@@ -28,9 +29,33 @@ export class SnapshotsController {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id')
+  @ApiRoute("Read a subject's current state", RULES.readLatest)
+  @ApiSnapshotRead('latest', 'tenant', 'summary')
+  summaryForTenant(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @QueryOf(VerifyQuery) query: VerifyQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.summary(tenantId, subject, query, principal);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id')
+  @ApiRoute("Read a subject's current state, for any tenant of the caller that may", RULES.readLatest)
+  @ApiSnapshotRead('latest', 'global', 'summary')
+  summaryForAny(
+    @SubjectParam() subject: Subject,
+    @QueryOf(VerifyQuery) query: VerifyQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.summary(null, subject, query, principal);
+  }
+
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/latest')
-  @ApiOperation({ summary: "Read a subject's latest snapshot, as owner or by grant (read_latest)" })
-  @ApiSnapshotAnswers({ subject: true, tenant: true })
+  @ApiRoute("Read a subject's latest snapshot", RULES.readLatest)
+  @ApiSnapshotRead('latest', 'tenant')
   latestForTenant(
     @TenantIdParam() tenantId: string,
     @SubjectParam() subject: Subject,
@@ -42,8 +67,8 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/latest')
-  @ApiOperation({ summary: "Read a subject's latest snapshot, for any tenant of the caller that may" })
-  @ApiSnapshotAnswers({ subject: true, tenant: false })
+  @ApiRoute("Read a subject's latest snapshot, for any tenant of the caller that may", RULES.readLatest)
+  @ApiSnapshotRead('latest', 'global')
   latestForAny(
     @SubjectParam() subject: Subject,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -53,11 +78,8 @@ export class SnapshotsController {
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
-  @ApiOperation({
-    summary: 'Read one version of a subject, as owner or by grant (read_snapshot_by_id or read_lineage)',
-  })
-  @ApiParam({ name: 'snapshot_version', schema: { type: 'integer', minimum: 1 }, example: 1 })
-  @ApiSnapshotAnswers({ subject: true, tenant: true })
+  @ApiRoute('Read one version of a subject', RULES.readVersion)
+  @ApiSnapshotRead('version', 'tenant')
   versionForTenant(
     @TenantIdParam() tenantId: string,
     @SubjectParam() subject: Subject,
@@ -70,9 +92,8 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
-  @ApiOperation({ summary: 'Read one version of a subject, for any tenant of the caller that may' })
-  @ApiParam({ name: 'snapshot_version', schema: { type: 'integer', minimum: 1 }, example: 1 })
-  @ApiSnapshotAnswers({ subject: true, tenant: false })
+  @ApiRoute('Read one version of a subject, for any tenant of the caller that may', RULES.readVersion)
+  @ApiSnapshotRead('version', 'global')
   versionForAny(
     @SubjectParam() subject: Subject,
     @VersionParam() version: number,
@@ -83,9 +104,8 @@ export class SnapshotsController {
   }
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id')
-  @ApiOperation({ summary: 'Read a snapshot by id, as owner or by grant (read_snapshot_by_id)' })
-  @ApiParam({ name: 'snapshot_id', schema: { type: 'string', format: 'uuid' } })
-  @ApiSnapshotAnswers({ subject: false, tenant: true })
+  @ApiRoute('Read a snapshot by id', RULES.readById)
+  @ApiSnapshotRead('id', 'tenant')
   idForTenant(
     @TenantIdParam() tenantId: string,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
@@ -97,9 +117,8 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id')
-  @ApiOperation({ summary: 'Read a snapshot by id, for any tenant of the caller that may' })
-  @ApiParam({ name: 'snapshot_id', schema: { type: 'string', format: 'uuid' } })
-  @ApiSnapshotAnswers({ subject: false, tenant: false })
+  @ApiRoute('Read a snapshot by id, for any tenant of the caller that may', RULES.readById)
+  @ApiSnapshotRead('id', 'global')
   idForAny(
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -108,13 +127,46 @@ export class SnapshotsController {
     return this.id(null, snapshotId, query, principal);
   }
 
+  @Get('tenants/:tenant_id/snapshots/:snapshot_id/proof')
+  @ApiRoute("Read a snapshot's hashes", RULES.readById)
+  @ApiSnapshotRead('id', 'tenant', 'proof')
+  proofForTenant(
+    @TenantIdParam() tenantId: string,
+    @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.proof(tenantId, snapshotId, principal);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('snapshots/:snapshot_id/proof')
+  @ApiRoute("Read a snapshot's hashes, for any tenant of the caller that may", RULES.readById)
+  @ApiSnapshotRead('id', 'global', 'proof')
+  proofForAny(
+    @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.proof(null, snapshotId, principal);
+  }
+
+  private async summary(
+    tenantId: string | null,
+    subject: Subject,
+    query: VerifyQuery,
+    { principalId }: Principal,
+  ): Promise<JsonText> {
+    const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: true };
+    const { snapshot, verification } = await this.snapshots.latest({ tenantId, principalId }, subject, options);
+    return summaryAnswer(snapshot, verification);
+  }
+
   private async latest(
     tenantId: string | null,
     subject: Subject,
     query: SnapshotQuery,
-    principal: Principal,
+    { principalId }: Principal,
   ): Promise<JsonText> {
-    const reader = { tenantId, principalId: principal.principalId };
+    const reader = { tenantId, principalId };
     const { snapshot, verification } = await this.snapshots.latest(reader, subject, this.options(query));
     return snapshotAnswer(snapshot, query.view ?? 'full', 'revalidate', verification);
   }
@@ -124,9 +176,9 @@ export class SnapshotsController {
     subject: Subject,
     version: number,
     query: SnapshotQuery,
-    principal: Principal,
+    { principalId }: Principal,
   ): Promise<JsonText> {
-    const reader = { tenantId, principalId: principal.principalId };
+    const reader = { tenantId, principalId };
     const { snapshot, verification } = await this.snapshots.byVersion(reader, subject, version, this.options(query));
     return snapshotAnswer(snapshot, query.view ?? 'full', 'immutable', verification);
   }
@@ -135,21 +187,21 @@ export class SnapshotsController {
     tenantId: string | null,
     snapshotId: string,
     query: SnapshotQuery,
-    principal: Principal,
+    { principalId }: Principal,
   ): Promise<JsonText> {
-    const reader = { tenantId, principalId: principal.principalId };
+    const reader = { tenantId, principalId };
     const { snapshot, verification } = await this.snapshots.byId(reader, snapshotId, this.options(query));
     return snapshotAnswer(snapshot, query.view ?? 'full', 'immutable', verification);
   }
 
+  private async proof(tenantId: string | null, snapshotId: string, { principalId }: Principal): Promise<JsonText> {
+    const options = { verify: 'none', depth: 1, withEnvelope: false } as const;
+    const { snapshot } = await this.snapshots.byId({ tenantId, principalId }, snapshotId, options);
+    return proofAnswer(snapshot);
+  }
+
   private options(query: SnapshotQuery): ReadOptions {
-    const depth = Number(query.depth ?? 1);
-    const { verifyDepth } = this.settings.limits;
-    if (depth > verifyDepth) {
-      throw new DomainError('validation_error', `depth may be at most ${verifyDepth}.`, [
-        { path: '/query/depth', message: `must be at most ${verifyDepth}`, code: 'too_large' },
-      ]);
-    }
-    return { withEnvelope: (query.view ?? 'full') === 'full', verify: query.verify ?? 'none', depth };
+    const withEnvelope = (query.view ?? 'full') === 'full';
+    return { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope };
   }
 }

@@ -1,38 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { canonicalize, DomainError, requireAccess, rolesFrom, sameUuid, validateEnvelope } from '@iss/domain';
 import {
-  applyPatch,
-  canonicalize,
-  DEFAULT_PATCH_LIMITS,
-  deriveSnapshotId,
-  DomainError,
-  type Envelope,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parsePatch,
-  parseStoredJson,
-  type PatchOperation,
-  requireAccess,
-  requirePatchAllowed,
-  seal,
-  type Sealed,
-  validateEnvelope,
-} from '@iss/domain';
-import {
-  type SnapshotRecord,
+  type Page,
+  type PageRequest,
   SnapshotReadStore,
-  SnapshotWriteStore,
   type SubjectRef,
+  UPDATE_STATUSES,
   type UpdateRecord,
+  type UpdateRef,
+  type UpdateStatus,
   UpdateStore,
-  type UpdateToApply,
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { RULES } from '../../access/rules';
-import { EventHandOver } from '../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../settings';
-import type { Writer } from './entity-state.service';
-import { snapshotCreated } from './snapshot-created';
+import { patchEnvelope, requireOperations, type SentPatch } from './patched-envelope';
+import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 /** A proposal as either path family puts it. */
 export interface Proposal {
@@ -40,23 +23,23 @@ export interface Proposal {
   /** Null where the caller names the base by its version alone. */
   baseSnapshotId: string | null;
   baseSnapshotVersion: number;
-  patchOps: JsonValue;
+  patch: SentPatch;
   requestId: string | null;
   initiatedBy: string | null;
-  /** Operations that the path family takes; absent: all six. */
-  allowedOps?: readonly PatchOperation['op'][];
 }
 
-const AT = '/patch_ops';
+/** Who asks, for which tenant. */
+interface Caller {
+  tenantId: string;
+  principalId: string;
+}
 
-/** Later versions: propose a patch, then apply the proposal. */
+/** Later versions, first step: a patch is proposed, shown, and withdrawn again. */
 @Injectable()
 export class UpdateService {
   constructor(
     private readonly updates: UpdateStore,
-    private readonly reads: SnapshotReadStore,
-    private readonly writes: SnapshotWriteStore,
-    private readonly handOver: EventHandOver,
+    private readonly snapshots: SnapshotReadStore,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -64,28 +47,29 @@ export class UpdateService {
    * Stores a proposal after a dry run against its base. `isNew` is false when the tenant proposed the same under the
    * same `request_id` before. Throws `validation_error`, `forbidden`, or `conflict` when the base is stale.
    */
-  async propose(writer: Writer, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
-    const operations = this.requireOperations(proposal.patchOps, proposal.allowedOps);
-    const reader = { tenantId: writer.tenantId, principalId: writer.principalId };
-    const { facts, snapshot: head } = await this.reads.latest(reader, proposal.subject, true);
+  async propose(caller: Caller, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
+    const { limits } = this.settings;
+    const operations = requireOperations(proposal.patch, limits);
+    const { facts, snapshot: head } = await this.snapshots.latest(caller, proposal.subject, true);
     requireAccess(facts, RULES.proposeUpdate);
     if (head === null) throw new DomainError('not_found', 'No such subject.');
 
     const patchOps = canonicalize(operations.map((operation) => ({ ...operation })));
     const isSame = (update: UpdateRecord): boolean => isSameProposal(update, proposal, patchOps);
     if (head.snapshotVersion !== proposal.baseSnapshotVersion) {
-      const earlier = await this.updates.byRequestId(writer.tenantId, proposal.requestId);
+      const earlier = await this.updates.byRequestId(caller.tenantId, proposal.requestId);
       if (earlier !== null) return replay(earlier, isSame);
-      throw await this.staleOrWrongBase(writer, proposal, head.snapshotVersion);
+      await this.requireAgreeingBase(caller, proposal);
+      throw staleBase(head.snapshotVersion);
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
-    validateEnvelope(this.patched(head.envelope ?? '{}', operations));
+    validateEnvelope(patchEnvelope(head.envelope ?? '{}', operations, proposal.patch.at, limits));
 
     const outcome = await this.updates.propose({
       ...proposal.subject,
       updateId: randomUUID(),
-      tenantId: writer.tenantId,
-      principalId: writer.principalId,
+      tenantId: caller.tenantId,
+      principalId: caller.principalId,
       baseSnapshotId: head.snapshotId,
       baseSnapshotVersion: head.snapshotVersion,
       patchOps,
@@ -99,154 +83,50 @@ export class UpdateService {
         return replay(outcome.update, isSame);
       case 'refused':
         requireAccess(outcome.facts, RULES.proposeUpdate);
-        throw stale(outcome.headVersion ?? 0);
+        throw staleBase(outcome.headVersion ?? 0);
     }
   }
 
-  /**
-   * Writes the snapshot that a proposal leads to. `subject` is given where the path names it. Throws `not_found`,
-   * `forbidden`, `conflict` (already applied, withdrawn, stale base), or `validation_error`.
-   */
-  async apply(writer: Writer, updateId: string, subject: SubjectRef | null): Promise<SnapshotRecord> {
-    const reader = { tenantId: writer.tenantId, principalId: writer.principalId };
-    const loaded = await this.updates.forApply(reader, updateId);
-    const { update, base } = requireApplicable(loaded, subject);
-
-    const operations = parsePatch(parseStoredJson(update.patchOps), {
-      at: AT,
-      maxOperations: this.settings.limits.patchOperations,
-    });
-    const sealed = this.nextEnvelope(writer, update, base.envelope, operations);
-    const snapshot = {
-      subjectType: update.subjectType,
-      subjectId: update.subjectId,
-      snapshotId: sealed.envelope.snapshot_id,
-      snapshotVersion: sealed.envelope.snapshot_version,
-      generatedAt: sealed.envelope.generated_at,
-      envelope: sealed.text,
-      envelopeHash: sealed.hash,
-      prevHash: base.envelopeHash,
-    };
-    const outcome = await this.writes.append({
-      ...snapshot,
-      ...snapshotCreated(writer.tenantId, snapshot),
-      tenantId: writer.tenantId,
-      principalId: writer.principalId,
-      requestId: writer.requestId,
-      updateId,
-    });
-    if (outcome.kind === 'refused') {
-      requireAccess(outcome.facts, RULES.applyUpdate);
-      if (outcome.headVersion !== update.baseSnapshotVersion) throw stale(outcome.headVersion ?? 0);
-      throw new DomainError('conflict', 'The update was applied or withdrawn meanwhile. Read it for its state.');
-    }
-    if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
-    return { ...snapshot, createdAt: outcome.createdAt };
+  /** Updates of the tenant, or of the one subject that the path names, newest first; in one state or in all. */
+  async list(
+    caller: Caller,
+    subject: SubjectRef | null,
+    status: UpdateStatus | undefined,
+    page: PageRequest,
+  ): Promise<Page<UpdateRecord>> {
+    const statuses = status === undefined ? UPDATE_STATUSES : [status];
+    const listed = await this.updates.list({ ...caller, subject }, statuses, page);
+    requireAccess(listed.facts, subject === null ? RULES.readUpdates : RULES.readSubjectUpdates);
+    return listed.page;
   }
 
-  private requireOperations(patchOps: JsonValue, allowedOps?: readonly PatchOperation['op'][]): PatchOperation[] {
-    const operations = parsePatch(patchOps, {
-      at: AT,
-      maxOperations: this.settings.limits.patchOperations,
-      ...(allowedOps === undefined ? {} : { allowedOps }),
-    });
-    requirePatchAllowed(operations, AT);
-    return operations;
+  /** Throws `forbidden`, or `not_found` unless the update is the tenant's and the named subject's. */
+  async find(ref: UpdateRef): Promise<UpdateRecord> {
+    const rule = ref.subject === null ? RULES.readUpdates : RULES.readSubjectUpdates;
+    return requireUpdate(await this.updates.find(ref), ref.subject, rule);
   }
 
-  /** The patched base with the server's own members (contract, "Apply"), sealed. */
-  private nextEnvelope(
-    writer: Writer,
-    update: UpdateRecord,
-    baseText: string,
-    operations: readonly PatchOperation[],
-  ): Sealed & { envelope: Envelope } {
-    const ops = operations.map((operation) => ({ ...operation }));
-    const now = new Date().toISOString();
-    const envelope = validateEnvelope({
-      ...this.patched(baseText, operations),
-      snapshot_id: deriveSnapshotId(this.settings.snapshotIdSecret, {
-        subject_type: update.subjectType,
-        subject_id: update.subjectId,
-        base_snapshot_id: update.baseSnapshotId,
-        patch_ops: ops,
-      }),
-      snapshot_version: update.baseSnapshotVersion + 1,
-      generated_at: now,
-      audit: {
-        created_by: writer.principalId,
-        created_at: now,
-        source: 'entity_state_update',
-        request_id: writer.requestId,
-        ...(writer.correlationId === undefined ? {} : { correlation_id: writer.correlationId }),
-      },
-      diff: { format: 'rfc6902', ops },
-    });
-    return { ...seal(envelope), envelope };
+  /** Takes a proposal back. Throws `forbidden` for all but its proposer and editors, `not_found`, or `conflict`. */
+  async withdraw(ref: UpdateRef): Promise<UpdateRecord> {
+    const proposers = rolesFrom(RULES.withdrawUpdate.role);
+    const editors = rolesFrom(RULES.applyUpdate.role);
+    const outcome = await this.updates.withdraw(ref, proposers, editors);
+    const update = requireUpdate(outcome, ref.subject, RULES.withdrawUpdate);
+    if (outcome.isWithdrawn) return update;
+    if (update.proposedBy !== ref.principalId) requireAccess(outcome.facts, RULES.applyUpdate);
+    throw notProposed(update);
   }
 
-  /** The patched envelope. A patch may not make one that could not have been sent. */
-  private patched(baseText: string, operations: readonly PatchOperation[]): JsonObject {
-    const { bodyBytes, jsonDepth } = this.settings.limits;
-    const patched = applyPatch(parseStoredJson(baseText), operations, AT, {
-      ...DEFAULT_PATCH_LIMITS,
-      maxDepth: jsonDepth,
-    });
-    if (!isJsonObject(patched)) throw new DomainError('validation_error', 'The patch must leave an object.');
-    if (Buffer.byteLength(canonicalize(patched)) > bodyBytes) {
-      throw new DomainError('validation_error', `The patch makes an envelope of more than ${bodyBytes} bytes.`, [
-        { path: AT, message: 'makes the envelope too large', code: 'too_large' },
-      ]);
-    }
-    return patched;
-  }
-
-  private async staleOrWrongBase(writer: Writer, proposal: Proposal, headVersion: number): Promise<DomainError> {
-    if (proposal.baseSnapshotId !== null) {
-      const reader = { tenantId: writer.tenantId, principalId: writer.principalId };
-      const named = await this.reads.byVersion(reader, proposal.subject, proposal.baseSnapshotVersion, false);
-      if (named.snapshot !== null) requireSameBase(proposal.baseSnapshotId, named.snapshot.snapshotId);
-    }
-    return stale(headVersion);
+  /** Throws `validation_error` unless id and version of the base name one snapshot. */
+  private async requireAgreeingBase(caller: Caller, proposal: Proposal): Promise<void> {
+    if (proposal.baseSnapshotId === null) return;
+    const named = await this.snapshots.byVersion(caller, proposal.subject, proposal.baseSnapshotVersion, false);
+    requireSameBase(proposal.baseSnapshotId, named.snapshot?.snapshotId ?? null);
   }
 }
 
-/** Every condition on the proposal itself, in the order in which the caller may learn of them. */
-function requireApplicable(
-  loaded: UpdateToApply,
-  subject: SubjectRef | null,
-): { update: UpdateRecord; base: { envelope: string; envelopeHash: string | null } } {
-  const { facts, update, base, headVersion } = loaded;
-  const isNamed =
-    subject === null || (update?.subjectType === subject.subjectType && update.subjectId === subject.subjectId);
-  if (update === null || base === null || !isNamed) {
-    requireAccess(facts, { role: RULES.applyUpdate.role });
-    throw new DomainError('not_found', 'No such update in this tenant.');
-  }
-  requireAccess(facts, RULES.applyUpdate);
-  if (update.status !== 'proposed') {
-    throw new DomainError('conflict', `The update is ${update.status}; only a proposed one can be applied.`);
-  }
-  if (headVersion !== update.baseSnapshotVersion) throw stale(headVersion ?? 0);
-  if (base.envelopeHash === null && loaded.chainEnforced) {
-    throw new DomainError(
-      'validation_error',
-      'The parent snapshot has no envelope_hash, and the tenant has chain_enforced. Have its hash filled in first.',
-    );
-  }
-  return { update, base };
-}
-
-function stale(headVersion: number): DomainError {
-  return new DomainError(
-    'conflict',
-    `The base snapshot is stale: the latest version is ${headVersion}. Read it and propose again.`,
-    [{ path: '/base_snapshot_version', message: `the latest version is ${headVersion}`, code: 'stale' }],
-  );
-}
-
-function requireSameBase(baseSnapshotId: string | null, snapshotId: string): void {
-  if (baseSnapshotId === null || baseSnapshotId.toLowerCase() === snapshotId) return;
+function requireSameBase(baseSnapshotId: string | null, snapshotId: string | null): void {
+  if (baseSnapshotId === null || (snapshotId !== null && sameUuid(baseSnapshotId, snapshotId))) return;
   throw new DomainError('validation_error', 'base_snapshot_id and base_snapshot_version name different snapshots.', [
     { path: '/base_snapshot_id', message: 'is not the snapshot of base_snapshot_version', code: 'mismatch' },
   ]);
@@ -257,7 +137,7 @@ function isSameProposal(update: UpdateRecord, proposal: Proposal, patchOps: stri
     update.subjectType === proposal.subject.subjectType &&
     update.subjectId === proposal.subject.subjectId &&
     update.baseSnapshotVersion === proposal.baseSnapshotVersion &&
-    (proposal.baseSnapshotId === null || update.baseSnapshotId === proposal.baseSnapshotId.toLowerCase()) &&
+    (proposal.baseSnapshotId === null || sameUuid(update.baseSnapshotId, proposal.baseSnapshotId)) &&
     update.patchOps === patchOps &&
     update.initiatedBy === proposal.initiatedBy
   );

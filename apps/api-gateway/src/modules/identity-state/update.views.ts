@@ -1,31 +1,16 @@
-import { type JsonValue, parseStoredJson } from '@iss/domain';
 import type { SnapshotRecord, UpdateRecord } from '@iss/persistence';
 
-export interface UpdateView {
-  update_id: string;
-  subject_type: string;
-  subject_id: string;
-  base_snapshot_id: string;
-  base_snapshot_version: number;
-  patch_ops: JsonValue;
-  status: string;
-  request_id: string | null;
-  initiated_by: string | null;
-  proposed_by: string;
-  created_at: string;
-  applied_at: string | null;
-  applied_snapshot_id: string | null;
-}
-
-/** A proposal as both path families answer it (specification, "Update (proposal)"; contract, "Propose, both"). */
-export function updateView(update: UpdateRecord): UpdateView {
-  return {
+/**
+ * An update as JSON text, as both path families answer it (specification, "Update (proposal)"; contract, "Propose,
+ * both"); its operations as they are stored.
+ */
+export function updateText(update: UpdateRecord): string {
+  const members = JSON.stringify({
     update_id: update.updateId,
     subject_type: update.subjectType,
     subject_id: update.subjectId,
     base_snapshot_id: update.baseSnapshotId,
     base_snapshot_version: update.baseSnapshotVersion,
-    patch_ops: parseStoredJson(update.patchOps),
     status: update.status,
     request_id: update.requestId,
     initiated_by: update.initiatedBy,
@@ -33,7 +18,9 @@ export function updateView(update: UpdateRecord): UpdateView {
     created_at: update.createdAt.toISOString(),
     applied_at: update.appliedAt?.toISOString() ?? null,
     applied_snapshot_id: update.appliedSnapshotId,
-  };
+    withdrawn_at: update.withdrawnAt?.toISOString() ?? null,
+  });
+  return `${members.slice(0, -1)},"patch_ops":${update.patchOps}}`;
 }
 
 /** What applying answers on the subject-level path (specification, "Updates", variant B). */

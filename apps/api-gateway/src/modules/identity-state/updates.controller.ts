@@ -1,109 +1,192 @@
-import { DomainError } from '@iss/domain';
-import { Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { oneOf } from '../../http/aliases';
 import { JsonBody } from '../../http/json-body';
 import { JsonText } from '../../http/json-text';
+import { ApiRoute } from '../../http/openapi';
+import { PageOf, type Paging } from '../../http/paging';
 import { SubjectParam, TenantIdParam, UuidParam } from '../../http/path-params';
+import { QueryOf } from '../../http/query';
 import { type RequestTrace, Trace } from '../../http/request-id';
-import { ApiUpdateApply, ApiUpdatePropose } from './update.openapi';
-import { ProposeSubjectUpdateBody, ProposeUpdateBody } from './update.dto';
-import { UpdateService } from './update.service';
-import { type AppliedView, appliedView, type UpdateView, updateView } from './update.views';
+import {
+  proposalOf,
+  ProposeSubjectUpdateBody,
+  ProposeUpdateBody,
+  subjectProposalOf,
+  UpdateListQuery,
+} from './update.dto';
+import {
+  ApiUpdate,
+  ApiUpdateApply,
+  ApiUpdateList,
+  ApiUpdatePropose,
+  ApiUpdateWithdraw,
+  WHO_WITHDRAWS,
+} from './update.openapi';
+import { UpdateApplyService } from './update-apply.service';
+import { type Proposal, UpdateService } from './update.service';
+import { type AppliedView, appliedView, updateText } from './update.views';
 
-/** Both path families of the specification's "Updates". A proposal made through one is applied through either. */
+type Subject = Proposal['subject'];
+
+const PAGE = { default: 50, max: 200 };
+
+/** Both path families of the specification's "Updates". An update of one is read, applied and withdrawn through either. */
 @ApiTags('Updates')
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id')
 export class UpdatesController {
-  constructor(private readonly updates: UpdateService) {}
+  constructor(
+    private readonly updates: UpdateService,
+    private readonly applications: UpdateApplyService,
+  ) {}
 
   @Post('entity-state-updates')
-  @ApiOperation({ summary: 'Propose a patch on the latest snapshot (all RFC 6902 operations). Role: tenant_proposer' })
+  @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate)
   @ApiUpdatePropose('tenant', ProposeUpdateBody)
-  async propose(
+  propose(
     @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
-    @Trace() trace: RequestTrace,
+    @CurrentPrincipal() { principalId }: Principal,
     @JsonBody(ProposeUpdateBody) body: ProposeUpdateBody,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<UpdateView> {
-    const { update, isNew } = await this.updates.propose(
-      { tenantId, principalId: principal.principalId, ...trace },
-      {
-        subject: { subjectType: body.subject_type, subjectId: body.subject_id },
-        baseSnapshotId: body.base_snapshot_id,
-        baseSnapshotVersion: body.base_snapshot_version,
-        patchOps: oneOf(body, ['patch_ops', 'operations', 'ops']) ?? null,
-        requestId: body.request_id ?? null,
-        initiatedBy: oneOf(body, ['initiated_by', 'initiator']) ?? null,
-      },
-    );
-    response.status(isNew ? 201 : 200);
-    return updateView(update);
+  ): Promise<JsonText> {
+    return this.store({ tenantId, principalId }, proposalOf(body), response);
+  }
+
+  @Get('entity-state-updates')
+  @ApiRoute('List the updates of the tenant, newest first', RULES.readUpdates)
+  @ApiUpdateList('tenant')
+  list(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+    @QueryOf(UpdateListQuery) query: UpdateListQuery,
+    @PageOf(PAGE) paging: Paging,
+  ): Promise<JsonText> {
+    return this.page({ tenantId, principalId }, null, query, paging);
+  }
+
+  @Get('entity-state-updates/:update_id')
+  @ApiRoute('Read an update', RULES.readUpdates)
+  @ApiUpdate('tenant')
+  async find(
+    @TenantIdParam() tenantId: string,
+    @UuidParam({ name: 'update_id' }) updateId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+  ): Promise<JsonText> {
+    return new JsonText(updateText(await this.updates.find({ tenantId, principalId, updateId, subject: null })));
   }
 
   @Post('entity-state-updates/:update_id/apply')
-  @ApiOperation({ summary: 'Apply a proposal: writes the next snapshot and answers its envelope. Role: tenant_editor' })
+  @ApiRoute('Apply an update: writes the next snapshot and answers its envelope', RULES.applyUpdate)
   @ApiUpdateApply('tenant')
   async apply(
     @TenantIdParam() tenantId: string,
     @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() principal: Principal,
+    @CurrentPrincipal() { principalId }: Principal,
     @Trace() trace: RequestTrace,
   ): Promise<JsonText> {
-    const writer = { tenantId, principalId: principal.principalId, ...trace };
-    const snapshot = await this.updates.apply(writer, updateId, null);
+    const snapshot = await this.applications.apply({ tenantId, principalId, ...trace }, updateId, null);
     return new JsonText(snapshot.envelope ?? 'null');
   }
 
-  @Post('subjects/:subject_type/:subject_id/updates')
-  @ApiOperation({ summary: 'Propose a patch on the latest snapshot (add, replace, remove). Role: tenant_proposer' })
-  @ApiUpdatePropose('subject', ProposeSubjectUpdateBody)
-  async proposeForSubject(
+  @Post('entity-state-updates/:update_id/withdraw')
+  @HttpCode(200)
+  @ApiRoute('Withdraw an update that is still proposed', RULES.withdrawUpdate, { description: WHO_WITHDRAWS })
+  @ApiUpdateWithdraw('tenant')
+  async withdraw(
     @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
-    @CurrentPrincipal() principal: Principal,
-    @Trace() trace: RequestTrace,
+    @UuidParam({ name: 'update_id' }) updateId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+  ): Promise<JsonText> {
+    return new JsonText(updateText(await this.updates.withdraw({ tenantId, principalId, updateId, subject: null })));
+  }
+
+  @Post('subjects/:subject_type/:subject_id/updates')
+  @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate)
+  @ApiUpdatePropose('subject', ProposeSubjectUpdateBody)
+  proposeForSubject(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @CurrentPrincipal() { principalId }: Principal,
     @JsonBody(ProposeSubjectUpdateBody) body: ProposeSubjectUpdateBody,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<UpdateView> {
-    if (body.subject_id !== subject.subjectId) {
-      throw new DomainError('validation_error', "subject_id must equal the path's.", [
-        { path: '/subject_id', message: "must equal the path's subject_id", code: 'mismatch' },
-      ]);
-    }
-    const { update, isNew } = await this.updates.propose(
-      { tenantId, principalId: principal.principalId, ...trace },
-      {
-        subject,
-        baseSnapshotId: null,
-        baseSnapshotVersion: body.base_snapshot_version,
-        patchOps: body.patch_ops ?? null,
-        requestId: body.request_id ?? null,
-        initiatedBy: null,
-        allowedOps: ['add', 'replace', 'remove'],
-      },
-    );
-    response.status(isNew ? 201 : 200);
-    return updateView(update);
+  ): Promise<JsonText> {
+    return this.store({ tenantId, principalId }, subjectProposalOf(subject, body), response);
+  }
+
+  @Get('subjects/:subject_type/:subject_id/updates')
+  @ApiRoute('List the updates of a subject, newest first', RULES.readSubjectUpdates)
+  @ApiUpdateList('subject')
+  listOfSubject(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @CurrentPrincipal() { principalId }: Principal,
+    @QueryOf(UpdateListQuery) query: UpdateListQuery,
+    @PageOf(PAGE) paging: Paging,
+  ): Promise<JsonText> {
+    return this.page({ tenantId, principalId }, subject, query, paging);
+  }
+
+  @Get('subjects/:subject_type/:subject_id/updates/:update_id')
+  @ApiRoute('Read an update of a subject', RULES.readSubjectUpdates)
+  @ApiUpdate('subject')
+  async findForSubject(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @UuidParam({ name: 'update_id' }) updateId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+  ): Promise<JsonText> {
+    return new JsonText(updateText(await this.updates.find({ tenantId, principalId, updateId, subject })));
   }
 
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/apply')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Apply a proposal: writes the next snapshot and answers its hashes. Role: tenant_editor' })
+  @ApiRoute('Apply an update of a subject: writes the next snapshot and answers its hashes', RULES.applyUpdate)
   @ApiUpdateApply('subject')
   async applyForSubject(
     @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
+    @SubjectParam() subject: Subject,
     @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() principal: Principal,
+    @CurrentPrincipal() { principalId }: Principal,
     @Trace() trace: RequestTrace,
   ): Promise<AppliedView> {
-    const writer = { tenantId, principalId: principal.principalId, ...trace };
-    return appliedView(await this.updates.apply(writer, updateId, subject));
+    return appliedView(await this.applications.apply({ tenantId, principalId, ...trace }, updateId, subject));
+  }
+
+  @Post('subjects/:subject_type/:subject_id/updates/:update_id/withdraw')
+  @HttpCode(200)
+  @ApiRoute('Withdraw an update of a subject that is still proposed', RULES.withdrawUpdate, {
+    description: WHO_WITHDRAWS,
+  })
+  @ApiUpdateWithdraw('subject')
+  async withdrawForSubject(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @UuidParam({ name: 'update_id' }) updateId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+  ): Promise<JsonText> {
+    return new JsonText(updateText(await this.updates.withdraw({ tenantId, principalId, updateId, subject })));
+  }
+
+  private async store(
+    caller: { tenantId: string; principalId: string },
+    proposal: Proposal,
+    response: Response,
+  ): Promise<JsonText> {
+    const { update, isNew } = await this.updates.propose(caller, proposal);
+    response.status(isNew ? 201 : 200);
+    return new JsonText(updateText(update));
+  }
+
+  private async page(
+    caller: { tenantId: string; principalId: string },
+    subject: Subject | null,
+    { status }: UpdateListQuery,
+    paging: Paging,
+  ): Promise<JsonText> {
+    return paging.answerText(await this.updates.list(caller, subject, status, paging.at({ status })), updateText);
   }
 }

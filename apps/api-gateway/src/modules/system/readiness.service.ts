@@ -1,4 +1,4 @@
-import { Database, OutboxStore } from '@iss/persistence';
+import { BacklogStore, Database } from '@iss/persistence';
 import { migrated, reachable, type Readiness, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
@@ -12,7 +12,7 @@ export class ReadinessService {
 
   constructor(
     private readonly database: Database,
-    private readonly outbox: OutboxStore,
+    private readonly backlog: BacklogStore,
     private readonly queue: EventQueue,
   ) {}
 
@@ -27,7 +27,7 @@ export class ReadinessService {
       reachable(() => this.database.ping(), 'failed'),
       migrated(() => this.database.missingMigrations()),
       reachable(() => this.queue.ping(), 'degraded'),
-      timely('event', () => this.outbox.lagMs()),
+      timely('event', () => this.backlog.oldestEventMs()),
     ]);
     const isReady = !this.isDraining && database.status === 'ok' && migrations.status === 'ok';
     return { status: isReady ? 'ready' : 'not_ready', checks: { database, migrations, queue, outbox } };

@@ -1,6 +1,15 @@
 import { Module } from '@nestjs/common';
-import { TenancyService } from './tenancy.service';
+import { MemberService } from './member.service';
+import { MembersController } from './members.controller';
+import { SubjectService } from './subject.service';
+import { SubjectsController } from './subjects.controller';
+import { TenantService } from './tenant.service';
 import { TenantsController } from './tenants.controller';
+import { TransferOfferService } from './transfer-offer.service';
+import { TransferOffersController } from './transfer-offers.controller';
 
-@Module({ controllers: [TenantsController], providers: [TenancyService] })
+@Module({
+  controllers: [TenantsController, MembersController, SubjectsController, TransferOffersController],
+  providers: [TenantService, MemberService, SubjectService, TransferOfferService],
+})
 export class TenancyModule {}

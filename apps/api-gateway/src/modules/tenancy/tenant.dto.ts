@@ -1,61 +1,83 @@
-import { PRINCIPAL_TYPES, type PrincipalType, type Role, ROLES, TENANCY_ROLES, type TenancyRole } from '@iss/domain';
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
+import { IsBoolean, IsOptional, IsString, Length, Matches } from 'class-validator';
 import { TENANT_ID } from '../../http/path-params';
+import { IfGiven } from './partial-body';
 
-const ID_RULE = { message: '$property must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric' };
+const IsTenantId = (): PropertyDecorator =>
+  applyDecorators(
+    IsString(),
+    Matches(TENANT_ID, { message: '$property must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric' }),
+  );
+
+const IsDisplayName = (): PropertyDecorator =>
+  applyDecorators(
+    IsString(),
+    Length(1, 256),
+    Matches(/^\P{Cc}*$/u, { message: 'name must not hold control characters' }),
+  );
+
+const CHAIN_ENFORCED = { required: false, description: 'Refuse to apply on a parent without envelope_hash.' };
 
 /** Body of `POST /v1/tenants` (specification, "Tenants, members, principals"). */
 export class CreateTenantBody {
   @ApiProperty({ pattern: TENANT_ID.source, example: 'acme' })
-  @IsString()
-  @Matches(TENANT_ID, ID_RULE)
+  @IsTenantId()
   tenant_id: string;
 
   @ApiProperty({ minLength: 1, maxLength: 256, example: 'Acme Corporation' })
-  @IsString()
-  @Length(1, 256)
-  @Matches(/^\P{Cc}*$/u, { message: 'name must not hold control characters' })
+  @IsDisplayName()
   name: string;
 
-  @ApiProperty({ pattern: TENANT_ID.source, required: false, example: 'acme' })
+  @ApiProperty({ type: 'string', pattern: TENANT_ID.source, required: false, nullable: true, example: 'acme' })
   @IsOptional()
-  @IsString()
-  @Matches(TENANT_ID, ID_RULE)
-  slug?: string;
+  @IsTenantId()
+  slug?: string | null;
 
-  @ApiProperty({ required: false, default: true, description: 'Refuse to apply on a parent without envelope_hash.' })
-  @IsOptional()
+  @ApiProperty({ ...CHAIN_ENFORCED, default: true })
+  @IfGiven()
   @IsBoolean()
   chain_enforced?: boolean;
 }
 
-/** Body of the member upsert. */
-export class PutMemberBody {
-  @ApiProperty({ enum: ROLES, example: 'tenant_editor' })
-  @IsIn(ROLES)
-  role: Role;
+/** Body of `PATCH /v1/tenants/{tenant_id}`: at least one field. `tenant_id` cannot change. */
+export class PatchTenantBody {
+  @ApiProperty({ minLength: 1, maxLength: 256, required: false, example: 'Acme Corporation' })
+  @IfGiven()
+  @IsDisplayName()
+  name?: string;
+
+  @ApiProperty({
+    type: 'string',
+    pattern: TENANT_ID.source,
+    required: false,
+    nullable: true,
+    description: 'Null takes the slug away.',
+    example: 'acme',
+  })
+  @IsOptional()
+  @IsTenantId()
+  slug?: string | null;
+
+  @ApiProperty(CHAIN_ENFORCED)
+  @IfGiven()
+  @IsBoolean()
+  chain_enforced?: boolean;
 }
 
-/** Body of the principal upsert; fields may be sent alone. */
-export class PutPrincipalBody {
-  @ApiProperty({ enum: ROLES, required: false, example: 'tenant_editor' })
-  @IsOptional()
-  @IsIn(ROLES)
-  api_functional_role?: Role;
+/** Query of `GET /v1/tenants/{tenant_id}/usage`. */
+export class UsageQuery {
+  @ApiProperty({ required: false, example: '2026-01-01', description: 'ISO 8601, with a timezone, or a UTC date.' })
+  @IfGiven()
+  @IsString()
+  from?: string;
 
-  @ApiProperty({ enum: PRINCIPAL_TYPES, required: false, example: 'service_account' })
-  @IsOptional()
-  @IsIn(PRINCIPAL_TYPES)
-  principal_type?: PrincipalType;
-
-  @ApiProperty({ required: false, description: 'true: a human account_admin only.', example: false })
-  @IsOptional()
-  @IsBoolean()
-  allow_counterparty_access?: boolean;
-
-  @ApiProperty({ enum: TENANCY_ROLES, required: false, description: 'A human account_admin only.' })
-  @IsOptional()
-  @IsIn(TENANCY_ROLES)
-  tenancy_role?: TenancyRole;
+  @ApiProperty({
+    required: false,
+    example: '2026-01-31',
+    description: 'ISO 8601, with a timezone, or a UTC date, then to the end of that day.',
+  })
+  @IfGiven()
+  @IsString()
+  to?: string;
 }

@@ -1,79 +1,55 @@
-import { Controller, Get, Post, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Patch, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiTenantParam, object, type Schema, TIMESTAMP } from '../../http/openapi';
-import { PrincipalIdParam, TenantIdParam } from '../../http/path-params';
-import { CreateTenantBody, PutMemberBody, PutPrincipalBody } from './tenant.dto';
+import { ApiAnswer, ApiErrors, ApiRoute, ApiTenantParam } from '../../http/openapi';
+import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
+import { TenantIdParam } from '../../http/path-params';
+import { QueryOf } from '../../http/query';
+import { requireAField } from './partial-body';
+import { CreateTenantBody, PatchTenantBody, UsageQuery } from './tenant.dto';
+import { TenantService } from './tenant.service';
 import {
-  type MemberView,
-  memberView,
-  type PrincipalView,
-  principalView,
+  TENANT,
+  TENANT_EXAMPLE,
+  TENANT_ITEM,
+  TENANT_ITEM_EXAMPLE,
+  TENANT_OF_MEMBER,
+  TENANT_OF_MEMBER_EXAMPLE,
+  type TenantItemView,
+  tenantItemView,
+  tenantOfMemberView,
   type TenantView,
   tenantView,
+  USAGE,
+  USAGE_EXAMPLE,
+  type UsageView,
+  usageView,
 } from './tenant.views';
-import { TenancyService } from './tenancy.service';
-
-const TEXT: Schema = { type: 'string' };
-const TENANT_FIELDS: Record<string, Schema> = {
-  tenant_id: TEXT,
-  name: TEXT,
-  slug: { type: ['string', 'null'] },
-  created_at: TIMESTAMP,
-  chain_enforced: { type: 'boolean' },
-};
-const TENANT_EXAMPLE = {
-  tenant_id: 'acme',
-  name: 'Acme Corporation',
-  slug: 'acme',
-  created_at: '2026-01-15T09:00:00.000Z',
-  chain_enforced: true,
-};
-const PRINCIPAL = object({
-  tenant_id: TEXT,
-  principal_id: TEXT,
-  tenancy_role: TEXT,
-  api_functional_role: TEXT,
-  principal_type: TEXT,
-  allow_counterparty_access: { type: 'boolean' },
-  status: TEXT,
-  created_at: TIMESTAMP,
-});
-const PRINCIPAL_EXAMPLE = {
-  tenant_id: 'acme',
-  principal_id: 'oidc:dev#carol',
-  tenancy_role: 'member',
-  api_functional_role: 'tenant_editor',
-  principal_type: 'human',
-  allow_counterparty_access: true,
-  status: 'active',
-  created_at: '2026-01-15T09:00:00.000Z',
-};
 
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()
 @Controller('v1/tenants')
 export class TenantsController {
-  constructor(private readonly tenancy: TenancyService) {}
+  constructor(private readonly tenants: TenantService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Create a tenant; a human caller becomes its tenant_owner, any other its tenant_admin' })
+  @ApiRoute('Create a tenant', 'any_principal', {
+    description: 'A human caller becomes its `tenant_owner`, any other its `tenant_admin`; both `account_admin`.',
+  })
   @ApiBody({
     type: CreateTenantBody,
     examples: { tenant: { value: { tenant_id: 'acme', name: 'Acme Corporation', slug: 'acme' } } },
   })
-  @ApiAnswer(201, 'The tenant, flat and wrapped.', object({ ...TENANT_FIELDS, tenant: object(TENANT_FIELDS) }), {
-    ...TENANT_EXAMPLE,
-    tenant: TENANT_EXAMPLE,
-  })
+  @ApiAnswer(201, 'The tenant, flat and wrapped.', TENANT, TENANT_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'conflict', 'payload_too_large', 'unsupported_media_type')
   async create(
     @CurrentPrincipal() principal: Principal,
     @JsonBody(CreateTenantBody) body: CreateTenantBody,
   ): Promise<TenantView> {
-    const tenant = await this.tenancy.create(principal, {
+    const tenant = await this.tenants.create(principal, {
       tenantId: body.tenant_id,
       name: body.name,
       slug: body.slug ?? null,
@@ -82,76 +58,66 @@ export class TenantsController {
     return tenantView(tenant);
   }
 
-  @Put(':tenant_id/members/:principal_id')
-  @ApiOperation({ summary: 'Give a principal a role in the tenant. Role: tenant_admin' })
-  @ApiTenantParam()
-  @ApiParam({ name: 'principal_id', schema: { type: 'string' }, example: 'oidc:dev#carol' })
-  @ApiBody({ type: PutMemberBody, examples: { editor: { value: { role: 'tenant_editor' } } } })
-  @ApiAnswer(
-    200,
-    'The member.',
-    object({ tenant_id: TEXT, principal_id: TEXT, api_functional_role: TEXT, status: TEXT }),
-    { tenant_id: 'acme', principal_id: 'oidc:dev#carol', api_functional_role: 'tenant_editor', status: 'active' },
-  )
-  @ApiErrors(
-    'validation_error',
-    'unauthorized',
-    'forbidden',
-    'conflict',
-    'payload_too_large',
-    'unsupported_media_type',
-    'human_principal_required',
-  )
-  async putMember(
-    @TenantIdParam() tenantId: string,
-    @PrincipalIdParam() principalId: string,
-    @CurrentPrincipal() principal: Principal,
-    @JsonBody(PutMemberBody) body: PutMemberBody,
-  ): Promise<MemberView> {
-    return memberView(await this.tenancy.putPrincipal(principal, tenantId, principalId, { role: body.role }));
-  }
-
-  @Put(':tenant_id/principals/:principal_id')
-  @ApiOperation({ summary: "Change a principal's access record, field by field. Role: tenant_admin" })
-  @ApiTenantParam()
-  @ApiParam({ name: 'principal_id', schema: { type: 'string' }, example: 'oidc:dev#carol' })
-  @ApiBody({ type: PutPrincipalBody, examples: { counterparty: { value: { allow_counterparty_access: true } } } })
-  @ApiAnswer(200, 'The record.', PRINCIPAL, PRINCIPAL_EXAMPLE)
-  @ApiErrors(
-    'validation_error',
-    'unauthorized',
-    'forbidden',
-    'conflict',
-    'payload_too_large',
-    'unsupported_media_type',
-    'human_principal_required',
-  )
-  async putPrincipal(
-    @TenantIdParam() tenantId: string,
-    @PrincipalIdParam() principalId: string,
-    @CurrentPrincipal() principal: Principal,
-    @JsonBody(PutPrincipalBody) body: PutPrincipalBody,
-  ): Promise<PrincipalView> {
-    const change = {
-      role: body.api_functional_role,
-      tenancyRole: body.tenancy_role,
-      principalType: body.principal_type,
-      allowCounterpartyAccess: body.allow_counterparty_access,
-    };
-    return principalView(await this.tenancy.putPrincipal(principal, tenantId, principalId, change));
-  }
-
-  @Get(':tenant_id/principals')
-  @ApiOperation({ summary: "List the tenant's principals. Role: tenant_reader" })
-  @ApiTenantParam()
-  @ApiAnswer(200, 'Every record.', object({ items: { type: 'array', items: PRINCIPAL } }), {
-    items: [PRINCIPAL_EXAMPLE],
+  @Get()
+  @ApiRoute("The caller's tenants, with its role in each", 'any_principal', {
+    description: 'Those in which the caller is an active member, by `tenant_id`.',
   })
+  @ApiQuery({ type: PageQuery })
+  @ApiAnswer(200, 'One page.', listSchema(TENANT_ITEM), listExample([TENANT_ITEM_EXAMPLE], 50))
+  @ApiErrors('validation_error', 'unauthorized')
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @QueryOf(PageQuery) _query: PageQuery,
+    @PageOf({ default: 50, max: 200 }) paging: Paging,
+  ): Promise<{ items: TenantItemView[] } & PageView> {
+    return paging.answer(await this.tenants.list(principal, paging.at()), tenantItemView);
+  }
+
+  @Get(':tenant_id')
+  @ApiRoute("One of the caller's tenants", RULES.readTenant)
+  @ApiTenantParam()
+  @ApiAnswer(200, "The tenant, flat and wrapped, with the caller's role.", TENANT_OF_MEMBER, TENANT_OF_MEMBER_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
-  async listPrincipals(
+  async find(
     @TenantIdParam() tenantId: string,
     @CurrentPrincipal() principal: Principal,
-  ): Promise<{ items: PrincipalView[] }> {
-    return { items: (await this.tenancy.listPrincipals(principal, tenantId)).map(principalView) };
+  ): Promise<ReturnType<typeof tenantOfMemberView>> {
+    return tenantOfMemberView(await this.tenants.find(principal, tenantId));
+  }
+
+  @Patch(':tenant_id')
+  @ApiRoute('Change a tenant: name, slug, chain_enforced', RULES.changeTenant, {
+    description: 'At least one field. `tenant_id` never changes.',
+  })
+  @ApiTenantParam()
+  @ApiBody({ type: PatchTenantBody, examples: { name: { value: { name: 'Acme Corporation' } } } })
+  @ApiAnswer(200, 'The tenant, flat and wrapped.', TENANT, TENANT_EXAMPLE)
+  @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type')
+  async change(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() principal: Principal,
+    @JsonBody(PatchTenantBody) body: PatchTenantBody,
+  ): Promise<TenantView> {
+    requireAField(body);
+    const { name, slug, chain_enforced } = body;
+    return tenantView(await this.tenants.change(principal, tenantId, { name, slug, chainEnforced: chain_enforced }));
+  }
+
+  @Get(':tenant_id/usage')
+  @ApiRoute('Snapshots written, by UTC day', RULES.readUsage, {
+    description:
+      'One row for every UTC day that the window touches, zeros included; both bounds are counted. Send both or neither: without them the window is the 30 days before now. At most 366 days.',
+  })
+  @ApiTenantParam()
+  @ApiQuery({ type: UsageQuery })
+  @ApiAnswer(200, 'The usage.', USAGE, USAGE_EXAMPLE)
+  @ApiErrors('validation_error', 'unauthorized', 'forbidden')
+  async usage(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() principal: Principal,
+    @QueryOf(UsageQuery) { from, to }: UsageQuery,
+  ): Promise<UsageView> {
+    const { window, days } = await this.tenants.usage(principal, tenantId, { from, to });
+    return usageView(tenantId, window, days);
   }
 }

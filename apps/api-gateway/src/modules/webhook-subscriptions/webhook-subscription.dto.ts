@@ -6,30 +6,37 @@ import {
   ArrayUnique,
   IsArray,
   IsIn,
-  IsOptional,
+  IsInt,
   IsString,
   Length,
   Matches,
+  Max,
+  Min,
+  ValidateIf,
 } from 'class-validator';
+import { PageQuery } from '../../http/paging';
 import { TENANT_ID } from '../../http/path-params';
 
 const MAX_EVENT_TYPES = 16;
-const eventTypes = { enum: EVENT_TYPES, isArray: true, minItems: 1, maxItems: MAX_EVENT_TYPES } as const;
+const MAX_GRACE_SECONDS = 604_800;
+const STATUSES = ['active', 'disabled'] as const;
+const eventTypes = {
+  enum: EVENT_TYPES,
+  isArray: true,
+  required: false,
+  minItems: 1,
+  maxItems: MAX_EVENT_TYPES,
+} as const;
+const targetUrl = { format: 'uri', maxLength: 2048, example: 'https://hooks.example.com/iss' } as const;
+const TENANT_ID_RULE = { message: 'tenant_id must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric' };
 
-/** Body of `POST /v1/webhook-subscriptions` (specification, "Webhook subscriptions"). */
-export class CreateWebhookSubscriptionBody {
-  @ApiProperty({ example: 'acme' })
-  @IsString()
-  @Matches(TENANT_ID, { message: 'tenant_id must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric' })
-  tenant_id: string;
+/** A field that may be left out; null is not that. */
+const Optional = (): PropertyDecorator => ValidateIf((_: object, value: unknown) => value !== undefined);
 
-  @ApiProperty({ format: 'uri', maxLength: 2048, example: 'https://hooks.example.com/iss' })
-  @IsString()
-  @Length(1, 2048)
-  target_url: string;
-
-  @ApiProperty({ ...eventTypes, required: false, example: ['identity.snapshot.created'] })
-  @IsOptional()
+/** The event types of a body, under either of their names. */
+class EventTypesBody {
+  @ApiProperty({ ...eventTypes, example: ['identity.snapshot.created'] })
+  @Optional()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_EVENT_TYPES)
@@ -37,8 +44,8 @@ export class CreateWebhookSubscriptionBody {
   @IsIn(EVENT_TYPES, { each: true })
   event_types?: EventType[];
 
-  @ApiProperty({ ...eventTypes, required: false, deprecated: true, description: 'Alias of event_types.' })
-  @IsOptional()
+  @ApiProperty({ ...eventTypes, deprecated: true, description: 'Alias of event_types.' })
+  @Optional()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_EVENT_TYPES)
@@ -47,10 +54,55 @@ export class CreateWebhookSubscriptionBody {
   subscribed_event_types?: EventType[];
 }
 
-/** Query of the list. */
-export class ListWebhookSubscriptionsQuery {
+/** Body of `POST /v1/webhook-subscriptions` (specification, "Webhook subscriptions"). */
+export class CreateWebhookSubscriptionBody extends EventTypesBody {
   @ApiProperty({ example: 'acme' })
   @IsString()
-  @Matches(TENANT_ID, { message: 'tenant_id must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric' })
+  @Matches(TENANT_ID, TENANT_ID_RULE)
+  tenant_id: string;
+
+  @ApiProperty(targetUrl)
+  @IsString()
+  @Length(1, 2048)
+  target_url: string;
+}
+
+/** Body of `PATCH /v1/webhook-subscriptions/{subscription_id}`: what is left out stays. */
+export class UpdateWebhookSubscriptionBody extends EventTypesBody {
+  @ApiProperty({ ...targetUrl, required: false })
+  @Optional()
+  @IsString()
+  @Length(1, 2048)
+  target_url?: string;
+
+  @ApiProperty({ enum: STATUSES, required: false, example: 'disabled' })
+  @Optional()
+  @IsIn(STATUSES)
+  status?: (typeof STATUSES)[number];
+}
+
+/** Body of `POST …/rotate-secret`, which may be left out. */
+export class RotateSecretBody {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_GRACE_SECONDS,
+    default: 0,
+    required: false,
+    example: 86_400,
+    description: 'For so long `webhook-signature` carries a signature of the old secret too. 0: it stops at once.',
+  })
+  @Optional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_GRACE_SECONDS)
+  grace_seconds?: number;
+}
+
+/** Query of the list. */
+export class ListWebhookSubscriptionsQuery extends PageQuery {
+  @ApiProperty({ example: 'acme' })
+  @IsString()
+  @Matches(TENANT_ID, TENANT_ID_RULE)
   tenant_id: string;
 }

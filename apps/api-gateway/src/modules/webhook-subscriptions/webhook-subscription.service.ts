@@ -1,17 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, type EventType, newWebhookSecret, secretFingerprint } from '@iss/domain';
-import { type WebhookSubscriptionEntity, WebhookSubscriptionStore } from '@iss/persistence';
+import {
+  type Page,
+  type PageRequest,
+  type WebhookSubscriptionChange,
+  type WebhookSubscriptionEntity,
+  WebhookSubscriptionStore,
+} from '@iss/persistence';
 import { SecretBox } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { AccessService } from '../../access/access.service';
 import { RULES } from '../../access/rules';
 import type { Principal } from '../../auth/principal';
 import { type GatewaySettings, SETTINGS } from '../../settings';
+import { requireTargetUrl } from './target-url';
 
 export interface SubscriptionToCreate {
   tenantId: string;
   targetUrl: string;
-  eventTypes: EventType[];
+  eventTypes: EventType[] | undefined;
+}
+
+/** A secret is readable in the answer that makes it and never again. */
+export interface SubscriptionWithSecret {
+  subscription: WebhookSubscriptionEntity;
+  secret: string;
 }
 
 /** Where a tenant's events go. */
@@ -24,49 +37,94 @@ export class WebhookSubscriptionService {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Stores a subscription and makes its secret, which is readable in this answer only. */
-  async create(
-    principal: Principal,
-    input: SubscriptionToCreate,
-  ): Promise<{ subscription: WebhookSubscriptionEntity; secret: string }> {
-    await this.access.require(input.tenantId, principal.principalId, RULES.useWebhooks);
-    const targetUrl = this.requireTarget(input.targetUrl);
+  /** Throws `forbidden`, or `validation_error` naming the field. */
+  async create(principal: Principal, input: SubscriptionToCreate): Promise<SubscriptionWithSecret> {
+    const { tenantId } = input;
+    await this.access.require(tenantId, principal.principalId, RULES.useWebhooks);
+    const targetUrl = requireTargetUrl(input.targetUrl, this.settings.allowPrivateTargets);
+    const eventTypes = this.requireEventTypes(input.eventTypes);
     const subscriptionId = randomUUID();
-    const secret = newWebhookSecret();
+    const { secret, ...stored } = this.newSecret(subscriptionId);
     const subscription = await this.subscriptions.create({
       subscriptionId,
-      tenantId: input.tenantId,
+      tenantId,
       targetUrl,
-      eventTypes: input.eventTypes,
-      secretSealed: this.secrets.seal(secret, subscriptionId),
-      secretFingerprint: secretFingerprint(secret),
+      eventTypes,
+      ...stored,
     });
     return { subscription, secret };
   }
 
-  async list(principal: Principal, tenantId: string): Promise<WebhookSubscriptionEntity[]> {
+  async page(principal: Principal, tenantId: string, at: PageRequest): Promise<Page<WebhookSubscriptionEntity>> {
     await this.access.require(tenantId, principal.principalId, RULES.useWebhooks);
-    return this.subscriptions.list(tenantId);
+    return this.subscriptions.page(tenantId, at);
   }
 
+  /** Throws `not_found`, also for a deleted one, or `forbidden`. */
   async get(principal: Principal, subscriptionId: string): Promise<WebhookSubscriptionEntity> {
-    const subscription = await this.subscriptions.find(subscriptionId);
-    if (subscription === null) throw new DomainError('not_found', 'No such webhook subscription.');
+    const subscription = found(await this.subscriptions.find(subscriptionId));
     await this.access.require(subscription.tenantId, principal.principalId, RULES.useWebhooks);
     return subscription;
   }
 
-  /** An absolute https: URL without credentials; http: where private targets are allowed (development). */
-  private requireTarget(text: string): string {
-    const trimmed = text.trim();
-    const url = URL.canParse(trimmed) ? new URL(trimmed) : null;
-    const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && this.settings.allowPrivateTargets);
-    // A URL parser drops line breaks; what is stored must be what was meant.
-    if (!isAllowed || url === null || url.username !== '' || url.password !== '' || /[\p{Cc}\s]/u.test(trimmed)) {
-      throw new DomainError('validation_error', 'target_url must be an https: URL without credentials.', [
-        { path: '/target_url', message: 'must be an absolute https: URL without credentials', code: 'invalid_format' },
-      ]);
-    }
-    return trimmed;
+  /** Changes what is given and leaves the rest; a status that stands already keeps its time and reason. */
+  async update(
+    principal: Principal,
+    subscriptionId: string,
+    { targetUrl, eventTypes, status }: WebhookSubscriptionChange,
+  ): Promise<WebhookSubscriptionEntity> {
+    await this.get(principal, subscriptionId);
+    return found(
+      await this.subscriptions.update(subscriptionId, {
+        status,
+        targetUrl: targetUrl === undefined ? undefined : requireTargetUrl(targetUrl, this.settings.allowPrivateTargets),
+        eventTypes: eventTypes === undefined ? undefined : this.requireEventTypes(eventTypes),
+      }),
+    );
   }
+
+  /** Deliveries are signed with the new secret from now on; with the old one too while the grace lasts. */
+  async rotateSecret(
+    principal: Principal,
+    subscriptionId: string,
+    graceSeconds: number,
+  ): Promise<SubscriptionWithSecret> {
+    await this.get(principal, subscriptionId);
+    const { secret, ...stored } = this.newSecret(subscriptionId);
+    return {
+      subscription: found(await this.subscriptions.rotate(subscriptionId, { ...stored, graceSeconds })),
+      secret,
+    };
+  }
+
+  async delete(principal: Principal, subscriptionId: string): Promise<void> {
+    await this.get(principal, subscriptionId);
+    if (!(await this.subscriptions.delete(subscriptionId))) throw noSuchSubscription();
+  }
+
+  private newSecret(subscriptionId: string): { secret: string; secretSealed: string; secretFingerprint: string } {
+    const secret = newWebhookSecret();
+    const secretSealed = this.secrets.seal(secret, subscriptionId);
+    return { secret, secretSealed, secretFingerprint: secretFingerprint(secret) };
+  }
+
+  private requireEventTypes(eventTypes: EventType[] | undefined): EventType[] {
+    if (eventTypes === undefined) throw invalidEventTypes('is required', 'required');
+    const max = this.settings.limits.eventTypes;
+    if (eventTypes.length > max) throw invalidEventTypes(`must have at most ${max} items`, 'too_many');
+    return eventTypes;
+  }
+}
+
+function found(subscription: WebhookSubscriptionEntity | null): WebhookSubscriptionEntity {
+  if (subscription === null) throw noSuchSubscription();
+  return subscription;
+}
+
+function noSuchSubscription(): DomainError {
+  return new DomainError('not_found', 'No such webhook subscription.');
+}
+
+function invalidEventTypes(message: string, code: string): DomainError {
+  return new DomainError('validation_error', `event_types ${message}.`, [{ path: '/event_types', message, code }]);
 }

@@ -1,0 +1,130 @@
+import { DomainError, isAtLeast, type PrincipalType, requireAccess, type Role, type TenancyRole } from '@iss/domain';
+import {
+  type MembershipChange,
+  type MembershipEntity,
+  type NewMembership,
+  type Page,
+  type PageRequest,
+  TenancyStore,
+} from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { RULES } from '../../access/rules';
+import type { Principal } from '../../auth/principal';
+import { requireMember } from './require-member';
+
+/** Fields of a principal's record that are to change. */
+export interface PrincipalChange {
+  role?: Role | undefined;
+  tenancyRole?: TenancyRole | undefined;
+  principalType?: PrincipalType | undefined;
+  allowCounterpartyAccess?: boolean | undefined;
+}
+
+/** Who belongs to a tenant, as what. */
+@Injectable()
+export class MemberService {
+  constructor(private readonly tenancy: TenancyStore) {}
+
+  /** Every record of the tenant, removed members included. */
+  async list({ principalId }: Principal, tenantId: string, request: PageRequest): Promise<Page<MembershipEntity>> {
+    const { facts, page } = await this.tenancy.members({ tenantId, principalId }, request);
+    requireAccess(facts, RULES.readMembers);
+    return page;
+  }
+
+  /**
+   * Changes a principal's record, making it a member if it is none. Throws `forbidden` (not an admin, or more than the
+   * caller may give), `human_principal_required`, or `conflict` (the last owner).
+   */
+  put(caller: Principal, tenantId: string, principalId: string, change: PrincipalChange): Promise<MembershipEntity> {
+    return this.tenancy.changeMembership(tenantId, caller.principalId, principalId, (current) => {
+      const record = { tenantId, principalId, ...changed(current.target, change) };
+      requireMayPut(current, change, record);
+      return record;
+    });
+  }
+
+  /** Takes a member out; its token is refused from then on. Throws `forbidden`, `not_found`, or `conflict` (the last owner). */
+  async remove(caller: Principal, tenantId: string, principalId: string): Promise<void> {
+    await this.tenancy.changeMembership(tenantId, caller.principalId, principalId, (current) => {
+      const admin = requireMember(current.caller, RULES.manageMembers);
+      const held = activeOf(current.target);
+      if (held === null) throw new DomainError('not_found', 'No such member of this tenant.');
+      requireMayTouch(admin, held);
+      requireOwnerRemains(current, false);
+      return { ...held, status: 'removed' };
+    });
+  }
+}
+
+function activeOf(member: MembershipEntity | null): MembershipEntity | null {
+  return member?.status === 'active' ? member : null;
+}
+
+/**
+ * The record after the change. What is not given stays as it is for an active member. One that is new or comes back gets
+ * the least: nothing that it held before its removal returns by itself. Only what kind of caller it is outlives a removal,
+ * or a machine would return as a human.
+ */
+function changed(
+  target: MembershipEntity | null,
+  change: PrincipalChange,
+): Omit<NewMembership, 'tenantId' | 'principalId'> {
+  const held = activeOf(target);
+  return {
+    role: change.role ?? held?.role ?? 'tenant_reader',
+    tenancyRole: change.tenancyRole ?? held?.tenancyRole ?? 'member',
+    principalType: change.principalType ?? target?.principalType ?? 'human',
+    allowCounterpartyAccess: change.allowCounterpartyAccess ?? held?.allowCounterpartyAccess ?? false,
+    status: 'active',
+  };
+}
+
+/** Specification, "Human-only actions" and "Authentication" 6; contract, "Members", "Roles not stated" and "Principal type". */
+function requireMayPut(current: MembershipChange, change: PrincipalChange, record: NewMembership): void {
+  const caller = requireMember(current.caller, RULES.manageMembers);
+  const held = activeOf(current.target);
+  requireMayTouch(caller, held);
+  if (!isAtLeast(caller.role, record.role)) {
+    throw new DomainError(
+      'forbidden',
+      `You hold ${caller.role} and cannot assign a role above it. Ask a tenant_owner.`,
+    );
+  }
+  const makesHuman = isMachine(current.target) && record.principalType === 'human';
+  if (makesHuman && caller.principalId === record.principalId) {
+    throw new DomainError('forbidden', 'Nobody makes itself human. Ask a human account_admin.');
+  }
+  const forAccountAdmin =
+    change.allowCounterpartyAccess === true || makesHuman || record.tenancyRole !== (held?.tenancyRole ?? 'member');
+  if (forAccountAdmin && caller.tenancyRole !== 'account_admin') {
+    throw new DomainError(
+      'forbidden',
+      'Only a human account_admin may set allow_counterparty_access to true, change tenancy_role, or make a record human.',
+    );
+  }
+  if ((forAccountAdmin || change.role === 'tenant_owner') && isMachine(caller)) {
+    throw new DomainError(
+      'human_principal_required',
+      'Only a human principal, with its own token, may assign tenant_owner, set allow_counterparty_access to true, change tenancy_role, or make a record human.',
+    );
+  }
+  requireOwnerRemains(current, record.role === 'tenant_owner');
+}
+
+function isMachine(member: MembershipEntity | null): boolean {
+  return member !== null && member.principalType !== 'human';
+}
+
+/** An owner's record is changed by owners alone. */
+function requireMayTouch(caller: MembershipEntity, held: MembershipEntity | null): void {
+  if (held?.role === 'tenant_owner' && caller.role !== 'tenant_owner') {
+    throw new DomainError('forbidden', `You hold ${caller.role}; only a tenant_owner changes an owner's record.`);
+  }
+}
+
+function requireOwnerRemains({ target, hasOtherOwner }: MembershipChange, staysOwner: boolean): void {
+  if (activeOf(target)?.role === 'tenant_owner' && !staysOwner && !hasOtherOwner) {
+    throw new DomainError('conflict', 'This is the last tenant_owner. Make another principal owner first.');
+  }
+}

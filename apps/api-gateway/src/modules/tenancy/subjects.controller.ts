@@ -1,0 +1,59 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiBearerAuth, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../access/rules';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator';
+import type { Principal } from '../../auth/principal';
+import { ApiAnswer, ApiErrors, ApiRoute, ApiSubjectParams, ApiTenantParam, object } from '../../http/openapi';
+import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/paging';
+import { SubjectParam, TenantIdParam } from '../../http/path-params';
+import { QueryOf } from '../../http/query';
+import { SubjectListQuery } from './subject.dto';
+import { SubjectService } from './subject.service';
+import {
+  OWNERSHIP,
+  OWNERSHIP_EXAMPLE,
+  type OwnershipView,
+  ownershipView,
+  SUBJECT,
+  SUBJECT_EXAMPLE,
+  type SubjectView,
+  subjectView,
+} from './subject.views';
+
+@ApiTags('Tenants, members, principals')
+@ApiBearerAuth()
+@Controller('v1/tenants/:tenant_id/subjects')
+export class SubjectsController {
+  constructor(private readonly subjects: SubjectService) {}
+
+  @Get()
+  @ApiRoute('Subjects that the tenant owns, by type and id', RULES.readSubjects)
+  @ApiTenantParam()
+  @ApiQuery({ type: SubjectListQuery })
+  @ApiAnswer(200, 'One page.', listSchema(SUBJECT), listExample([SUBJECT_EXAMPLE], 50))
+  @ApiErrors('validation_error', 'unauthorized', 'forbidden')
+  async list(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() principal: Principal,
+    @QueryOf(SubjectListQuery) { subject_type, subject_id_prefix }: SubjectListQuery,
+    @PageOf({ default: 50, max: 200 }) paging: Paging,
+  ): Promise<{ items: SubjectView[] } & PageView> {
+    const filter = { subjectType: subject_type ?? null, subjectIdPrefix: subject_id_prefix ?? '' };
+    const request = paging.at({ subject_type, subject_id_prefix });
+    return paging.answer(await this.subjects.owned(principal, tenantId, filter, request), subjectView);
+  }
+
+  @Get(':subject_type/:subject_id/owners')
+  @ApiRoute('The tenant that owns a subject, which is one', RULES.readOwners)
+  @ApiTenantParam()
+  @ApiSubjectParams()
+  @ApiAnswer(200, 'The owner.', object({ items: { type: 'array', items: OWNERSHIP } }), { items: [OWNERSHIP_EXAMPLE] })
+  @ApiErrors('validation_error', 'unauthorized', 'forbidden')
+  async owners(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: { subjectType: string; subjectId: string },
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<{ items: OwnershipView[] }> {
+    return { items: [ownershipView(await this.subjects.owner(principal, tenantId, subject))] };
+  }
+}

@@ -1,0 +1,114 @@
+import { DomainError, parseDateTime, requireAccess, rolesFrom } from '@iss/domain';
+import {
+  type Page,
+  type PageRequest,
+  TenancyStore,
+  type TenantChange,
+  type TenantEntity,
+  type TenantOfMember,
+  type UsageDay,
+} from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { RULES } from '../../access/rules';
+import type { Principal } from '../../auth/principal';
+
+export interface TenantToCreate {
+  tenantId: string;
+  name: string;
+  slug: string | null;
+  chainEnforced: boolean;
+}
+
+/** Instants that are both counted, to the millisecond. */
+export interface UsageWindow {
+  from: Date;
+  to: Date;
+}
+
+const DAY_MS = 86_400_000;
+const DEFAULT_WINDOW_DAYS = 30;
+/** Contract, "Usage": a year, leap or not. */
+const MAX_WINDOW_DAYS = 366;
+const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Tenants, and what they wrote. */
+@Injectable()
+export class TenantService {
+  constructor(private readonly tenancy: TenancyStore) {}
+
+  /** Anyone with a token may found a tenant. Only a human becomes its accountable owner. Throws `conflict`. */
+  create(founder: Principal, tenant: TenantToCreate): Promise<TenantEntity> {
+    return this.tenancy.create(tenant, {
+      principalId: founder.principalId,
+      role: founder.claimedType === 'human' ? 'tenant_owner' : 'tenant_admin',
+      tenancyRole: 'account_admin',
+      principalType: founder.claimedType,
+      allowCounterpartyAccess: false,
+      status: 'active',
+    });
+  }
+
+  /** The tenants that the principal belongs to. */
+  list({ principalId }: Principal, request: PageRequest): Promise<Page<TenantOfMember>> {
+    return this.tenancy.ofPrincipal(principalId, request);
+  }
+
+  async find({ principalId }: Principal, tenantId: string): Promise<TenantOfMember> {
+    const { facts, found } = await this.tenancy.find({ tenantId, principalId });
+    requireAccess(facts, RULES.readTenant);
+    if (found === null) throw new Error('a member of a tenant that does not exist');
+    return found;
+  }
+
+  /** Throws `forbidden`, or `conflict` when the slug is taken. */
+  async change({ principalId }: Principal, tenantId: string, change: TenantChange): Promise<TenantEntity> {
+    const admins = rolesFrom(RULES.changeTenant.role);
+    const { facts, tenant } = await this.tenancy.change({ tenantId, principalId }, change, admins);
+    requireAccess(facts, RULES.changeTenant);
+    if (tenant === null) throw new Error('a tenant was not changed by one that may');
+    return tenant;
+  }
+
+  /** Snapshot writes by UTC day. `from` and `to` are both given or neither. Throws `validation_error` or `forbidden`. */
+  async usage(
+    { principalId }: Principal,
+    tenantId: string,
+    bounds: { from: string | undefined; to: string | undefined },
+  ): Promise<{ window: UsageWindow; days: UsageDay[] }> {
+    const window = requireWindow(bounds.from, bounds.to);
+    const readers = rolesFrom(RULES.readUsage.role);
+    const { facts, days } = await this.tenancy.usage({ tenantId, principalId }, window, readers);
+    requireAccess(facts, RULES.readUsage);
+    return { window, days };
+  }
+}
+
+function requireWindow(fromText: string | undefined, toText: string | undefined): UsageWindow {
+  if (fromText === undefined && toText === undefined) {
+    const to = new Date();
+    return { from: new Date(to.getTime() - DEFAULT_WINDOW_DAYS * DAY_MS), to };
+  }
+  const from = requireInstant('from', fromText);
+  const to = requireInstant('to', toText);
+  if (from > to) throw invalid('from', 'must not be later than to', 'out_of_range');
+  if (to.getTime() - from.getTime() > MAX_WINDOW_DAYS * DAY_MS) {
+    throw invalid('from', `must be at most ${MAX_WINDOW_DAYS} days before to`, 'out_of_range');
+  }
+  // A plain date names its whole day.
+  return { from, to: toText !== undefined && PLAIN_DATE.test(toText) ? new Date(to.getTime() + DAY_MS - 1) : to };
+}
+
+function requireInstant(name: string, text: string | undefined): Date {
+  if (text === undefined) throw invalid(name, 'is required with the other bound: send both or neither', 'required');
+  const instant = parseDateTime(PLAIN_DATE.test(text) ? `${text}T00:00:00Z` : text);
+  if (instant !== null) return instant;
+  throw invalid(
+    name,
+    'must be an ISO 8601 date-time with a timezone, or a date (YYYY-MM-DD, in UTC)',
+    'invalid_format',
+  );
+}
+
+function invalid(name: string, message: string, code: string): DomainError {
+  return new DomainError('validation_error', `${name} ${message}.`, [{ path: `/query/${name}`, message, code }]);
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import {
+  buildEventBody,
+  DomainError,
+  newEventId,
+  parseDateTime,
+  requireAccess,
+  TEST_EVENT_TYPE,
+  uuidOfEvent,
+} from '@iss/domain';
+import {
+  type DeliveryFilter,
+  DeliveryLogStore,
+  type DeliveryRecord,
+  type FinishedStatus,
+  type LogAccess,
+  type LogReader,
+  type Page,
+  type PageRequest,
+} from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { RULES } from '../../access/rules';
+import { EventHandOver } from '../../events/event-hand-over';
+import { subscriptionIdOf } from './subscription-id';
+
+/** What one call of a replay makes due at most: one statement, ten jobs. */
+const MAX_REPLAYED = 1_000;
+const FAILED: readonly FinishedStatus[] = ['dead', 'skipped'];
+
+/** A filter as it was sent: times are texts. */
+export type DeliveryQuery = Pick<DeliveryFilter, 'status' | 'eventType'> & { from: string | null; to: string | null };
+
+export interface ReplayRequest {
+  from: string;
+  to: string | null;
+  /** Null: what was not delivered. */
+  status: FinishedStatus | null;
+}
+
+/** What became of a tenant's events, and sending them again. */
+@Injectable()
+export class DeliveryLogService {
+  constructor(
+    private readonly log: DeliveryLogStore,
+    private readonly handOver: EventHandOver,
+  ) {}
+
+  /** Also of a deleted subscription. Throws `not_found`, `forbidden`, or `validation_error` naming the parameter. */
+  async page(reader: LogReader, query: DeliveryQuery, at: PageRequest): Promise<Page<DeliveryRecord>> {
+    const from = query.from === null ? null : readTime(query.from, '/query/from');
+    const to = readEnd(query.to, from, '/query/to');
+    const { page, ...access } = await this.log.page(reader, { ...query, from, to }, at);
+    requireSubscription(access);
+    return page;
+  }
+
+  /** One delivery with the text that is sent. */
+  async find(reader: LogReader, deliveryId: string): Promise<DeliveryRecord & { body: string }> {
+    return (await this.require(reader, deliveryId)).delivery;
+  }
+
+  /** Sends a finished delivery again. Throws `conflict` while it is pending, or its subscription disabled. */
+  async redeliver(reader: LogReader, deliveryId: string): Promise<DeliveryRecord> {
+    requireLive((await this.require(reader, deliveryId)).subscription);
+    const isDue = await this.log.redeliver(reader.subscriptionId, deliveryId);
+    const { subscription, delivery } = await this.require(reader, deliveryId);
+    if (!isDue) {
+      requireActive(subscription);
+      throw new DomainError(
+        'conflict',
+        `The delivery is ${delivery.status}: it is sent without being asked for again.`,
+      );
+    }
+    this.wake(reader, subscription, [deliveryId]);
+    return delivery;
+  }
+
+  /** Sends finished deliveries again, oldest first, a bounded number; `nextFrom` is where to go on, null at the end. */
+  async replay(reader: LogReader, request: ReplayRequest): Promise<{ count: number; nextFrom: Date | null }> {
+    const from = readTime(request.from, '/from');
+    const to = readEnd(request.to, from, '/to');
+    const subscription = await this.requireActive(reader);
+    const { deliveryIds, nextFrom } = await this.log.replay(reader.subscriptionId, {
+      from,
+      to,
+      statuses: request.status === null ? FAILED : [request.status],
+      limit: MAX_REPLAYED,
+    });
+    this.wake(reader, subscription, deliveryIds);
+    return { count: deliveryIds.length, nextFrom };
+  }
+
+  /** Sends `webhook.test` to this subscription and to no other. Throws `conflict` while it is disabled. */
+  async test(reader: LogReader, trace: { requestId: string; traceparent: string }): Promise<DeliveryRecord> {
+    const subscription = await this.requireActive(reader);
+    const [id, deliveryId] = [newEventId(), randomUUID()];
+    const { subscriptionId } = reader;
+    const isSent = await this.log.addTest(subscriptionId, {
+      deliveryId,
+      eventId: uuidOfEvent(id),
+      eventType: TEST_EVENT_TYPE,
+      body: buildEventBody({
+        id,
+        type: TEST_EVENT_TYPE,
+        createdAt: new Date(),
+        tenantId: subscription.tenantId,
+        data: { subscription_id: subscriptionIdOf(subscriptionId) },
+      }),
+      ...trace,
+    });
+    if (!isSent) throw disabled();
+    const { delivery } = await this.require(reader, deliveryId);
+    this.wake(reader, subscription, [deliveryId]);
+    return delivery;
+  }
+
+  private async requireActive(reader: LogReader): Promise<Subscription> {
+    return requireActive(requireLive(requireSubscription(await this.log.access(reader))));
+  }
+
+  private async require(
+    reader: LogReader,
+    deliveryId: string,
+  ): Promise<{ subscription: Subscription; delivery: DeliveryRecord & { body: string } }> {
+    const { delivery, ...access } = await this.log.find(reader, deliveryId);
+    const subscription = requireSubscription(access);
+    if (delivery === null) throw new DomainError('not_found', 'No such delivery of this subscription.');
+    return { subscription, delivery };
+  }
+
+  private wake({ subscriptionId }: LogReader, { tenantId }: Subscription, deliveryIds: readonly string[]): void {
+    this.handOver.wake(deliveryIds.map((deliveryId) => ({ deliveryId, subscriptionId, tenantId })));
+  }
+}
+
+type Subscription = NonNullable<LogAccess['subscription']>;
+
+function requireSubscription({ facts, subscription }: LogAccess): Subscription {
+  if (subscription === null) throw noSuchSubscription();
+  requireAccess(facts, RULES.useWebhooks);
+  return subscription;
+}
+
+function requireLive(subscription: Subscription): Subscription {
+  if (subscription.isDeleted) throw noSuchSubscription();
+  return subscription;
+}
+
+function requireActive(subscription: Subscription): Subscription {
+  if (subscription.status !== 'active') throw disabled();
+  return subscription;
+}
+
+function noSuchSubscription(): DomainError {
+  return new DomainError('not_found', 'No such webhook subscription.');
+}
+
+function disabled(): DomainError {
+  return new DomainError(
+    'conflict',
+    'The subscription is disabled: nothing is sent. PATCH it with {"status": "active"}, then try again.',
+  );
+}
+
+function readTime(text: string, path: string): Date {
+  const time = parseDateTime(text);
+  if (time === null) throw invalid(path, 'must be an RFC 3339 date-time with a timezone');
+  return time;
+}
+
+function readEnd(text: string | null, from: Date | null, path: string): Date | null {
+  const to = text === null ? null : readTime(text, path);
+  if (from !== null && to !== null && from > to) throw invalid(path, 'must not be earlier than from');
+  return to;
+}
+
+function invalid(path: string, message: string): DomainError {
+  return new DomainError('validation_error', `${path.split('/').at(-1)} ${message}.`, [
+    { path, message, code: 'invalid_value' },
+  ]);
+}

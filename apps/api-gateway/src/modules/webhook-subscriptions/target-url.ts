@@ -1,0 +1,33 @@
+import { DomainError } from '@iss/domain';
+import ipaddr from 'ipaddr.js';
+
+/** Names that no public host has: RFC 6761, RFC 6762, the reserved `internal`, and those without a dot. */
+const LOCAL_NAME = /^(?:[^.]+|.+\.(?:localhost|local|internal))$/;
+
+/**
+ * What a subscription may name as its target: an absolute https: URL of a public host, without credentials. Where private
+ * targets are allowed (development) also one of a private host, and that by http: too. Surrounding whitespace is
+ * stripped. Throws `validation_error`. The addresses behind a name are decided when a delivery connects to them.
+ */
+export function requireTargetUrl(text: string, allowPrivateTargets: boolean): string {
+  const target = text.trim();
+  // A URL parser drops line breaks; what is stored must be what was meant.
+  const url = /[\p{Cc}\s]/u.test(target) ? null : URL.parse(target);
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) throw refused('must be an absolute https: URL');
+  if (url.username !== '' || url.password !== '') throw refused('must not hold credentials');
+  const isPublic = isPublicHost(url.hostname);
+  if (!isPublic && !allowPrivateTargets) throw refused('must name a public host');
+  if (url.protocol === 'http:' && isPublic) throw refused('must be an absolute https: URL');
+  return target;
+}
+
+function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  return ipaddr.isValid(host) ? ipaddr.parse(host).range() === 'unicast' : !LOCAL_NAME.test(host);
+}
+
+function refused(message: string): DomainError {
+  return new DomainError('validation_error', `target_url ${message}.`, [
+    { path: '/target_url', message, code: 'invalid_format' },
+  ]);
+}

@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { operationsOf } from '../conformance';
+import { type Caller, CALLERS, tenantOf } from './callers';
+import { render } from './render';
+import { expectedStatus, type Row, TABLE } from './table';
+import { prepare, World } from './world';
+
+const FILE = resolve(__dirname, '../../../../docs/authorization.md');
+
+let world: World;
+beforeAll(async () => {
+  world = await World.open();
+});
+afterAll(() => world.close());
+
+async function statusOf(row: Row, caller: Caller): Promise<number> {
+  const { params, query, body } = await prepare(world, row.fixture, caller);
+  const values: Record<string, string> = { tenant_id: row.actsFor === 'own' ? tenantOf(caller) : 'acme', ...params };
+  const path = row.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+  const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
+  const request = world.gateway.withToken(world.token(caller), row.method, `${path}${search}`);
+  const { status } = await (body === undefined || row.method === 'get' || row.method === 'delete'
+    ? request
+    : request.send(body));
+  return status;
+}
+
+describe.each(TABLE.map((row) => [`${row.method.toUpperCase()} ${row.path} ${row.when ?? ''}`, row] as const))(
+  '%s',
+  (_, row) => {
+    it('answers each caller as the table says', async () => {
+      const answers: Partial<Record<Caller, number>> = {};
+      const expected: Partial<Record<Caller, number>> = {};
+      for (const caller of CALLERS) {
+        answers[caller] = await statusOf(row, caller);
+        expected[caller] = expectedStatus(row, caller);
+      }
+      expect(answers).toEqual(expected);
+    });
+  },
+);
+
+it('the table has every route of the service, and no other', async () => {
+  const { body } = await world.gateway.as(null, 'get', '/openapi.json').expect(200);
+  const routes = operationsOf(body).map(({ method, path }) => `${method} ${path}`);
+  const listed = new Set(TABLE.map(({ method, path }) => `${method} ${path}`));
+  expect([...listed].sort()).toEqual([...new Set([...routes, 'get /metrics'])].sort());
+});
+
+it('docs/authorization.md is the table (npm run openapi writes it)', () => {
+  const text = render();
+  if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, text);
+  expect(readFileSync(FILE, 'utf8')).toBe(text);
+});

@@ -1,0 +1,380 @@
+import { isAtLeast, type Role, type Scope } from '@iss/domain';
+import type { Method } from '../conformance';
+import { type Caller, CALLERS, GRANTEES, MEMBERS } from './callers';
+import type { Fixture } from './world';
+
+/** One route, or one case of a route, and who gets what. */
+export interface Row {
+  method: Method;
+  path: string;
+  /** Tells apart the cases of one route. */
+  when?: string;
+  /** The status for whoever may. */
+  ok: number;
+  /** At least, in the owner's tenant; absent: whoever has a token may, or whoever comes where `open`. */
+  role?: Role;
+  open?: true;
+  /** Whose tenant a caller from elsewhere names: its own (reads and writes of the owner's subject) or the owner's. */
+  actsFor: 'own' | 'owner';
+  /** Scopes any one of which lets a grantee; `any`: whatever its grant holds. */
+  grants?: readonly Scope[] | 'any';
+  /** A grantee needs no flag. */
+  withoutFlag?: true;
+  /** For whoever has a token but no right; 403 unless the route hides what it has. */
+  denied?: number;
+  /** What does not follow from the above. */
+  except?: Partial<Record<Caller, number>>;
+  /** What the request is about; made anew for each caller. */
+  fixture?: Fixture;
+}
+
+const TENANT = '/v1/tenants/{tenant_id}';
+const SUBJECT = '/subjects/{subject_type}/{subject_id}';
+const UPDATES = `${TENANT}/entity-state-updates`;
+const SUBJECT_UPDATES = `${TENANT}${SUBJECT}/updates`;
+const OFFERS = `${TENANT}/transfer-offers`;
+const REFRESH = `/v1${SUBJECT}/refresh-requests`;
+const HOOKS = '/v1/webhook-subscriptions';
+const HOOK = `${HOOKS}/{subscription_id}`;
+
+const LATEST = ['read_latest'] as const;
+const LINEAGE = ['read_lineage'] as const;
+const BY_ID = ['read_snapshot_by_id'] as const;
+const DIFF = ['read_diff'] as const;
+
+/** A read of a subject, in its tenant-scoped and its global form. */
+function read(path: string, grants: readonly Scope[], fixture: Fixture = 'subject'): Row[] {
+  const common = { method: 'get', ok: 200, role: 'tenant_reader', actsFor: 'own', grants, fixture } as const;
+  return [
+    { ...common, path: `${TENANT}${path}` },
+    { ...common, path: `/v1${path}`, denied: 404 },
+  ];
+}
+
+const write = { method: 'post', actsFor: 'own' } as const;
+const ofOwner = { actsFor: 'owner' } as const;
+const HUMAN_ONLY = { 'service account': 422, 'ai agent': 422 } as const;
+
+/** Every route of the service. One that is missing here fails the build. */
+export const TABLE: readonly Row[] = [
+  { method: 'get', path: '/health', ok: 200, open: true, ...ofOwner },
+  { method: 'get', path: '/v1/meta', ok: 200, open: true, ...ofOwner },
+  { method: 'get', path: '/v1/ops/readiness', ok: 200, open: true, ...ofOwner },
+  { method: 'get', path: '/metrics', ok: 200, open: true, ...ofOwner },
+
+  { method: 'post', path: '/v1/tenants', ok: 201, ...ofOwner, fixture: 'new_tenant' },
+  { method: 'get', path: '/v1/tenants', ok: 200, ...ofOwner },
+  { method: 'get', path: TENANT, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'patch', path: TENANT, ok: 200, role: 'tenant_admin', ...ofOwner, fixture: 'tenant_name' },
+  {
+    method: 'put',
+    path: `${TENANT}/members/{principal_id}`,
+    ok: 200,
+    role: 'tenant_admin',
+    ...ofOwner,
+    fixture: 'role_reader',
+  },
+  {
+    method: 'put',
+    path: `${TENANT}/members/{principal_id}`,
+    when: 'role is tenant_owner',
+    ok: 200,
+    role: 'tenant_owner',
+    ...ofOwner,
+    fixture: 'role_owner',
+  },
+  {
+    method: 'delete',
+    path: `${TENANT}/members/{principal_id}`,
+    ok: 204,
+    role: 'tenant_admin',
+    ...ofOwner,
+    fixture: 'member',
+  },
+  {
+    method: 'delete',
+    path: `${TENANT}/members/{principal_id}`,
+    when: 'the member is a tenant_owner',
+    ok: 204,
+    role: 'tenant_owner',
+    ...ofOwner,
+    fixture: 'owner_member',
+  },
+  {
+    method: 'put',
+    path: `${TENANT}/principals/{principal_id}`,
+    ok: 200,
+    role: 'tenant_admin',
+    ...ofOwner,
+    fixture: 'flag_off',
+  },
+  {
+    method: 'put',
+    path: `${TENANT}/principals/{principal_id}`,
+    when: 'allow_counterparty_access is true',
+    ok: 200,
+    role: 'tenant_owner',
+    ...ofOwner,
+    except: HUMAN_ONLY,
+    fixture: 'flag_on',
+  },
+  { method: 'get', path: `${TENANT}/principals`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: `${TENANT}/usage`, ok: 200, role: 'tenant_admin', ...ofOwner },
+  { method: 'get', path: `${TENANT}/subjects`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  {
+    method: 'get',
+    path: `${TENANT}${SUBJECT}/owners`,
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'own',
+    grants: 'any',
+    fixture: 'subject',
+  },
+
+  {
+    ...write,
+    path: `${TENANT}/entity-states`,
+    when: 'the subject is new',
+    ok: 201,
+    role: 'tenant_editor',
+    actsFor: 'owner',
+    fixture: 'new_subject',
+  },
+  {
+    ...write,
+    path: `${TENANT}/entity-states`,
+    when: 'the version is 2',
+    ok: 201,
+    role: 'tenant_editor',
+    fixture: 'second_version',
+  },
+  { ...write, path: '/v1/entity-states', ok: 201, open: true, fixture: 'new_subject' },
+  {
+    method: 'get',
+    path: '/v1/entity-states/{snapshot_id}',
+    ok: 200,
+    open: true,
+    ...ofOwner,
+    fixture: 'legacy_snapshot',
+  },
+
+  { ...write, path: UPDATES, ok: 201, role: 'tenant_proposer', fixture: 'proposal' },
+  { ...write, path: SUBJECT_UPDATES, ok: 201, role: 'tenant_proposer', fixture: 'subject_proposal' },
+  { method: 'get', path: UPDATES, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: SUBJECT_UPDATES, ok: 200, role: 'tenant_reader', actsFor: 'own', fixture: 'subject' },
+  { method: 'get', path: `${UPDATES}/{update_id}`, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'update' },
+  {
+    method: 'get',
+    path: `${SUBJECT_UPDATES}/{update_id}`,
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'own',
+    fixture: 'update',
+  },
+  {
+    ...write,
+    path: `${UPDATES}/{update_id}/apply`,
+    ok: 201,
+    role: 'tenant_editor',
+    actsFor: 'owner',
+    fixture: 'update',
+  },
+  { ...write, path: `${SUBJECT_UPDATES}/{update_id}/apply`, ok: 200, role: 'tenant_editor', fixture: 'update' },
+  {
+    ...write,
+    path: `${UPDATES}/{update_id}/withdraw`,
+    ok: 200,
+    role: 'tenant_editor',
+    actsFor: 'owner',
+    fixture: 'update',
+  },
+  { ...write, path: `${SUBJECT_UPDATES}/{update_id}/withdraw`, ok: 200, role: 'tenant_editor', fixture: 'update' },
+  {
+    ...write,
+    path: `${UPDATES}/{update_id}/withdraw`,
+    when: 'the caller proposed it',
+    ok: 200,
+    role: 'tenant_proposer',
+    actsFor: 'owner',
+    fixture: 'own_update',
+  },
+
+  ...read(SUBJECT, LATEST),
+  ...read(`${SUBJECT}/snapshots/latest`, LATEST),
+  ...read(`${SUBJECT}/snapshots/{snapshot_version}`, [...BY_ID, ...LINEAGE]),
+  ...read('/snapshots/{snapshot_id}', BY_ID),
+  ...read('/snapshots/{snapshot_id}/proof', BY_ID),
+  ...read(`${SUBJECT}/history`, LINEAGE),
+  ...read(`${SUBJECT}/snapshots`, LINEAGE),
+  ...read(`${SUBJECT}/chain-proof`, LINEAGE),
+  ...read(`${SUBJECT}/export`, LINEAGE),
+  ...read(`${SUBJECT}/diff`, DIFF, 'versions'),
+  ...read('/snapshots/{from_snapshot_id}/diff/{to_snapshot_id}', DIFF),
+
+  { ...write, path: `${TENANT}/grants`, ok: 201, role: 'tenant_admin', fixture: 'new_grant' },
+  { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  {
+    method: 'get',
+    path: `${TENANT}${SUBJECT}/grants`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'own',
+    fixture: 'subject',
+  },
+  {
+    ...write,
+    path: `${TENANT}/grants/{grant_id}/revoke`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'owner',
+    fixture: 'grant',
+  },
+  {
+    method: 'get',
+    path: `${TENANT}/accessible-subjects`,
+    ok: 200,
+    actsFor: 'own',
+    role: 'tenant_reader',
+    grants: 'any',
+    // The flag decides, whatever the tenant was given; nobody of the owner's has it here.
+    except: {
+      'other tenant': 403,
+      'expired grant': 200,
+      'revoked grant': 200,
+      tenant_reader: 403,
+      tenant_proposer: 403,
+      tenant_editor: 403,
+      tenant_admin: 403,
+      tenant_owner: 403,
+      'service account': 403,
+      'ai agent': 403,
+    },
+  },
+
+  {
+    ...write,
+    path: REFRESH,
+    ok: 201,
+    role: 'tenant_reader',
+    grants: 'any',
+    withoutFlag: true,
+    fixture: 'new_refresh_request',
+  },
+  {
+    method: 'get',
+    path: REFRESH,
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'own',
+    grants: 'any',
+    withoutFlag: true,
+    fixture: 'own_refresh_requests',
+  },
+  {
+    method: 'get',
+    path: `${REFRESH}/{refresh_request_id}`,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+    fixture: 'refresh_request',
+  },
+  {
+    method: 'get',
+    path: `${REFRESH}/{refresh_request_id}`,
+    when: "the caller's tenant made it",
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'own',
+    grants: 'any',
+    withoutFlag: true,
+    fixture: 'own_refresh_request',
+  },
+  {
+    ...write,
+    path: `${REFRESH}/{refresh_request_id}/fulfill`,
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'owner',
+    fixture: 'refresh_request',
+  },
+
+  { ...write, path: HOOKS, ok: 201, role: 'tenant_reader', actsFor: 'owner', fixture: 'new_subscription' },
+  { method: 'get', path: HOOKS, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'subscriptions' },
+  { method: 'get', path: HOOK, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'subscription' },
+  { method: 'patch', path: HOOK, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'subscription' },
+  {
+    ...write,
+    path: `${HOOK}/rotate-secret`,
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'owner',
+    fixture: 'subscription',
+  },
+  { method: 'delete', path: HOOK, ok: 204, role: 'tenant_reader', ...ofOwner, fixture: 'subscription' },
+  { method: 'get', path: `${HOOK}/deliveries`, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'subscription' },
+  {
+    method: 'get',
+    path: `${HOOK}/deliveries/{delivery_id}`,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+    fixture: 'delivery',
+  },
+  {
+    ...write,
+    path: `${HOOK}/deliveries/{delivery_id}/redeliver`,
+    ok: 202,
+    role: 'tenant_reader',
+    actsFor: 'owner',
+    fixture: 'delivery',
+  },
+  { ...write, path: `${HOOK}/deliveries/replay`, ok: 202, role: 'tenant_reader', actsFor: 'owner', fixture: 'replay' },
+  { ...write, path: `${HOOK}/test`, ok: 202, role: 'tenant_reader', actsFor: 'owner', fixture: 'subscription' },
+
+  { ...write, path: OFFERS, ok: 201, role: 'tenant_owner', actsFor: 'owner', fixture: 'new_offer' },
+  // The outsider is whom the tenant was offered to.
+  {
+    method: 'get',
+    path: OFFERS,
+    ok: 200,
+    role: 'tenant_admin',
+    ...ofOwner,
+    except: { outsider: 200 },
+    fixture: 'offer',
+  },
+  {
+    method: 'get',
+    path: `${OFFERS}/{offer_id}`,
+    ok: 200,
+    role: 'tenant_admin',
+    ...ofOwner,
+    except: { outsider: 200 },
+    fixture: 'offer',
+  },
+  { ...write, path: `${OFFERS}/{offer_id}/accept`, ok: 200, ...nobodyBut('outsider', 200), fixture: 'offer' },
+  { ...write, path: `${OFFERS}/{offer_id}/decline`, ok: 200, ...nobodyBut('outsider', 200), fixture: 'offer' },
+  { ...write, path: `${OFFERS}/{offer_id}/cancel`, ok: 200, ...nobodyBut('tenant_owner', 200), fixture: 'offer' },
+];
+
+function nobodyBut(caller: Caller, status: number): Pick<Row, 'actsFor' | 'except' | 'role'> {
+  const others = Object.fromEntries(CALLERS.filter((one) => one !== 'no token').map((one) => [one, 403]));
+  return { actsFor: 'owner', except: { ...others, [caller]: status } };
+}
+
+/** The status that a caller gets by a row. */
+export function expectedStatus(row: Row, caller: Caller): number {
+  const exception = row.except?.[caller];
+  if (exception !== undefined) return exception;
+  if (row.open === true) return row.ok;
+  if (caller === 'no token') return 401;
+  if (row.role === undefined) return row.ok;
+  const denied = row.denied ?? 403;
+  const role = MEMBERS[caller];
+  if (role !== undefined) return isAtLeast(role, row.role) ? row.ok : denied;
+  const scopes = GRANTEES[caller];
+  if (row.actsFor === 'owner' || row.grants === undefined || scopes === undefined) return denied;
+  const isLive = caller !== 'expired grant' && caller !== 'revoked grant';
+  const hasFlag = caller !== 'flag off' || row.withoutFlag === true;
+  const isCovered = row.grants === 'any' || row.grants.some((scope) => scopes.includes(scope));
+  return isLive && hasFlag && isCovered ? row.ok : denied;
+}

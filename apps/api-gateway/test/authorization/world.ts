@@ -1,0 +1,319 @@
+import { randomUUID } from 'node:crypto';
+import { buildEventBody, eventIdOf, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
+import { Client } from 'pg';
+import { envelope, startGateway, type TestGateway } from '../gateway';
+import { type Caller, CALLERS, GRANTEES, MEMBERS, tenantOf, userOf } from './callers';
+
+const OWNER = 'acme';
+const LEGACY = 'legacy';
+const TYPE = 'organization';
+const PATCH = [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Neu AG' }];
+const EVENT_TYPE = 'identity.snapshot.created';
+const DAY_MS = 86_400_000;
+
+/** What a request needs beside its path: parameters, query and body. */
+export interface Prepared {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: object;
+}
+
+type Prepare = (world: World, caller: Caller) => Promise<Prepared>;
+
+/** The owner's tenant with a member a role, a subject of two versions, and grantees of every kind. */
+export class World {
+  subjectId = '';
+  snapshotIds: string[] = [];
+  private readonly tokens = new Map<Caller, string>();
+
+  private constructor(
+    readonly gateway: TestGateway,
+    readonly sql: Client,
+  ) {}
+
+  static async open(): Promise<World> {
+    const gateway = await startGateway();
+    const sql = new Client({ connectionString: gateway.databaseUrl });
+    await sql.connect();
+    const world = new World(gateway, sql);
+    await world.populate();
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await this.sql.end();
+    await this.gateway.close();
+  }
+
+  /** The caller's token; null for the one that sends none. */
+  token(caller: Caller): string | null {
+    return caller === 'no token' ? null : (this.tokens.get(caller) ?? '');
+  }
+
+  principalOf(caller: Caller): string {
+    return `oidc:test#${userOf(caller)}`;
+  }
+
+  async addMember(
+    tenantId: string,
+    principalId: string,
+    role: string,
+    more: Record<string, unknown> = {},
+  ): Promise<void> {
+    const member = { type: 'human', tenancyRole: 'member', flag: false, status: 'active', ...more };
+    await this.sql.query(
+      `INSERT INTO memberships (tenant_id, principal_id, api_functional_role, principal_type, tenancy_role, allow_counterparty_access, status)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [tenantId, principalId, role, member.type, member.tenancyRole, member.flag, member.status],
+    );
+  }
+
+  /** A subject of the tenant with one version; gives its id and the snapshot's. */
+  async addSubject(tenantId = OWNER): Promise<{ subjectId: string; snapshotId: string }> {
+    const subjectId = `subject-${randomUUID()}`;
+    const sent = envelope({ subject: { subject_type: TYPE, subject_id: subjectId } });
+    const first = validateEnvelope(parseStoredJson(JSON.stringify(sent)));
+    const { text, hash } = seal(first);
+    const snapshotId = first.snapshot_id;
+    await this.sql.query(
+      `WITH s AS (INSERT INTO subjects (subject_type, subject_id, owner_tenant_id) VALUES ($1, $2, $3) RETURNING subject_key)
+       INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
+       SELECT subject_key, 1, $4, $3, '2026-01-15T09:30:00Z', decode($5, 'hex'), $6 FROM s`,
+      [TYPE, subjectId, tenantId, snapshotId, hash, text],
+    );
+    return { subjectId, snapshotId };
+  }
+
+  async addUpdate(proposedBy: string): Promise<Prepared> {
+    const { subjectId, snapshotId } = await this.addSubject();
+    const updateId = randomUUID();
+    await this.sql.query(
+      `INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops, proposed_by)
+       SELECT $1, $2, subject_key, $3, 1, $4, $5 FROM subjects WHERE subject_id = $6`,
+      [updateId, OWNER, snapshotId, JSON.stringify(PATCH), proposedBy, subjectId],
+    );
+    return { params: { ...subject(subjectId), update_id: updateId } };
+  }
+
+  async addGrant(
+    grantee: string,
+    scopes: readonly Scope[],
+    subjectId: string,
+    more: { expiresAt?: Date; revokedAt?: Date } = {},
+  ): Promise<string> {
+    const grantId = randomUUID();
+    await this.sql.query(
+      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, revoked_at)
+       SELECT $1, $2, $3, subject_key, $4, $5, $6 FROM subjects WHERE subject_id = $7`,
+      [grantId, OWNER, grantee, scopes, more.expiresAt ?? null, more.revokedAt ?? null, subjectId],
+    );
+    return grantId;
+  }
+
+  async addRefreshRequest(requestingTenantId: string): Promise<Prepared> {
+    const refreshRequestId = randomUUID();
+    await this.sql.query(
+      `INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type)
+       SELECT $1, subject_key, $2, 'someone', CASE WHEN owner_tenant_id = $2 THEN 'owner' ELSE 'counterparty' END
+         FROM subjects WHERE subject_id = $3`,
+      [refreshRequestId, requestingTenantId, this.subjectId],
+    );
+    return {
+      params: { ...subject(this.subjectId), refresh_request_id: refreshRequestId },
+      body: { resolved_snapshot_id: this.snapshotIds[1] },
+    };
+  }
+
+  async addSubscription(): Promise<string> {
+    const subscriptionId = randomUUID();
+    await this.sql.query(
+      `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, status, secret_sealed, secret_fingerprint)
+       VALUES ($1, $2, 'https://hooks.example.com/', $3, 'active', 'sealed', 'fingerprint')`,
+      [subscriptionId, OWNER, [EVENT_TYPE]],
+    );
+    return subscriptionId;
+  }
+
+  async addDelivery(): Promise<Prepared> {
+    const subscriptionId = await this.addSubscription();
+    const [eventId, deliveryId] = [randomUUID(), randomUUID()];
+    const data = { subscription_id: subscriptionId };
+    const id = eventIdOf(eventId);
+    const body = buildEventBody({ id, type: 'webhook.test', createdAt: new Date(), tenantId: OWNER, data });
+    await this.sql.query(
+      `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, fanned_out_at) VALUES ($1, $2, $3, $4, now())`,
+      [eventId, OWNER, EVENT_TYPE, body],
+    );
+    await this.sql.query(
+      `INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, attempt, finished_at)
+       VALUES ($1, $2, $3, $4, $5, 'dead', 1, now())`,
+      [deliveryId, eventId, subscriptionId, OWNER, EVENT_TYPE],
+    );
+    return { params: { subscription_id: subscriptionId, delivery_id: deliveryId } };
+  }
+
+  /** The tenant offered to the outsider, as the only pending offer. */
+  async addOffer(): Promise<Prepared> {
+    await this.restoreOwners();
+    const offerId = randomUUID();
+    await this.sql.query(
+      'INSERT INTO transfer_offers (offer_id, tenant_id, from_principal_id, to_principal_id) VALUES ($1, $2, $3, $4)',
+      [offerId, OWNER, this.principalOf('tenant_owner'), this.principalOf('outsider')],
+    );
+    return { params: { offer_id: offerId } };
+  }
+
+  /** Undoes what an accepted offer changed, and closes the pending one. */
+  async restoreOwners(): Promise<void> {
+    await this.sql.query(
+      `UPDATE transfer_offers SET status = 'cancelled', resolved_at = now() WHERE status = 'pending'`,
+    );
+    await this.sql.query('DELETE FROM memberships WHERE tenant_id = $1 AND principal_id = $2', [
+      OWNER,
+      this.principalOf('outsider'),
+    ]);
+    await this.sql.query(
+      `UPDATE memberships SET api_functional_role = 'tenant_owner' WHERE tenant_id = $1 AND principal_id = $2`,
+      [OWNER, this.principalOf('tenant_owner')],
+    );
+  }
+
+  private async populate(): Promise<void> {
+    for (const caller of CALLERS) this.tokens.set(caller, await this.gateway.issuer.mint(userOf(caller)));
+    const tenants = [OWNER, LEGACY, ...CALLERS.map(tenantOf)];
+    await this.sql.query(
+      'INSERT INTO tenants (tenant_id, name) SELECT t, t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING',
+      [tenants],
+    );
+    const types: Partial<Record<Caller, string>> = { 'service account': 'service_account', 'ai agent': 'ai_agent' };
+    for (const caller of CALLERS) {
+      const role = MEMBERS[caller];
+      if (role === undefined) continue;
+      const isAccountAdmin = role === 'tenant_owner' || caller in types;
+      await this.addMember(OWNER, this.principalOf(caller), role, {
+        type: types[caller] ?? 'human',
+        tenancyRole: isAccountAdmin ? 'account_admin' : 'member',
+      });
+    }
+    await this.addMember(OWNER, this.principalOf('removed member'), 'tenant_owner', { status: 'removed', flag: true });
+
+    const { subjectId, snapshotId } = await this.addSubject();
+    const second = envelope({ snapshot_version: 2, subject: { subject_type: TYPE, subject_id: subjectId } });
+    await this.gateway
+      .withToken(this.token('tenant_owner'), 'post', `/v1/tenants/${OWNER}/entity-states`)
+      .send(second)
+      .expect(201);
+    this.subjectId = subjectId;
+    this.snapshotIds = [snapshotId, String(second['snapshot_id'])];
+
+    for (const caller of CALLERS) {
+      const scopes = GRANTEES[caller];
+      if (scopes === undefined && caller !== 'other tenant') continue;
+      await this.addMember(tenantOf(caller), this.principalOf(caller), 'tenant_owner', {
+        tenancyRole: 'account_admin',
+        flag: caller !== 'flag off' && caller !== 'other tenant',
+      });
+      if (scopes === undefined) continue;
+      const yesterday = new Date(Date.now() - DAY_MS);
+      await this.addGrant(tenantOf(caller), scopes, subjectId, {
+        ...(caller === 'expired grant' ? { expiresAt: yesterday } : {}),
+        ...(caller === 'revoked grant' ? { revokedAt: yesterday } : {}),
+      });
+    }
+  }
+}
+
+const subject = (subjectId: string): Record<string, string> => ({ subject_type: TYPE, subject_id: subjectId });
+
+const putMember =
+  (body: object): Prepare =>
+  async () => ({
+    params: { principal_id: `oidc:test#${randomUUID()}` },
+    body,
+  });
+
+const memberToRemove =
+  (role: string): Prepare =>
+  async (world) => {
+    const principalId = `oidc:test#${randomUUID()}`;
+    await world.addMember(OWNER, principalId, role);
+    return { params: { principal_id: principalId } };
+  };
+
+/** What requests are about, by name. Each is made anew for each caller, unless nobody can change it. */
+export const FIXTURES = {
+  new_tenant: async () => ({ body: { tenant_id: `t-${randomUUID()}`, name: 'New' } }),
+  tenant_name: async () => ({ body: { name: 'Acme' } }),
+  role_reader: putMember({ role: 'tenant_reader' }),
+  role_owner: putMember({ role: 'tenant_owner' }),
+  flag_on: putMember({ allow_counterparty_access: true }),
+  flag_off: putMember({ allow_counterparty_access: false }),
+  member: memberToRemove('tenant_reader'),
+  owner_member: memberToRemove('tenant_owner'),
+  subject: async (world) => ({
+    params: {
+      ...subject(world.subjectId),
+      snapshot_version: '1',
+      snapshot_id: world.snapshotIds[0] ?? '',
+      from_snapshot_id: world.snapshotIds[0] ?? '',
+      to_snapshot_id: world.snapshotIds[1] ?? '',
+    },
+  }),
+  versions: async (world) => ({ params: subject(world.subjectId), query: { from_version: '1', to_version: '2' } }),
+  new_subject: async () => ({ body: envelope() }),
+  second_version: async (world) => {
+    const { subjectId } = await world.addSubject();
+    return { body: envelope({ snapshot_version: 2, subject: { subject_type: TYPE, subject_id: subjectId } }) };
+  },
+  legacy_snapshot: async (world) => ({ params: { snapshot_id: (await world.addSubject(LEGACY)).snapshotId } }),
+  proposal: async (world) => {
+    const { subjectId, snapshotId } = await world.addSubject();
+    return {
+      body: { ...subject(subjectId), base_snapshot_id: snapshotId, base_snapshot_version: 1, patch_ops: PATCH },
+    };
+  },
+  subject_proposal: async (world) => {
+    const { subjectId } = await world.addSubject();
+    return { params: subject(subjectId), body: { subject_id: subjectId, base_snapshot_version: 1, patch_ops: PATCH } };
+  },
+  update: (world) => world.addUpdate('oidc:test#someone'),
+  own_update: (world, caller) => world.addUpdate(world.principalOf(caller)),
+  new_grant: async (world) => {
+    const { subjectId } = await world.addSubject();
+    return { body: { grantee_tenant_id: LEGACY, ...subject(subjectId), scopes: ['read_latest'] } };
+  },
+  grant: async (world) => {
+    const { subjectId } = await world.addSubject();
+    return { params: { grant_id: await world.addGrant(LEGACY, ['read_latest'], subjectId) } };
+  },
+  new_refresh_request: async (world, caller) => ({
+    params: subject(world.subjectId),
+    body: { requesting_tenant_id: tenantOf(caller) },
+  }),
+  own_refresh_requests: async (world, caller) => ({
+    params: subject(world.subjectId),
+    query: { requesting_tenant_id: tenantOf(caller) },
+  }),
+  refresh_request: (world) => world.addRefreshRequest(OWNER),
+  own_refresh_request: (world, caller) => world.addRefreshRequest(tenantOf(caller)),
+  new_subscription: async () => ({
+    body: { tenant_id: OWNER, target_url: 'https://hooks.example.com/', event_types: [EVENT_TYPE] },
+  }),
+  subscriptions: async () => ({ query: { tenant_id: OWNER } }),
+  subscription: async (world) => ({ params: { subscription_id: await world.addSubscription() }, body: {} }),
+  delivery: (world) => world.addDelivery(),
+  replay: async (world) => ({ ...(await world.addDelivery()), body: { from: '2026-01-01T00:00:00Z' } }),
+  new_offer: async (world) => {
+    await world.restoreOwners();
+    return { body: { to_principal_id: 'oidc:test#candidate' } };
+  },
+  offer: (world) => world.addOffer(),
+} as const satisfies Record<string, Prepare>;
+
+export type Fixture = keyof typeof FIXTURES;
+
+/** Gives the request of a caller what it is about. */
+export async function prepare(world: World, fixture: Fixture | undefined, caller: Caller): Promise<Prepared> {
+  const make: Prepare | undefined = fixture === undefined ? undefined : FIXTURES[fixture];
+  return make === undefined ? {} : make(world, caller);
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
+
+jest.setTimeout(30_000);
+
+let world: ReadWorld;
+const tokens = new Map<string, string>();
+
+beforeAll(async () => {
+  world = await ReadWorld.open({ EXPORT_MAX_SNAPSHOTS: '5' });
+  for (const user of ['alice', 'bob']) tokens.set(user, await world.gateway.issuer.mint(user));
+});
+
+afterAll(() => world.close());
+
+const NDJSON = 'application/x-ndjson';
+/** The answer as it comes, unread: a client that can stop in the middle. */
+const open = (path: string, user = 'alice', accept = NDJSON): Promise<Response> =>
+  fetch(`${world.gateway.url}${path}`, { headers: { Authorization: `Bearer ${tokens.get(user)}`, Accept: accept } });
+
+interface Snapshot {
+  snapshot_id: string;
+  snapshot_version: number;
+  envelope_hash: string;
+  prev_hash: string | null;
+  envelope: Record<string, unknown>;
+}
+
+async function lines(response: Response): Promise<string[]> {
+  const text = await response.text();
+  expect(text.endsWith('\n')).toBe(true);
+  return text.slice(0, -1).split('\n');
+}
+
+describe.each(FORMS)('the export at %s', (form) => {
+  const path = (subject: Subject): string => `${pathOf(form, subject)}/export`;
+
+  it('holds every snapshot as its own read shows it, ascending', async () => {
+    const subject = { subject_type: 'individual', subject_id: `subject-${randomUUID()}` };
+    for (const snapshot_version of [1, 2, 3]) {
+      const body = envelope({ subject, snapshot_version, attributes: { 'Zürich Öl': snapshot_version, '': '\u2028' } });
+      await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(body).expect(201);
+    }
+    world.gateway.sent.length = 0;
+    const { body, headers } = await world.gateway.as('alice', 'get', path(subject)).expect(200);
+    expect(world.gateway.sent).toHaveLength(1);
+    const single = await Promise.all(
+      [1, 2, 3].map(
+        async (version) => (await world.gateway.as('alice', 'get', `${pathOf(form, subject)}/snapshots/${version}`)).body,
+      ),
+    );
+    expect(body).toEqual({
+      subject,
+      canonicalization_method: 'json-canonicalize-rfc8785',
+      hash_algorithm: 'sha-256',
+      snapshots: single,
+    });
+    expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', vary: 'Accept' });
+    const streamed = await open(path(subject));
+    expect(streamed.headers.get('content-type')).toBe(NDJSON);
+    expect((await lines(streamed)).map((line) => JSON.parse(line))).toEqual(single);
+  });
+
+  it.each([
+    ['application/json', 'json'],
+    ['*/*', 'json'],
+    ['text/html', 'json'],
+    ['application/x-ndjson, application/json;q=0.5', 'lines'],
+    ['application/x-ndjson;q=0.5, application/json', 'json'],
+    ['application/x-ndjson;q=0, */*', 'json'],
+    ['application/*;q=0.1, application/x-ndjson', 'lines'],
+  ])('is negotiated: %s gives %s', async (accept, kind) => {
+    const response = await open(path(await world.lineage(1)), 'alice', accept);
+    expect(response.headers.get('content-type')?.startsWith(NDJSON)).toBe(kind === 'lines');
+    expect(Object.keys(JSON.parse(await response.text()))).toContain(kind === 'lines' ? 'snapshot_id' : 'snapshots');
+  });
+
+  it('as one document is limited, and says how to get more', async () => {
+    await world.gateway.as('alice', 'get', path(await world.lineage(5))).expect(200);
+    const six = await world.lineage(6);
+    const { body } = await world.gateway.as('alice', 'get', path(six)).expect(400);
+    expect(body.error).toMatchObject({
+      code: 'validation_error',
+      details: [{ path: '/path/subject_id', code: 'too_large' }],
+    });
+    expect(body.error.message).toContain(NDJSON);
+    expect(await lines(await open(path(six)))).toHaveLength(6);
+  });
+
+  it('as lines is complete, in order and intact at any length, in bounded statements', async () => {
+    const count = 3_000;
+    const subject = await world.lineage(count, 100);
+    world.gateway.sent.length = 0;
+    const snapshots = (await lines(await open(path(subject)))).map((line): Snapshot => JSON.parse(line));
+    expect(world.gateway.sent).toHaveLength(Math.ceil(count / 256));
+    expect(snapshots.map(({ snapshot_version }) => snapshot_version)).toEqual(
+      Array.from({ length: count }, (_, index) => index + 1),
+    );
+    let parent: string | null = null;
+    for (const { envelope_hash, prev_hash, envelope: stored } of snapshots) {
+      expect(prev_hash).toBe(parent);
+      expect(createHash('sha256').update(JSON.stringify(stored)).digest('hex')).toBe(envelope_hash);
+      parent = envelope_hash;
+    }
+  });
+
+  it('reads two large envelopes or three at a time', async () => {
+    const subject = await world.lineage(5, 1_000_000);
+    world.gateway.sent.length = 0;
+    const { body } = await world.gateway.as('alice', 'get', path(subject)).expect(200);
+    expect(world.gateway.sent).toHaveLength(2);
+    expect(body.snapshots.map(({ snapshot_version }: Snapshot) => snapshot_version)).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe('a stream under way', () => {
+  /** Long enough for a stream to wait for its reader, whatever the sockets buffer. */
+  const count = 40;
+  let subject: Subject;
+
+  beforeAll(async () => {
+    subject = await world.lineage(count, 1_000_000);
+  });
+
+  it('is cut off when the grant is revoked', async () => {
+    const granted = { grantee_tenant_id: 'beta', ...subject, scopes: ['read_lineage'] };
+    const grant = await world.gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(granted).expect(201);
+    const response = await open(`${pathOf('/v1/tenants/beta', subject)}/export`, 'bob');
+    expect(response.status).toBe(200);
+    await world.gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grant.body.grant_id}/revoke`).expect(200);
+    await expect(response.text()).rejects.toThrow('terminated');
+    await world.gateway.as('bob', 'get', `${pathOf('/v1/tenants/beta', subject)}/export`).expect(403);
+  });
+
+  it('stops reading when its reader goes', async () => {
+    world.gateway.sent.length = 0;
+    const stop = new AbortController();
+    const response = await fetch(`${world.gateway.url}${pathOf('/v1/tenants/acme', subject)}/export`, {
+      headers: { Authorization: `Bearer ${tokens.get('alice')}`, Accept: NDJSON },
+      signal: stop.signal,
+    });
+    expect(response.status).toBe(200);
+    stop.abort();
+    await world.gateway.as('alice', 'get', '/health').expect(200);
+    const read = (): number => world.gateway.sent.filter((name) => name.startsWith('snapshot_lineage')).length;
+    let before = -1;
+    await waitFor(async () => {
+      const isStill = world.read() === before;
+      before = world.read();
+      await world.gateway.as('alice', 'get', `${pathOf('/v1/tenants/acme', subject)}/snapshots/latest?view=header`);
+      return isStill;
+    });
+    expect(world.read()).toBeLessThan(count / 4);
+  });
+
+  it('ends at the version that was newest when it began', async () => {
+    const response = await open(`${pathOf('/v1/tenants/acme', subject)}/export`);
+    const later = envelope({ subject, snapshot_version: count + 1 });
+    await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(later).expect(201);
+    expect(await lines(response)).toHaveLength(count);
+  });
+});

@@ -1,0 +1,241 @@
+import { createHash, randomUUID } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { envelope } from './gateway';
+import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
+
+jest.setTimeout(30_000);
+
+let world: ReadWorld;
+
+beforeAll(async () => {
+  world = await ReadWorld.open();
+});
+
+afterAll(() => world.close());
+
+const sha256 = (value: unknown): string =>
+  createHash('sha256')
+    .update(canonicalize(value) ?? '')
+    .digest('hex');
+
+describe.each(FORMS)('the current state at %s', (form) => {
+  it('shows the latest snapshot in short', async () => {
+    const subject = newSubject();
+    const first = await world.write(subject, 1);
+    const evidence = ['a', 'b'].map((evidence_id) => ({
+      evidence_id,
+      evidence_type: 'extract',
+      source: 'register',
+      captured_at: '2026-01-15T09:30:00Z',
+    }));
+    const paths = { '/attributes/legal': [{ evidence_id: 'a', evidence_type: 'extract' }] };
+    const second = envelope({ subject, snapshot_version: 2, evidence, attribute_paths: paths });
+    await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(second).expect(201);
+    world.gateway.sent.length = 0;
+    const answer = await world.read(pathOf(form, subject));
+    expect(world.gateway.sent).toHaveLength(1);
+    expect(answer.body).toEqual({
+      subject,
+      current_snapshot: {
+        snapshot_id: second['snapshot_id'],
+        snapshot_version: 2,
+        generated_at: second['generated_at'],
+        hash: sha256(second),
+        prev_hash: sha256(first),
+      },
+      identity: second['attributes'],
+      provenance: { evidence_count: 2, has_attribute_paths: true, has_audit: true },
+    });
+    expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-cache', etag: `"${sha256(second)}.summary"` });
+    await world.read(pathOf(form, subject), 304).set('If-None-Match', answer.headers['etag'] ?? '');
+    await world.write(subject, 3);
+    const newer = await world.read(pathOf(form, subject)).set('If-None-Match', answer.headers['etag'] ?? '');
+    expect(newer.body).toMatchObject({
+      current_snapshot: { snapshot_version: 3, prev_hash: sha256(second) },
+      provenance: { evidence_count: 0, has_attribute_paths: false },
+    });
+  });
+
+  it('gives the attributes to the letter', async () => {
+    const subject = newSubject();
+    const attributes = String.raw`{"__proto__":{"a":1},"constructor":{"prototype":{}},"":0,"nul":"\u0000","caf\u00e9":1,"cafe\u0301":2,"n":333333333.33333329,"k\\":1,"k\"":2}`;
+    const body = JSON.stringify(envelope({ subject, attributes: 'HERE' })).replace('"HERE"', attributes);
+    const post = world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').set('Content-Type', 'application/json');
+    await post.send(body).expect(201);
+    const { text } = await world.read(pathOf(form, subject));
+    expect(text).toContain(`"identity":${canonicalize(JSON.parse(attributes))}`);
+  });
+
+  it('is verified when asked for, and then not cached', async () => {
+    const subject = await world.written(3);
+    const hash = await world.read(`${pathOf(form, subject)}?verify=hash`);
+    expect(hash.body.verification).toMatchObject({ mode: 'hash', hash: { valid: true }, chain: { valid: null } });
+    expect(hash.headers).not.toHaveProperty('etag');
+    expect(hash.headers['cache-control']).toBe('no-store');
+    const chain = await world.read(`${pathOf(form, subject)}?verify=chain&depth=2`);
+    expect(chain.body.verification).toEqual({
+      mode: 'chain',
+      chain_supported: true,
+      hash: {
+        alg: 'sha-256',
+        value: chain.body.current_snapshot.hash,
+        stored: chain.body.current_snapshot.hash,
+        valid: true,
+      },
+      chain: { prev_hash: chain.body.current_snapshot.prev_hash, valid: true, depth: 2 },
+    });
+    await world.tamper(subject, 1, `envelope = replace(envelope, 'Zürich', 'Basel')`);
+    const tampered = await world.read(`${pathOf(form, subject)}?verify=chain&depth=2`);
+    expect(tampered.body.verification).toMatchObject({ hash: { valid: true }, chain: { valid: false } });
+    const shallow = await world.read(`${pathOf(form, subject)}?verify=chain`);
+    expect(shallow.body.verification.chain).toMatchObject({ valid: true, depth: 1 });
+  });
+
+  it.each([
+    ['?view=full', '/query/view'],
+    ['?verify=all', '/query/verify'],
+    ['?verify=hash&verify=chain', '/query/verify'],
+    ['?depth=0', '/query/depth'],
+    ['?depth=1.5', '/query/depth'],
+    ['?depth=1001', '/query/depth'],
+  ])('refuses %s', async (query, path) => {
+    expect(await world.faultOf(`${pathOf(form, await world.lineage(1))}${query}`)).toMatchObject({ path });
+  });
+});
+
+describe.each(FORMS)('one snapshot at %s', (form) => {
+  it('has the same verification by latest, version and id', async () => {
+    const subject = await world.written(2);
+    const latest = await world.read(`${pathOf(form, subject)}/snapshots/latest`);
+    const expected = {
+      mode: 'hash',
+      chain_supported: true,
+      hash: { alg: 'sha-256', value: latest.body.envelope_hash, stored: latest.body.envelope_hash, valid: true },
+      chain: { prev_hash: latest.body.prev_hash, valid: null, depth: 0 },
+    };
+    for (const path of [
+      `${pathOf(form, subject)}/snapshots/latest`,
+      `${pathOf(form, subject)}/snapshots/2`,
+      `${form}/snapshots/${latest.body.snapshot_id}`,
+    ]) {
+      const plain = await world.read(path);
+      expect(plain.body).toEqual(latest.body);
+      const { body } = await world.read(`${path}?verify=hash`);
+      expect(body).toEqual({ ...latest.body, verification: expected });
+      const header = await world.read(`${path}?verify=chain&view=header`);
+      expect(header.body).not.toHaveProperty('envelope');
+      expect(header.body.verification).toMatchObject({ mode: 'chain', chain: { valid: true, depth: 1 } });
+      expect(header.headers).not.toHaveProperty('etag');
+      expect((await world.faultOf(`${path}?depth=1001`)).path).toBe('/query/depth');
+      expect((await world.faultOf(`${path}?view=all`)).path).toBe('/query/view');
+      expect((await world.faultOf(`${path}?limit=1`)).path).toBe('/query/limit');
+    }
+  });
+
+  it('is proved without its content', async () => {
+    const subject = await world.written(2);
+    const { body: latest } = await world.read(`${pathOf(form, subject)}/snapshots/latest`);
+    world.gateway.sent.length = 0;
+    const proof = await world.read(`${form}/snapshots/${latest.snapshot_id}/proof`);
+    expect(world.gateway.sent).toHaveLength(1);
+    expect(proof.body).toEqual({
+      snapshot_id: latest.snapshot_id,
+      ...subject,
+      snapshot_version: 2,
+      envelope_hash: latest.envelope_hash,
+      prev_hash: latest.prev_hash,
+      canonicalization_method: 'json-canonicalize-rfc8785',
+      hash_algorithm: 'sha-256',
+    });
+    expect(proof.headers['cache-control']).toBe('private, immutable');
+    await world.read(`${form}/snapshots/${latest.snapshot_id}/proof`, 304).set('If-None-Match', proof.headers['etag'] ?? '');
+    await world.read(`${form}/snapshots/${randomUUID()}/proof`, 404);
+    expect(await world.faultOf(`${form}/snapshots/x/proof`)).toMatchObject({ path: '/path/snapshot_id' });
+  });
+
+  it('imported without hashes is not cached, since it may yet get them', async () => {
+    const subject = await world.lineage(2);
+    await world.tamper(subject, 2, 'prev_hash = NULL');
+    await world.tamper(subject, 1, 'envelope_hash = NULL');
+    for (const version of [1, 2]) {
+      const answer = await world.read(`${pathOf(form, subject)}/snapshots/${version}`);
+      expect(answer.headers).not.toHaveProperty('etag');
+    }
+    const { body } = await world.read(`${pathOf(form, subject)}/snapshots/1?verify=chain`);
+    expect(body.verification).toMatchObject({ chain_supported: false, hash: { stored: null, valid: null } });
+  });
+
+  it('walks a deep chain of large envelopes a few at a time', async () => {
+    const subject = await world.lineage(12, 1_000_000);
+    world.gateway.sent.length = 0;
+    const { body } = await world.read(`${pathOf(form, subject)}/snapshots/latest?verify=chain&depth=11&view=header`);
+    expect(body.verification.chain).toMatchObject({ valid: true, depth: 11 });
+    expect(world.gateway.sent.slice(1)).toEqual(Array(4).fill('snapshot_lineage_below'));
+  });
+});
+
+describe('who may read', () => {
+  /** Every read under a tenant or none, with the scopes that open it. */
+  const READS: [string, string[]][] = [
+    ['', ['read_latest']],
+    ['/snapshots/latest', ['read_latest']],
+    ['/snapshots/1', ['read_snapshot_by_id', 'read_lineage']],
+    ['/snapshots', ['read_lineage']],
+    ['/history', ['read_lineage']],
+    ['/chain-proof', ['read_lineage']],
+    ['/export', ['read_lineage']],
+    ['ID', ['read_snapshot_by_id']],
+    ['ID/proof', ['read_snapshot_by_id']],
+  ];
+  const place = (form: string, subject: Subject, id: string, suffix: string): string =>
+    suffix.startsWith('ID') ? suffix.replace('ID', `${form}/snapshots/${id}`) : `${pathOf(form, subject)}${suffix}`;
+
+  it.each(['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'])('a grant of %s', async (scope) => {
+    const subject = await world.lineage(1);
+    const { body } = await world.read(`${pathOf('/v1', subject)}/snapshots/1`);
+    const granted = { grantee_tenant_id: 'beta', ...subject, scopes: [scope] };
+    const grant = await world.gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(granted).expect(201);
+    const statuses = async (form: string): Promise<[string, number][]> =>
+      Promise.all(
+        READS.map(async ([suffix]): Promise<[string, number]> => {
+          const path = place(form, subject, body.snapshot_id, suffix);
+          return [suffix, (await world.gateway.as('bob', 'get', path)).status];
+        }),
+      );
+    const expected = (denied: number): [string, number][] =>
+      READS.map(([suffix, scopes]) => [suffix, scopes.includes(scope) ? 200 : denied]);
+    expect(await statuses('/v1/tenants/beta')).toEqual(expected(403));
+    expect(await statuses('/v1')).toEqual(expected(404));
+    await world.gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grant.body.grant_id}/revoke`).expect(200);
+    expect(await statuses('/v1/tenants/beta')).toEqual(READS.map(([suffix]) => [suffix, 403]));
+    expect(await statuses('/v1')).toEqual(READS.map(([suffix]) => [suffix, 404]));
+  });
+
+  it('an outsider learns nothing, in either form', async () => {
+    const subject = await world.lineage(1);
+    const none = { ...subject, subject_id: 'none' };
+    for (const [suffix] of READS.filter(([name]) => !name.startsWith('ID'))) {
+      for (const [form, status] of [
+        ['/v1/tenants/beta', 403],
+        ['/v1', 404],
+      ] as const) {
+        const there = await world.read(`${pathOf(form, subject)}${suffix}`, status, 'bob');
+        const notThere = await world.read(`${pathOf(form, none)}${suffix}`, status, 'bob');
+        expect(there.body.error.message).toBe(notThere.body.error.message);
+      }
+      await world.read(`${pathOf('/v1/tenants/acme', subject)}${suffix}`, 403, 'bob');
+      await world.gateway.as(null, 'get', `${pathOf('/v1', subject)}${suffix}`).expect(401);
+      await world.gateway.as(null, 'get', `${pathOf('/v1/tenants/acme', subject)}${suffix}`).expect(401);
+    }
+  });
+
+  it.each([
+    ['/v1/subjects/thing/x', '/path/subject_type'],
+    ['/v1/subjects/organization/%00/history', '/path/subject_id'],
+    ['/v1/tenants/-/subjects/organization/x/chain-proof', '/path/tenant_id'],
+    ['/v1/tenants/acme/subjects/thing/x/export', '/path/subject_type'],
+    ['/v1/subjects/organization/x/snapshots/0', '/path/snapshot_version'],
+  ])('a path that is not valid: %s', async (path, at) => {
+    expect(await world.faultOf(path)).toMatchObject({ path: at });
+  });
+});

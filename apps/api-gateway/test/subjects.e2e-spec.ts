@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'supertest';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
+
+let gateway: TestGateway;
+
+const principalPath = (tenant: string, user: User): string =>
+  `/v1/tenants/${tenant}/principals/${encodeURIComponent(`oidc:test#${user}`)}`;
+
+async function write(user: User, tenant: string, type: string, id: string, change = {}): Promise<void> {
+  const body = envelope({ subject: { subject_type: type, subject_id: id }, ...change });
+  await gateway.as(user, 'post', `/v1/tenants/${tenant}/entity-states`).send(body).expect(201);
+}
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  for (const [user, tenant] of [
+    ['alice', 'acme'],
+    ['bob', 'beta'],
+    ['o1', 'many'],
+  ] as const) {
+    await gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: tenant, name: tenant }).expect(201);
+  }
+  await gateway
+    .as('alice', 'put', principalPath('acme', 'reader'))
+    .send({ api_functional_role: 'tenant_reader' })
+    .expect(200);
+  for (const [type, id] of [
+    ['organization', 'b'],
+    ['individual', 'a'],
+    ['entity', 'z'],
+    ['organization', 'a'],
+    ['organization', 'A'],
+  ] as const) {
+    await write('alice', 'acme', type, id);
+  }
+  await write('alice', 'acme', 'organization', 'a', { snapshot_version: 2 });
+  await write('bob', 'beta', 'organization', 'of-beta');
+});
+
+afterAll(() => gateway.close());
+
+interface Item {
+  subject_type: string;
+  subject_id: string;
+}
+const nameOf = (item: Item): string => `${item.subject_type}/${item.subject_id}`;
+const namesOf = (answer: Response): string[] => answer.body.items.map(nameOf);
+
+const list = (query: string, user: User | null = 'reader', tenant = 'acme') =>
+  gateway.as(user, 'get', `/v1/tenants/${tenant}/subjects${query}`);
+
+/** Every page, each read after `between` has run. */
+async function walk(tenant: string, user: User, query: string, between?: (page: number) => Promise<void>) {
+  const pages: string[][] = [];
+  for (let next: string | null = ''; next !== null;) {
+    if (pages.length > 0) await between?.(pages.length);
+    const answer: Response = await list(`?${query}${next === '' ? '' : `&cursor=${next}`}`, user, tenant).expect(200);
+    pages.push(namesOf(answer));
+    next = answer.body.next_cursor;
+    expect(answer.body.has_more).toBe(next !== null);
+    expect(answer.body.page.next_cursor).toBe(next);
+    expect(answer.headers['link']).toEqual(next === null ? undefined : expect.stringMatching(/; rel="next"$/));
+  }
+  return pages;
+}
+
+describe('the list of owned subjects', () => {
+  it('holds what the tenant owns, each with the header of its newest snapshot', async () => {
+    gateway.sent.length = 0;
+    const answer = await list('').expect(200);
+    expect(gateway.sent).toEqual(['subjects_owned']);
+    expect(namesOf(answer)).toEqual(['entity/z', 'individual/a', 'organization/A', 'organization/a', 'organization/b']);
+    expect(answer.body).toMatchObject({ next_cursor: null, has_more: false, page: { limit: 50, next_cursor: null } });
+    const { body: header } = await gateway
+      .as('reader', 'get', '/v1/tenants/acme/subjects/organization/a/snapshots/latest?view=header')
+      .expect(200);
+    expect(header.snapshot_version).toBe(2);
+    expect(answer.body.items[3]).toEqual({
+      subject_type: 'organization',
+      subject_id: 'a',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      latest_snapshot: header,
+    });
+  });
+
+  it('is empty for a tenant that owns nothing', async () => {
+    await gateway.as('o2', 'post', '/v1/tenants').send({ tenant_id: 'empty', name: 'Empty' }).expect(201);
+    expect((await list('', 'o2', 'empty').expect(200)).body.items).toEqual([]);
+  });
+
+  it.each([
+    ['subject_type=organization', ['organization/A', 'organization/a', 'organization/b']],
+    ['subject_type=entity', ['entity/z']],
+    ['subject_id_prefix=a', ['individual/a', 'organization/a']],
+    ['subject_id_prefix=a&subject_type=organization', ['organization/a']],
+    ['subject_id_prefix=of', []],
+    ['subject_id_prefix=', ['entity/z', 'individual/a', 'organization/A', 'organization/a', 'organization/b']],
+  ])('filters by %s', async (query, expected) => {
+    expect(namesOf(await list(`?${query}`).expect(200))).toEqual(expected);
+    expect((await walk('acme', 'reader', `${query}&limit=1`)).flat()).toEqual(expected);
+  });
+
+  it('takes a prefix and an order byte for byte', async () => {
+    const beginning = ['é', 'é_', 'é%', 'é\uFFFD', 'é😀', 'é\u{10FFFF}', 'é\u{10FFFF}\u{10FFFF}'];
+    const others = ['e\u0301', 'É', '\u00e8', 'ê', 'aé'];
+    for (const id of [...others, ...beginning]) await write('o1', 'many', 'individual', id);
+    const expected = beginning
+      .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      .map((id) => `individual/${id}`);
+    const prefix = `subject_id_prefix=${encodeURIComponent('é')}`;
+    expect((await walk('many', 'o1', `${prefix}&limit=1`)).flat()).toEqual(expected);
+    expect((await walk('many', 'o1', `${prefix}&limit=3`)).map(({ length }) => length)).toEqual([3, 3, 1]);
+    const last = `subject_id_prefix=${encodeURIComponent('é\u{10FFFF}')}`;
+    expect(namesOf(await list(`?${last}`, 'o1', 'many').expect(200))).toEqual(expected.slice(-2));
+  });
+
+  it('is read to its end while subjects are added', async () => {
+    await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'growing', name: 'Growing' }).expect(201);
+    const first = Array.from({ length: 7 }, (_, index) => `m${index}`);
+    for (const id of first) await write('zoe', 'growing', 'entity', id);
+    const pages = await walk('growing', 'zoe', 'limit=2', async (page) => {
+      await write('zoe', 'growing', 'entity', `a${page}`);
+      if (page === 1) await write('zoe', 'growing', 'organization', 'z1');
+    });
+    expect(pages.flat()).toEqual([...first.map((id) => `entity/${id}`), 'organization/z1']);
+  });
+
+  it.each([
+    ['limit=0', '/query/limit'],
+    ['limit=-1', '/query/limit'],
+    ['limit=201', '/query/limit'],
+    ['limit=abc', '/query/limit'],
+    ['limit=1.5', '/query/limit'],
+    ['limit=1&limit=2', '/query/limit'],
+    ['cursor=abc', '/query/cursor'],
+    ['subject_type=person', '/query/subject_type'],
+    ['subject_type=', '/query/subject_type'],
+    ['subject_id_prefix=%00', '/query/subject_id_prefix'],
+    [`subject_id_prefix=${'a'.repeat(513)}`, '/query/subject_id_prefix'],
+    ['subject_id_prefix=a&subject_id_prefix=b', '/query/subject_id_prefix'],
+    ['owner=beta', '/query/owner'],
+  ])('refuses %s', async (query, path) => {
+    const answer = await list(`?${query}`).expect(400);
+    expect(answer.body.error.code).toBe('validation_error');
+    expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toEqual([path]);
+  });
+
+  it('takes the largest page, and a prefix of 512 characters outside of the basic plane', async () => {
+    await list('?limit=200').expect(200);
+    await list(`?subject_id_prefix=${encodeURIComponent('😀'.repeat(512))}`).expect(200);
+  });
+
+  it('refuses a cursor of another list, of other filters, and one that was edited', async () => {
+    const { next_cursor: cursor } = (await list('?limit=2').expect(200)).body;
+    await list(`?limit=1&cursor=${cursor}`).expect(200);
+    for (const request of [
+      list(`?cursor=${cursor}&subject_type=organization`),
+      list(`?cursor=${cursor}&subject_id_prefix=a`),
+      list(`?cursor=${cursor}`, 'o1', 'many'),
+      list(`?cursor=${String(cursor).replace(/^./, 'x')}`),
+      gateway.as('reader', 'get', `/v1/tenants/acme/grants?cursor=${cursor}`),
+    ]) {
+      expect((await request.expect(400)).body.error.details[0].path).toBe('/query/cursor');
+    }
+  });
+
+  it('is for active members', async () => {
+    await list('', null).expect(401);
+    for (const [user, tenant] of [
+      ['bob', 'acme'],
+      ['stranger', 'acme'],
+      ['stranger', 'no-such-tenant'],
+    ] as const) {
+      expect((await list('', user, tenant).expect(403)).body.error.code).toBe('forbidden');
+    }
+    const admin = `/v1/tenants/acme/members/${encodeURIComponent('oidc:test#admin')}`;
+    await gateway.as('alice', 'put', admin).send({ role: 'tenant_admin' }).expect(200);
+    await list('', 'admin').expect(200);
+    await gateway.as('alice', 'delete', admin).expect(204);
+    await list('', 'admin').expect(403);
+    const malformed = await list('', 'alice', '.acme').expect(400);
+    expect(malformed.body.error.details[0].path).toBe('/path/tenant_id');
+  });
+});
+
+describe('the owners of a subject', () => {
+  const owners = (user: User | null, tenant: string, id: string, type = 'organization') =>
+    gateway.as(user, 'get', `/v1/tenants/${tenant}/subjects/${type}/${id}/owners`);
+
+  it('are one, told to the owner', async () => {
+    gateway.sent.length = 0;
+    const answer = await owners('reader', 'acme', 'a').expect(200);
+    expect(gateway.sent).toEqual(['subject_owner']);
+    expect(answer.body).toEqual({
+      items: [
+        { owner_tenant_id: 'acme', subject_type: 'organization', subject_id: 'a', created_at: expect.any(String) },
+      ],
+    });
+    const [listed] = (await list('?subject_type=organization&subject_id_prefix=a').expect(200)).body.items;
+    expect(answer.body.items[0].created_at).toBe(listed.created_at);
+  });
+
+  it('are the same secret to others, whether the subject exists or not', async () => {
+    await owners(null, 'acme', 'a').expect(401);
+    const messages = [];
+    for (const [tenant, id] of [
+      ['beta', 'a'],
+      ['beta', randomUUID()],
+    ] as const) {
+      const answer = await owners('bob', tenant, id).expect(403);
+      expect(answer.body.error.code).toBe('forbidden');
+      messages.push(answer.body.error.message);
+    }
+    expect(messages[0]).toBe(messages[1]);
+    await owners('bob', 'acme', 'a').expect(403);
+    await owners('reader', 'acme', 'of-beta').expect(403);
+    await owners('reader', 'acme', randomUUID()).expect(403);
+    const malformed = await owners('reader', 'acme', 'a', 'person').expect(400);
+    expect(malformed.body.error.details[0].path).toBe('/path/subject_type');
+    expect((await owners('reader', 'acme', '%01').expect(400)).body.error.details[0].path).toBe('/path/subject_id');
+  });
+
+  it('are told to a grantee of any scope whose flag is on, while the grant lives', async () => {
+    const grant = { grantee_tenant_id: 'beta', subject_type: 'organization', subject_id: 'a', scopes: ['read_diff'] };
+    const { grant_id } = (await gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(grant).expect(201)).body;
+    expect((await owners('bob', 'beta', 'a').expect(403)).body.error.message).toContain('allow_counterparty_access');
+    await gateway.as('bob', 'put', principalPath('beta', 'bob')).send({ allow_counterparty_access: true }).expect(200);
+    const told = await owners('bob', 'beta', 'a').expect(200);
+    expect(told.body.items).toMatchObject([{ owner_tenant_id: 'acme', subject_id: 'a' }]);
+    await owners('bob', 'beta', 'b').expect(403);
+    await gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grant_id}/revoke`).expect(200);
+    await owners('bob', 'beta', 'a').expect(403);
+  });
+});

@@ -1,0 +1,398 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import type { Test } from 'supertest';
+import type { Method } from './conformance';
+import { startGateway, type TestGateway, type User } from './gateway';
+
+let gateway: TestGateway;
+let superuser: Client;
+
+const OFFERS = '/v1/tenants/acme/transfer-offers';
+const principal = (user: string): string => `oidc:test#${user}`;
+const principalPath = (user: string): string => `/v1/tenants/acme/principals/${encodeURIComponent(principal(user))}`;
+
+const put = (by: User, user: string, body: Record<string, unknown>): Test =>
+  gateway.as(by, 'put', principalPath(user)).send(body);
+const post = (by: User, body: Record<string, unknown>): Test => gateway.as(by, 'post', OFFERS).send(body);
+const move = (by: User, offerId: string, how: 'accept' | 'decline' | 'cancel'): Test =>
+  gateway.as(by, 'post', `${OFFERS}/${offerId}/${how}`);
+const statusOf = async (test: Test): Promise<number> => (await test).status;
+
+/** An offer from alice. */
+async function offer(to = 'bob', more: Record<string, unknown> = {}): Promise<string> {
+  const { body } = await post('alice', { to_principal_id: principal(to), ...more }).expect(201);
+  return body.transfer_offer.transfer_offer_id;
+}
+
+async function roles(): Promise<Record<string, string>> {
+  const { rows } = await superuser.query<{ principal_id: string; role: string }>(
+    `SELECT principal_id, api_functional_role || ' ' || tenancy_role AS role FROM memberships
+      WHERE tenant_id = 'acme' AND status = 'active'`,
+  );
+  return Object.fromEntries(rows.map((row) => [row.principal_id.split('#')[1], row.role]));
+}
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  superuser = new Client({ connectionString: gateway.databaseUrl });
+  await superuser.connect();
+});
+
+afterAll(async () => {
+  await superuser.end();
+  await gateway.close();
+});
+
+/** alice owns acme; admin and reader have their roles in it; bob and zoe are no members. */
+beforeEach(async () => {
+  await superuser.query('TRUNCATE tenants CASCADE');
+  await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
+  for (const role of ['reader', 'admin'])
+    await put('alice', role, { api_functional_role: `tenant_${role}` }).expect(200);
+});
+
+describe('an offer', () => {
+  it('is made by the owner to any principal', async () => {
+    const expires_at = '2999-01-01T00:00:00+02:00';
+    const { body } = await post('alice', { to_principal_id: principal('bob'), message: 'Over to you.\n', expires_at });
+    const { transfer_offer } = body;
+    expect(transfer_offer).toEqual({
+      transfer_offer_id: expect.any(String),
+      offer_id: transfer_offer.transfer_offer_id,
+      tenant_id: 'acme',
+      from_principal_id: 'oidc:test#alice',
+      to_principal_id: 'oidc:test#bob',
+      message: 'Over to you.\n',
+      status: 'pending',
+      created_at: expect.any(String),
+      expires_at: '2998-12-31T22:00:00.000Z',
+      resolved_at: null,
+    });
+    for (const user of ['alice', 'admin', 'bob'] as const) {
+      const one = await gateway.as(user, 'get', `${OFFERS}/${transfer_offer.offer_id}`).expect(200);
+      expect(one.body).toEqual(body);
+    }
+    expect(await roles()).not.toHaveProperty('bob');
+  });
+
+  it.each<[Record<string, unknown>, string, string]>([
+    [{}, '/to_principal_id', 'required'],
+    [{ to_principal_id: 'bob' }, '/to_principal_id', 'invalid_value'],
+    [{ to_principal_id: principal('alice') }, '/to_principal_id', 'invalid_value'],
+    [{ to_principal_id: principal('bob'), expires_at: 7 }, '/expires_at', 'invalid_type'],
+    [{ to_principal_id: principal('bob'), message: 'a\u0000' }, '/message', 'invalid_value'],
+    [{ to_principal_id: principal('bob'), message: 'x'.repeat(2001) }, '/message', 'invalid_value'],
+    [{ to_principal_id: principal('bob'), expires_at: 'soon' }, '/expires_at', 'invalid_value'],
+    [{ to_principal_id: principal('bob'), expires_at: '2020-01-01T00:00:00Z' }, '/expires_at', 'invalid_value'],
+    [{ to_principal_id: principal('bob'), status: 'accepted' }, '/status', 'unknown_field'],
+  ])('is not made from %j', async (body, path, code) => {
+    const answer = await post('alice', body).expect(400);
+    expect(answer.body.error.details[0]).toMatchObject({ path, code });
+  });
+
+  it('is made by owners only, and by humans among them', async () => {
+    for (const user of ['admin', 'reader', 'stranger', 'bob'] as const) {
+      await post(user, { to_principal_id: principal('zoe') }).expect(403);
+    }
+    await put('alice', 'o1', { api_functional_role: 'tenant_owner', principal_type: 'service_account' }).expect(200);
+    const answer = await post('o1', { to_principal_id: principal('zoe') }).expect(422);
+    expect(answer.body.error.code).toBe('human_principal_required');
+    await gateway
+      .as('alice', 'post', '/v1/tenants/nowhere/transfer-offers')
+      .send({ to_principal_id: principal('zoe') })
+      .expect(403);
+  });
+
+  it('stands alone in its tenant, whoever races', async () => {
+    await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
+    const raced = await Promise.all(
+      Array.from({ length: 12 }, async (_, index) =>
+        statusOf(post(index % 2 === 0 ? 'alice' : 'o1', { to_principal_id: principal('bob') })),
+      ),
+    );
+    expect(raced.filter((status) => status === 201)).toHaveLength(1);
+    expect(raced.filter((status) => status === 409)).toHaveLength(11);
+    const answer = await post('alice', { to_principal_id: principal('zoe') }).expect(409);
+    expect(answer.body.error.message).toContain('pending transfer offer');
+  });
+
+  it('is expired by the clock, and then in nobody’s way', async () => {
+    const first = await offer('bob', { expires_at: '2999-01-01T00:00:00Z' });
+    await superuser.query(`UPDATE transfer_offers SET expires_at = date_trunc('milliseconds', now())`);
+    const read = await gateway.as('bob', 'get', `${OFFERS}/${first}`).expect(200);
+    expect(read.body.transfer_offer).toMatchObject({
+      status: 'expired',
+      resolved_at: read.body.transfer_offer.expires_at,
+    });
+    for (const [user, how] of [
+      ['bob', 'accept'],
+      ['bob', 'decline'],
+      ['alice', 'cancel'],
+    ] as const) {
+      const answer = await move(user, first, how).expect(409);
+      expect(answer.body.error.message).toContain('expired');
+    }
+    const second = await offer('bob');
+    expect((await gateway.as('bob', 'get', `${OFFERS}/${first}`).expect(200)).body).toEqual(read.body);
+    await move('bob', second, 'accept').expect(200);
+  });
+});
+
+describe('accepting', () => {
+  it('makes the recipient owner and account_admin, and the offerer admin', async () => {
+    const id = await offer();
+    const { body } = await move('bob', id, 'accept').expect(200);
+    expect(body.transfer_offer).toMatchObject({ status: 'accepted', resolved_at: expect.any(String) });
+    expect(await roles()).toEqual({
+      alice: 'tenant_admin account_admin',
+      bob: 'tenant_owner account_admin',
+      admin: 'tenant_admin member',
+      reader: 'tenant_reader member',
+    });
+    for (const [user, how] of [
+      ['bob', 'accept'],
+      ['bob', 'decline'],
+      ['alice', 'cancel'],
+    ] as const) {
+      await move(user, id, how).expect(409);
+    }
+    await post('alice', { to_principal_id: principal('zoe') }).expect(403);
+    await post('bob', { to_principal_id: principal('alice') }).expect(201);
+  });
+
+  it('keeps the rest of a member’s record', async () => {
+    await put('alice', 'reader', { allow_counterparty_access: true }).expect(200);
+    await move('reader', await offer('reader'), 'accept').expect(200);
+    const { body } = await gateway.as('alice', 'get', '/v1/tenants/acme/principals').expect(200);
+    expect(
+      body.items.find((item: { principal_id: string }) => item.principal_id === principal('reader')),
+    ).toMatchObject({
+      api_functional_role: 'tenant_owner',
+      tenancy_role: 'account_admin',
+      principal_type: 'human',
+      allow_counterparty_access: true,
+      status: 'active',
+    });
+  });
+
+  it('brings a removed member back with nothing but the offer', async () => {
+    await put('alice', 'reader', { allow_counterparty_access: true }).expect(200);
+    await gateway.as('alice', 'delete', principalPath('reader').replace('principals', 'members')).expect(204);
+    await move('reader', await offer('reader'), 'accept').expect(200);
+    const { body } = await gateway.as('reader', 'get', '/v1/tenants/acme/principals').expect(200);
+    expect(
+      body.items.find((item: { principal_id: string }) => item.principal_id === principal('reader')),
+    ).toMatchObject({
+      api_functional_role: 'tenant_owner',
+      allow_counterparty_access: false,
+      status: 'active',
+    });
+  });
+
+  it('is the recipient’s alone, as is declining', async () => {
+    const id = await offer();
+    const unknown = randomUUID();
+    for (const how of ['accept', 'decline'] as const) {
+      for (const user of ['alice', 'admin', 'reader'] as const) {
+        await move(user, id, how).expect(403);
+        await move(user, unknown, how).expect(404);
+      }
+      const there = await move('stranger', id, how).expect(403);
+      const notThere = await move('stranger', unknown, how).expect(403);
+      expect(there.body.error.message).toBe(notThere.body.error.message);
+      await move('bob', unknown, how).expect(403);
+      await gateway.as('bob', 'post', `/v1/tenants/nowhere/transfer-offers/${id}/${how}`).expect(403);
+      const malformed = await gateway.as('bob', 'post', `${OFFERS}/7/${how}`).expect(400);
+      expect(malformed.body.error.details[0].path).toBe('/path/offer_id');
+    }
+    await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'zoes', name: 'Z' }).expect(201);
+    await gateway.as('zoe', 'post', `/v1/tenants/zoes/transfer-offers/${id}/cancel`).expect(404);
+    await gateway.as('zoe', 'get', `/v1/tenants/zoes/transfer-offers/${id}`).expect(404);
+    await move('bob', id, 'accept').expect(200);
+  });
+
+  it('takes a human: by its record, without one by its token', async () => {
+    const token = await gateway.issuer.mint('machine', { principal_type: 'service_account' });
+    const asMachine = (method: Method, path: string): Test =>
+      gateway.as(null, method, path).set('Authorization', `Bearer ${token}`);
+    const toMachine = await offer('machine');
+    await asMachine('get', `${OFFERS}/${toMachine}`).expect(200);
+    for (const how of ['accept', 'decline']) {
+      const answer = await asMachine('post', `${OFFERS}/${toMachine}/${how}`).expect(422);
+      expect(answer.body.error.code).toBe('human_principal_required');
+    }
+    await put('alice', 'machine', { principal_type: 'human' }).expect(200);
+    await asMachine('post', `${OFFERS}/${toMachine}/decline`).expect(200);
+
+    await put('alice', 'reader', { principal_type: 'ai_agent' }).expect(200);
+    const toReader = await offer('reader');
+    await move('reader', toReader, 'accept').expect(422);
+    // A removal does not make it human.
+    await move('alice', toReader, 'cancel').expect(200);
+    await gateway.as('alice', 'delete', principalPath('reader').replace('principals', 'members')).expect(204);
+    await move('reader', await offer('reader'), 'accept').expect(422);
+    expect(await roles()).toMatchObject({ alice: 'tenant_owner account_admin' });
+  });
+
+  it('needs an offerer that still is an owner', async () => {
+    await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
+    const id = await offer();
+    await put('o1', 'alice', { api_functional_role: 'tenant_admin' }).expect(200);
+    await move('bob', id, 'accept').expect(409);
+    expect(await roles()).not.toHaveProperty('bob');
+    // Even where the offer was left standing, as by a change made outside of the service.
+    await superuser.query(`UPDATE transfer_offers SET status = 'pending', resolved_at = NULL`);
+    const answer = await move('bob', id, 'accept').expect(409);
+    expect(answer.body.error.message).toContain('no longer a tenant_owner');
+  });
+
+  it('is one of many moves that race', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const id = await offer();
+      const raced = await Promise.all([
+        statusOf(move('bob', id, 'accept')),
+        statusOf(move('alice', id, 'cancel')),
+        statusOf(move('bob', id, 'accept')),
+        statusOf(move('bob', id, 'decline')),
+      ]);
+      expect(raced.filter((status) => status === 200)).toHaveLength(1);
+      expect(raced.filter((status) => status === 409)).toHaveLength(3);
+      const owners = Object.values(await roles()).filter((role) => role.startsWith('tenant_owner'));
+      expect(owners).toHaveLength(1);
+      const { body } = await gateway.as('alice', 'get', `${OFFERS}/${id}`).expect(200);
+      const isAccepted = body.transfer_offer.status === 'accepted';
+      expect((await roles())['alice']?.startsWith('tenant_owner')).toBe(!isAccepted);
+      if (isAccepted) {
+        const back = await post('bob', { to_principal_id: principal('alice') }).expect(201);
+        await move('alice', back.body.transfer_offer.offer_id, 'accept').expect(200);
+      }
+    }
+  });
+
+  it('and a downgrade of the offerer never leave the tenant without an owner, nor with what neither gave', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
+      const id = await offer();
+      const [accepted, removed] = await Promise.all([
+        statusOf(move('bob', id, 'accept')),
+        statusOf(put('o1', 'alice', { api_functional_role: 'tenant_reader' })),
+      ]);
+      expect(removed).toBe(200);
+      expect([200, 409]).toContain(accepted);
+      const now = await roles();
+      expect(now['alice']).toBe('tenant_reader account_admin');
+      expect(now['bob']?.startsWith('tenant_owner') ?? false).toBe(accepted === 200);
+      await put('o1', 'alice', { api_functional_role: 'tenant_owner' }).expect(200);
+      await put('o1', 'bob', { api_functional_role: 'tenant_reader' }).expect(200);
+    }
+  });
+});
+
+describe('declining and cancelling', () => {
+  it('end the offer and change nobody', async () => {
+    const before = await roles();
+    for (const [user, how, status] of [
+      ['bob', 'decline', 'declined'],
+      ['alice', 'cancel', 'cancelled'],
+    ] as const) {
+      const id = await offer();
+      const { body } = await move(user, id, how).expect(200);
+      expect(body.transfer_offer).toMatchObject({ status, resolved_at: expect.any(String) });
+      await move('bob', id, 'accept').expect(409);
+      await move('bob', id, 'decline').expect(409);
+      await move('alice', id, 'cancel').expect(409);
+    }
+    expect(await roles()).toEqual(before);
+  });
+
+  it('cancelling is the offerer’s alone', async () => {
+    await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
+    const id = await offer();
+    for (const user of ['o1', 'admin', 'reader', 'bob', 'stranger'] as const)
+      await move(user, id, 'cancel').expect(403);
+    await move('admin', randomUUID(), 'cancel').expect(404);
+    await move('stranger', randomUUID(), 'cancel').expect(403);
+    await move('alice', id, 'cancel').expect(200);
+  });
+
+  it('comes by itself with the removal of either party, and with the offerer’s ownership', async () => {
+    await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
+    const remove = (by: User, user: string): Test =>
+      gateway.as(by, 'delete', principalPath(user).replace('principals', 'members')).expect(204);
+    const status = async (id: string): Promise<string> =>
+      (await gateway.as('o1', 'get', `${OFFERS}/${id}`).expect(200)).body.transfer_offer.status;
+
+    const toReader = await offer('reader');
+    await put('alice', 'reader', { api_functional_role: 'tenant_editor' }).expect(200);
+    expect(await status(toReader)).toBe('pending');
+    await remove('o1', 'reader');
+    expect(await status(toReader)).toBe('cancelled');
+    await move('reader', toReader, 'accept').expect(409);
+
+    const downgraded = await offer();
+    await put('alice', 'alice', { allow_counterparty_access: true }).expect(200);
+    expect(await status(downgraded)).toBe('pending');
+    await put('o1', 'alice', { api_functional_role: 'tenant_admin' }).expect(200);
+    expect(await status(downgraded)).toBe('cancelled');
+
+    await put('o1', 'alice', { api_functional_role: 'tenant_owner' }).expect(200);
+    const orphaned = await offer();
+    await remove('o1', 'alice');
+    expect(await status(orphaned)).toBe('cancelled');
+    await post('o1', { to_principal_id: principal('bob') }).expect(201);
+  });
+});
+
+describe('the list', () => {
+  const list = (user: User, query = ''): Test => gateway.as(user, 'get', `${OFFERS}${query}`);
+  const ids = ({ body }: { body: { items: { offer_id: string }[] } }): string[] =>
+    body.items.map((item) => item.offer_id);
+
+  it('shows all to admins, an offered principal its own, others nothing', async () => {
+    const toBob = await offer();
+    await move('bob', toBob, 'decline').expect(200);
+    const toReader = await offer('reader');
+    await move('alice', toReader, 'cancel').expect(200);
+    const again = await offer();
+    for (const user of ['alice', 'admin'] as const) {
+      expect(ids(await list(user).expect(200))).toEqual([again, toReader, toBob]);
+    }
+    expect(ids(await list('bob').expect(200))).toEqual([again, toBob]);
+    expect(ids(await list('reader').expect(200))).toEqual([toReader]);
+    await list('zoe').expect(403);
+    await gateway.as('bob', 'get', '/v1/tenants/nowhere/transfer-offers').expect(403);
+
+    await gateway.as('bob', 'get', `${OFFERS}/${toReader}`).expect(403);
+    await gateway.as('reader', 'get', `${OFFERS}/${toBob}`).expect(403);
+    await gateway.as('stranger', 'get', `${OFFERS}/${toBob}`).expect(403);
+    await gateway.as('stranger', 'get', `${OFFERS}/${randomUUID()}`).expect(403);
+    await gateway.as('reader', 'get', `${OFFERS}/${randomUUID()}`).expect(404);
+    await gateway.as('admin', 'get', `${OFFERS}/${randomUUID()}`).expect(404);
+    await gateway.as('admin', 'get', `${OFFERS}/x`).expect(400);
+  });
+
+  it('is paged, newest first, while offers come', async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      made.unshift(await offer());
+      await move('bob', made[0] ?? '', 'decline').expect(200);
+    }
+    for (const user of ['admin', 'bob'] as const) {
+      const seen: string[] = [];
+      let query = '?limit=2';
+      for (;;) {
+        const page = await list(user, query).expect(200);
+        seen.push(...ids(page));
+        expect(page.body.has_more).toBe(page.body.next_cursor !== null);
+        if (page.body.next_cursor === null) break;
+        await move('alice', await offer('zoe'), 'cancel').expect(200);
+        query = `?limit=2&cursor=${encodeURIComponent(page.body.next_cursor)}`;
+      }
+      expect(seen.filter((id) => made.includes(id))).toEqual(made);
+    }
+    for (const query of ['?limit=0', '?limit=-1', '?limit=201', '?limit=abc', '?cursor=x', '?status=pending']) {
+      const answer = await list('admin', query).expect(400);
+      expect(answer.body.error.details[0].path).toBe(`/query/${query.slice(1).split('=')[0]}`);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import type { IdempotencyStore, Position, RetentionStore } from '@iss/persistence';
+import type { Logger } from '@iss/platform';
+import { rarely } from '@iss/queue';
+import { setTimeout as wait } from 'node:timers/promises';
+import { jittered, Rounds } from './rounds';
+
+/** Short statements: what they lock is free again at once, and the disk has time for others in between. */
+const BATCH = 500;
+const BATCH_PAUSE_MS = 50;
+const INTERVAL_MS = 60_000;
+const WARNING_PERIOD_MS = 10_000;
+
+export interface RetentionParts {
+  retention: RetentionStore;
+  idempotency: Pick<IdempotencyStore, 'deleteExpired'>;
+  logger: Logger;
+  /** Finished deliveries and their events are deleted after so many days; 0: never. */
+  retentionDays: number;
+}
+
+/** Deletes what has been kept for long enough. Any number of workers may do so at once. */
+export class RetentionService {
+  private readonly rounds = new Rounds(() => this.round());
+  private isStopping = false;
+  private readonly warn: (message: string, error: unknown) => void;
+
+  constructor(private readonly parts: RetentionParts) {
+    this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
+  }
+
+  /** Deletes from now on, again and again. */
+  start(): void {
+    this.rounds.start();
+  }
+
+  /** Resolves when the batch that runs has ended. */
+  stop(): Promise<void> {
+    this.isStopping = true;
+    return this.rounds.stop();
+  }
+
+  /** Resolves with the pause until the next one. */
+  private async round(): Promise<number> {
+    try {
+      await this.deleteAll();
+    } catch (error) {
+      this.warn('What is too old cannot be deleted; it is tried again', error);
+    }
+    return jittered(INTERVAL_MS);
+  }
+
+  private async deleteAll(): Promise<void> {
+    const { retention, idempotency, retentionDays: days, logger } = this.parts;
+    const deleted = {
+      deliveries: days === 0 ? 0 : await this.inBatches(() => retention.deleteDeliveries(days, BATCH)),
+      // After the deliveries that need them.
+      events: days === 0 ? 0 : await this.deleteEvents(days),
+      idempotency_keys: await this.inBatches(() => idempotency.deleteExpired(BATCH)),
+      rate_windows: await this.inBatches(() => retention.deleteRateWindows(BATCH)),
+    };
+    if (Object.values(deleted).some((count) => count > 0)) logger.info({ deleted }, 'Deleted what was too old');
+  }
+
+  private async inBatches(deleteBatch: () => Promise<number>): Promise<number> {
+    let [total, isMore] = [0, true];
+    while (isMore && !this.isStopping) {
+      const deleted = await deleteBatch();
+      total += deleted;
+      isMore = deleted === BATCH;
+      if (isMore) await wait(BATCH_PAUSE_MS);
+    }
+    return total;
+  }
+
+  /** Walks once over all that is old enough, since some events stay there: those of which a delivery is still kept. */
+  private async deleteEvents(days: number): Promise<number> {
+    let total = 0;
+    let after: Position | null = null;
+    do {
+      const page = await this.parts.retention.deleteEvents(days, { limit: BATCH, after });
+      total += page.deleted;
+      after = page.next;
+      if (after !== null) await wait(BATCH_PAUSE_MS);
+    } while (after !== null && !this.isStopping);
+    return total;
+  }
+}

@@ -1,0 +1,45 @@
+import { escapeLiteral } from 'pg';
+import { declaredStatements } from '../sql';
+import type { World } from './world';
+
+interface PlanNode {
+  'Node Type': string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+
+type Value = string | number | null | readonly string[];
+
+/**
+ * How many rows of tables a declared statement reads with these values, kept or not. Through PREPARE on a connection of
+ * the application, since EXPLAIN of the bare text would plan for these very values, which the application never does.
+ */
+export async function rowsRead({ database }: World, name: string, values: readonly Value[]): Promise<number> {
+  const runner = database.dataSource.createQueryRunner();
+  try {
+    await runner.query(`PREPARE explained AS ${declaredStatements().get(name) ?? ''}`);
+    const [row]: { 'QUERY PLAN': [{ Plan: PlanNode }] }[] = await runner.query(
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained(${values.map(literal).join(', ')})`,
+    );
+    await runner.query('DEALLOCATE explained');
+    if (row === undefined) throw new Error('EXPLAIN answered no row');
+    return rowsOf(row['QUERY PLAN'][0].Plan);
+  } finally {
+    await runner.release();
+  }
+}
+
+function literal(value: Value): string {
+  if (value === null || typeof value === 'number') return String(value);
+  return typeof value === 'string' ? escapeLiteral(value) : `ARRAY[${value.map(escapeLiteral).join(', ')}]::text[]`;
+}
+
+function rowsOf(node: PlanNode): number {
+  const isOfTable = /^(Seq|Index|Index Only|Bitmap Heap) Scan$/.test(node['Node Type']);
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  const own = isOfTable ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0;
+  return (node.Plans ?? []).reduce((sum, plan) => sum + rowsOf(plan), own);
+}

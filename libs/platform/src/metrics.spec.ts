@@ -1,0 +1,71 @@
+import { createRegistry, watchBacklog, watchFigure } from './metrics';
+
+/** The lines of one figure, without its help. */
+async function scrape(registry: ReturnType<typeof createRegistry>, name: string): Promise<string[]> {
+  return (await registry.metrics()).split('\n').filter((line) => line.startsWith(name));
+}
+
+describe('watchFigure', () => {
+  it('reads a number, or several, at each scrape', async () => {
+    const registry = createRegistry('spec');
+    let [age, jobs]: [number, Record<string, number>] = [1.5, { fanout: 1, delivery: 2 }];
+    watchFigure(registry, { name: 'age', help: 'h', read: async () => age });
+    watchFigure(registry, { name: 'jobs', help: 'h', read: async () => jobs });
+    expect(await scrape(registry, 'age')).toEqual(['age{service="spec"} 1.5']);
+    expect(await scrape(registry, 'jobs')).toEqual([
+      'jobs{of="fanout",service="spec"} 1',
+      'jobs{of="delivery",service="spec"} 2',
+    ]);
+    [age, jobs] = [0, { fanout: 3 }];
+    expect(await scrape(registry, 'age')).toEqual(['age{service="spec"} 0']);
+    expect(await scrape(registry, 'jobs')).toEqual(['jobs{of="fanout",service="spec"} 3']);
+  });
+
+  it('leaves out what cannot be read', async () => {
+    const registry = createRegistry('spec');
+    let isDown = false;
+    watchFigure(registry, {
+      name: 'age',
+      help: 'h',
+      read: () => (isDown ? Promise.reject(new Error()) : Promise.resolve(7)),
+    });
+    expect(await scrape(registry, 'age')).toHaveLength(1);
+    isDown = true;
+    expect(await scrape(registry, 'age')).toEqual([]);
+    isDown = false;
+    expect(await scrape(registry, 'age')).toHaveLength(1);
+  });
+
+  it('does not wait for what hangs, nor ask for it again', async () => {
+    const registry = createRegistry('spec');
+    let asked = 0;
+    let answer: (value: number) => void = () => undefined;
+    const read = (): Promise<number> => {
+      asked += 1;
+      return new Promise((resolve) => (answer = resolve));
+    };
+    watchFigure(registry, { name: 'age', help: 'h', read });
+    expect(await Promise.all([scrape(registry, 'age'), scrape(registry, 'age')])).toEqual([[], []]);
+    expect(asked).toBe(1);
+    const third = scrape(registry, 'age');
+    answer(3);
+    expect(await third).toEqual(['age{service="spec"} 3']);
+    expect(asked).toBe(1);
+  });
+});
+
+it('watchBacklog gives ages in seconds', async () => {
+  const registry = createRegistry('spec');
+  watchBacklog(registry, {
+    oldestEventMs: async () => 1_500,
+    oldestDeliveryMs: async () => 2_500,
+    queueJobs: async () => ({ fanout: 4 }),
+  });
+  const lines = [
+    'webhook_outbox_lag_seconds{service="spec"} 1.5',
+    'webhook_oldest_due_delivery_seconds{service="spec"} 2.5',
+    'webhook_queue_jobs{of="fanout",service="spec"} 4',
+  ];
+  const text = await registry.metrics();
+  for (const line of lines) expect(text).toContain(line);
+});

@@ -1,0 +1,22 @@
+import { ensureBuilt } from '../build.ts';
+import { loadDotEnv } from '../dev/data-folder.ts';
+import { reportError, UserError } from '../processes.ts';
+
+/** `npm run db:fill-hashes`: after an import of snapshots without hashes, as the owner of the tables. */
+try {
+  loadDotEnv();
+  const databaseUrl = process.env['DATABASE_URL'];
+  if (!databaseUrl) throw new UserError('DATABASE_URL is missing: it names the database, as the owner of its tables.');
+  await ensureBuilt();
+  const { fillHashes } = await import('@iss/persistence');
+  const { hashes, links, notCanonical } = await fillHashes(databaseUrl);
+  console.log(`${hashes} snapshots got their envelope_hash, ${links} their prev_hash.`);
+  if (notCanonical.length > 0) {
+    throw new UserError(
+      `${notCanonical.length} have a text that is not canonical (RFC 8785), of which no hash would verify: ` +
+        `${notCanonical.join(', ')}.`,
+    );
+  }
+} catch (error) {
+  process.exitCode = reportError(error);
+}
