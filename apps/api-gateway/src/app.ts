@@ -5,10 +5,12 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Histogram } from 'prom-client';
 import { AppModule, type GatewayResources } from './app.module';
+import { AuthGuard } from './auth/auth.guard';
 import { ERRORS_PATH, setUpDocs } from './docs';
 import { accessLog } from './http/access-log';
 import { Cursors } from './http/cursors';
 import { ErrorFilter } from './http/error.filter';
+import { HotLane } from './http/hot-lane';
 import { IdempotencyGuard } from './http/idempotency.guard';
 import { ReplayFilter } from './http/idempotency-replay.filter';
 import { answerMalformedRequests } from './http/malformed-requests';
@@ -18,6 +20,7 @@ import { RateLimiter } from './http/rate-limiter';
 import { requestIdMiddleware } from './http/request-id';
 import { RouteTable } from './http/route-table';
 import { securityHeadersMiddleware } from './http/security-headers';
+import { hotRoutes } from './modules/identity-state/hot-routes';
 
 /** A peer that sends slower than this holds a socket for nothing. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -28,7 +31,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** The gateway as it runs, ready to listen. */
 export async function createGateway(resources: GatewayResources, logger: Logger): Promise<NestExpressApplication> {
   const { settings, metrics } = resources;
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(resources), new JsonAdapter(), {
+  const adapter = new JsonAdapter();
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(resources), adapter, {
     logger: new NestLogger(logger),
     bodyParser: false,
     abortOnError: false,
@@ -49,13 +53,17 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   express.locals['limits'] = settings.limits;
   express.locals['cursors'] = new Cursors(settings.secretBox);
   express.locals['bodyLimits'] = { maxBytes: settings.limits.bodyBytes, maxDepth: settings.limits.jsonDepth };
-  app.use(requestIdMiddleware, securityHeadersMiddleware, accessLog(logger, durations));
+  const middlewares = [requestIdMiddleware, securityHeadersMiddleware, accessLog(logger, durations)];
+  app.use(...middlewares);
+  const errors = new ErrorFilter(logger, routes, ERRORS_PATH);
   // The last one is asked first.
-  app.useGlobalFilters(new ErrorFilter(logger, routes, ERRORS_PATH), new ReplayFilter());
+  app.useGlobalFilters(errors, new ReplayFilter());
   // After the guard of AuthModule: a caller is known, then counted, and only then is a key looked up.
-  if (settings.rateLimitPerMinute > 0) {
-    app.useGlobalGuards(new RateLimitGuard(new RateLimiter(settings.rateLimitPerMinute, app.get(RateLimitStore))));
-  }
+  const rateLimit =
+    settings.rateLimitPerMinute > 0
+      ? new RateLimitGuard(new RateLimiter(settings.rateLimitPerMinute, app.get(RateLimitStore)))
+      : undefined;
+  if (rateLimit !== undefined) app.useGlobalGuards(rateLimit);
   app.useGlobalGuards(new IdempotencyGuard(app.get(IdempotencyStore), settings.secretBox, logger));
   setUpDocs(app, settings);
   await app.init();
@@ -66,5 +74,7 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   answerMalformedRequests(server, ERRORS_PATH);
+  const common = { express, middlewares, auth: app.get(AuthGuard), rateLimit, errors, adapter };
+  new HotLane(hotRoutes(app), common).install(server);
   return app;
 }

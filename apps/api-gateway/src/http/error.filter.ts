@@ -19,8 +19,10 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<Request>();
-    const response = host.switchToHttp().getResponse<Response>();
+    this.answer(thrown, host.switchToHttp().getRequest<Request>(), host.switchToHttp().getResponse<Response>());
+  }
+
+  answer(thrown: unknown, request: Request, response: Response): void {
     const error = this.explain(thrown, request, response);
     if (response.headersSent) {
       // Half an answer is out: cutting the connection is the only honest way to say that it failed.

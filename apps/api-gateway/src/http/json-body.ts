@@ -66,7 +66,8 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   });
 }
 
-async function readJson(request: Request): Promise<JsonValue> {
+/** The body as strictly parsed JSON, every key kept. Throws as {@link JsonBody} does. */
+export async function readJson(request: Request): Promise<JsonValue> {
   requireJson(request);
   return parseJson(await readBody(request), { maxDepth: request.app.locals.bodyLimits.maxDepth });
 }

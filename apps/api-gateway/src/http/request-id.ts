@@ -54,10 +54,14 @@ export interface RequestTrace {
   traceparent: string;
 }
 
-/** Injects the {@link RequestTrace} of the current request. */
-export const Trace = createParamDecorator((_: unknown, context: ExecutionContext): RequestTrace => {
-  const request = context.switchToHttp().getRequest<Request>();
+/** The trace of a request that {@link requestIdMiddleware} has seen. */
+export function traceOf(request: Request): RequestTrace {
   const given = request.headers['x-correlation-id'];
   const correlationId = typeof given === 'string' && SANE.test(given) ? given : undefined;
   return { requestId: request.requestId, correlationId, traceparent: request.traceparent };
-});
+}
+
+/** Injects the {@link RequestTrace} of the current request. */
+export const Trace = createParamDecorator((_: unknown, context: ExecutionContext): RequestTrace =>
+  traceOf(context.switchToHttp().getRequest<Request>()),
+);

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { request as send } from 'undici';
+import { envelope, startGateway, type TestGateway } from './gateway';
+
+let gateway: TestGateway;
+let token: string;
+
+const SUBJECT_ID = 'Zürich Öl/1 %';
+const SUBJECT = `/v1/tenants/acme/subjects/organization/${encodeURIComponent(SUBJECT_ID)}`;
+const first = envelope({ subject: { subject_type: 'organization', subject_id: SUBJECT_ID } });
+
+beforeAll(async () => {
+  gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '100000' });
+  token = await gateway.issuer.mint('alice');
+  await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
+  await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(first).expect(201);
+});
+
+afterAll(() => gateway.close());
+
+interface Sent {
+  method: 'GET' | 'POST';
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  body: unknown;
+}
+
+/** Headers that differ between any two answers. */
+const OWN = ['date', 'ratelimit-remaining', 'ratelimit-reset', 'content-length', 'etag'];
+
+/** What differs between two writes of the same kind: ids, hashes and moments. */
+const VARYING = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+async function answerTo({ method, path, headers = {}, body }: Sent): Promise<Answer> {
+  const answer = await send(`${gateway.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-request-id': 'the-same',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.body.text();
+  const kept = Object.entries(answer.headers).filter(([name]) => !OWN.includes(name));
+  return { status: answer.statusCode, headers: Object.fromEntries(kept), body: text.replace(VARYING, '…') };
+}
+
+/** An empty query is served by Express, and means the same. */
+async function bothWays(make: () => Sent | Promise<Sent>): Promise<{ hot: Answer; ordinary: Answer }> {
+  const hot = await answerTo(await make());
+  const sent = await make();
+  return { hot, ordinary: await answerTo({ ...sent, path: `${sent.path}?` }) };
+}
+
+const newSubject = async (): Promise<string> => {
+  const subjectId = `subject-${randomUUID()}`;
+  const body = envelope({ subject: { subject_type: 'organization', subject_id: subjectId } });
+  await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(body).expect(201);
+  return subjectId;
+};
+const OPS = [{ op: 'add', path: '/attributes/x', value: 1 }];
+const proposal = (subjectId: string) => ({ subject_id: subjectId, base_snapshot_version: 1, patch_ops: OPS });
+/** The other family's form, which names the base by id too. */
+async function proposalOfTenant(): Promise<object> {
+  const subjectId = await newSubject();
+  const path = `/v1/tenants/acme/subjects/organization/${subjectId}/snapshots/latest`;
+  const { body } = await gateway.as('alice', 'get', path).expect(200);
+  return { ...proposal(subjectId), subject_type: 'organization', base_snapshot_id: body.snapshot_id };
+}
+
+const updatesOf = (subjectId: string): string => `/v1/tenants/acme/subjects/organization/${subjectId}/updates`;
+
+async function proposed(): Promise<{ subjectId: string; updateId: string }> {
+  const subjectId = await newSubject();
+  const answer = await gateway.as('alice', 'post', updatesOf(subjectId)).send(proposal(subjectId)).expect(201);
+  return { subjectId, updateId: answer.body.update_id };
+}
+
+const get = (path: string, headers?: Record<string, string>): (() => Sent) => {
+  return () => ({ method: 'GET', path, ...(headers === undefined ? {} : { headers }) });
+};
+const post = (path: string, body: unknown, headers?: Record<string, string>): (() => Sent) => {
+  return () => ({ method: 'POST', path, body, ...(headers === undefined ? {} : { headers }) });
+};
+
+it.each<[string, number, () => Sent | Promise<Sent>]>([
+  ['latest', 200, get(`${SUBJECT}/snapshots/latest`)],
+  ['a version', 200, get(`${SUBJECT}/snapshots/1`)],
+  ['an id', 200, get(`/v1/tenants/acme/snapshots/${String(first['snapshot_id'])}`)],
+  ['no such version', 404, get(`${SUBJECT}/snapshots/7`)],
+  ['a malformed version', 400, get(`${SUBJECT}/snapshots/01`)],
+  ['a malformed id', 400, get('/v1/tenants/acme/snapshots/7')],
+  ['a malformed tenant', 400, get(`/v1/tenants/-/snapshots/${randomUUID()}`)],
+  ['a malformed type', 400, get('/v1/tenants/acme/subjects/person/1/snapshots/latest')],
+  ['a path that cannot be decoded', 400, get('/v1/tenants/acme/subjects/organization/%ff/snapshots/latest')],
+  ['another tenant', 403, get(`/v1/tenants/beta/snapshots/${randomUUID()}`)],
+  ['no token', 401, get(`${SUBJECT}/snapshots/latest`, { authorization: '' })],
+  ['a bad token', 401, get(`${SUBJECT}/snapshots/latest`, { authorization: 'Bearer x.y.z' })],
+  ['a first snapshot', 201, () => post('/v1/tenants/acme/entity-states', envelope())()],
+  ['a snapshot that is not valid', 400, post('/v1/tenants/acme/entity-states', {})],
+  ['a body that is no JSON', 400, post('/v1/tenants/acme/entity-states', '{"a":1,"a":2}')],
+  ['another content type', 415, post('/v1/tenants/acme/entity-states', 'a=1', { 'content-type': 'text/plain' })],
+  ['a subject that exists', 409, post('/v1/tenants/acme/entity-states', first)],
+  [
+    'a proposal',
+    201,
+    async () => {
+      const subjectId = await newSubject();
+      return { method: 'POST', path: updatesOf(subjectId), body: proposal(subjectId) };
+    },
+  ],
+  [
+    'a proposal of the other family',
+    201,
+    async () => ({
+      method: 'POST',
+      path: '/v1/tenants/acme/entity-state-updates',
+      body: await proposalOfTenant(),
+    }),
+  ],
+  ['a proposal with an unknown field', 400, post(updatesOf('x'), { nonsense: 1 })],
+  [
+    'an application',
+    200,
+    async () => {
+      const { subjectId, updateId } = await proposed();
+      return { method: 'POST', path: `${updatesOf(subjectId)}/${updateId}/apply` };
+    },
+  ],
+  [
+    'an application of the other family',
+    201,
+    async () => ({
+      method: 'POST',
+      path: `/v1/tenants/acme/entity-state-updates/${(await proposed()).updateId}/apply`,
+    }),
+  ],
+  [
+    'no such update',
+    404,
+    () => ({ method: 'POST', path: `/v1/tenants/acme/entity-state-updates/${randomUUID()}/apply` }),
+  ],
+])('%s (%i) is answered alike on the hot lane and on the ordinary way', async (_, status, make) => {
+  const { hot, ordinary } = await bothWays(make);
+  expect(hot.status).toBe(status);
+  const normal = (answer: Answer): Answer => ({
+    ...answer,
+    body: String(answer.body).replaceAll(/subject-…|"subject_id":"[^"]*"/g, ''),
+  });
+  expect(normal(hot)).toEqual(normal(ordinary));
+});
+
+it('a tag that matches is answered 304 on both', async () => {
+  const path = `${SUBJECT}/snapshots/1`;
+  const { headers } = await send(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const { hot, ordinary } = await bothWays(get(path, { 'if-none-match': String(headers['etag']) }));
+  expect(hot.status).toBe(304);
+  expect(hot).toEqual(ordinary);
+});
+
+it('a key makes the ordinary way take it, which replays', async () => {
+  const body = envelope();
+  const headers = { 'idempotency-key': 'once' };
+  const make = post('/v1/tenants/acme/entity-states', body, headers);
+  expect((await answerTo(make())).status).toBe(201);
+  const again = await answerTo(make());
+  expect(again.status).toBe(201);
+  expect(again.headers['idempotency-replayed']).toBe('true');
+});
