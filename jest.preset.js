@@ -15,8 +15,6 @@ const esmOnly = [
 ];
 module.exports = {
   testEnvironment: 'node',
-  // A test waits for conditions, with deadlines of its own; this is for a machine that is busy with others.
-  testTimeout: 60_000,
   testEnvironmentOptions: { customExportConditions: ['iss-source', 'node', 'node-addons'] },
   testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],

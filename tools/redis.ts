@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, startOwned, UserError } from './processes.ts';
+import { freePort, type OwnedProcess, startOwned, UserError } from './processes.ts';
 import { waitFor } from './testing/wait-for.ts';
 
 export interface RedisServer {
@@ -10,16 +10,22 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/**
- * A Redis for the tests: the one that QUEUE_URL names, else a server of its own from `redis-server` or `valkey-server`,
- * installed first where root runs this on Debian. BullMQ needs `noeviction`.
- * @throws UserError when there is none to be had.
- */
+/** A Redis for the tests: the one that QUEUE_URL names, else {@link startOwnRedis}. */
 export async function startRedis(): Promise<RedisServer> {
   const given = process.env['QUEUE_URL'];
-  if (given) return { url: given, stop: async () => undefined };
+  return given ? { url: given, stop: async () => undefined } : startOwnRedis();
+}
+
+/**
+ * A server of our own from `redis-server` or `valkey-server`, installed first where root runs this on Debian, on the
+ * given port or a free one. It keeps nothing when it stops. BullMQ needs `noeviction`.
+ * @throws UserError when there is none to be had.
+ */
+export async function startOwnRedis(
+  options: { port?: number } = {},
+): Promise<RedisServer & { readonly process: OwnedProcess }> {
   const binary = findServer() ?? installServer();
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const folder = fs.mkdtempSync(join(tmpdir(), 'iss-redis-'));
   const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
   const server = await startOwned(
@@ -42,6 +48,7 @@ export async function startRedis(): Promise<RedisServer> {
   }
   return {
     url,
+    process: server,
     async stop() {
       await server.stop(5_000);
       fs.rmSync(folder, { recursive: true, force: true });

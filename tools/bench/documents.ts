@@ -82,6 +82,7 @@ function chainOf(length: number): StoredSnapshot[] {
       snapshot_id: snapshotId,
       snapshot_version: version,
       attributes: { text: 'x'.repeat(1000) },
+      subject: { subject_id: 'bench', subject_type: 'organization' },
     });
     chain.push({
       snapshotId,

@@ -97,13 +97,17 @@ describe('the manifests', () => {
   it('scale workers on a figure that the worker has', () => {
     const figure = matches(read('docker/k8s/webhook-worker.yaml'), /^\s+query: \w+\((\w+)\)$/gm);
     expect(figure).toHaveLength(1);
-    expect(read('apps/webhook-worker/src/health/worker-metrics.ts')).toContain(`'${figure[0]}'`);
+    expect(read('libs/platform/src/metrics.ts')).toContain(`'${figure[0]}'`);
   });
 });
 
 it('docs/operations.md names every figure of both processes and no other', () => {
-  const sources = read('apps/webhook-worker/src/health/worker-metrics.ts') + read('apps/api-gateway/src/app.ts');
-  const figures = matches(sources, /'((?:webhook|http)_[a-z_]+)'/g);
+  const sources = [
+    'apps/webhook-worker/src/health/worker-metrics',
+    'apps/api-gateway/src/app',
+    'libs/platform/src/metrics',
+  ];
+  const figures = matches(sources.map((name) => read(`${name}.ts`)).join('\n'), /'((?:webhook|http)_[a-z_]+)'/g);
   const named = new Set(matches(read('docs/operations.md'), /^\| `((?:webhook|http)_[a-z_]+)`/gm));
   expect([...named].sort()).toEqual(figures.sort());
 });

@@ -14,7 +14,7 @@ export interface ReceivedRequest {
 
 /** What the receiver does with a request after recording it. */
 export type Reaction =
-  | { status: number; headers?: Record<string, string>; body?: string | Buffer }
+  | { status: number; headers?: Record<string, string>; body?: string | Buffer; afterMs?: number }
   /** Never answers. */
   | 'hang'
   /** Breaks the connection without an answer. */
@@ -66,8 +66,11 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
           response.on('close', () => clearInterval(timer));
           return;
         }
-        default:
-          response.writeHead(reaction.status, reaction.headers).end(reaction.body);
+        default: {
+          const answer = (): unknown => response.writeHead(reaction.status, reaction.headers).end(reaction.body);
+          if (reaction.afterMs === undefined) return void answer();
+          timers.add(setTimeout(answer, reaction.afterMs));
+        }
       }
     });
     request.on('error', () => undefined);

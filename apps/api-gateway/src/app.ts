@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
-import { IdempotencyStore, RateLimitStore } from '@iss/persistence';
-import { DURATION_BUCKETS_SECONDS, type Logger, NestLogger } from '@iss/platform';
+import { BacklogStore, IdempotencyStore, RateLimitStore } from '@iss/persistence';
+import { DURATION_BUCKETS_SECONDS, type Logger, NestLogger, watchBacklog } from '@iss/platform';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Histogram } from 'prom-client';
@@ -68,6 +68,13 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   setUpDocs(app, settings);
   await app.init();
   routes.load(app);
+
+  const backlog = app.get(BacklogStore);
+  watchBacklog(metrics, {
+    oldestEventMs: () => backlog.oldestEventMs(),
+    oldestDeliveryMs: () => backlog.oldestDeliveryMs(),
+    queueJobs: () => resources.queue.depth(),
+  });
 
   const server: Server = app.getHttpServer();
   server.headersTimeout = HEADERS_TIMEOUT_MS;

@@ -25,6 +25,22 @@ export function member(value: unknown, name: string): Json {
   return isJson(found) ? found : {};
 }
 
+/** The place that a reference within the document names. */
+function tokensOf({ $ref }: Json): string[] {
+  return String($ref)
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** What a reference within the document leads to; anything else is that itself. Throws when it leads nowhere. */
+export function resolved(document: unknown, value: Json): Json {
+  if (!('$ref' in value)) return value;
+  const found = tokensOf(value).reduce<unknown>((at, token) => (isJson(at) ? at[token] : undefined), document);
+  if (!isJson(found)) throw new Error(`${String(value['$ref'])} leads nowhere`);
+  return found;
+}
+
 /** Every operation of an OpenAPI document. */
 export function operationsOf(document: unknown): Operation[] {
   return Object.entries(member(document, 'paths')).flatMap(([path, operations]) =>
@@ -39,6 +55,9 @@ export function operationsOf(document: unknown): Operation[] {
 /** Ways of the application that are no operations of the API. */
 const UNDOCUMENTED = /^\/(docs|openapi\.(json|yaml)|metrics|oauth2-redirect\.html)/;
 
+/** Headers that clients act on. */
+const TELLING_HEADERS = ['etag', 'link', 'retry-after', 'www-authenticate', 'idempotency-replayed', 'x-request-id'];
+
 /**
  * Holds answers to an OpenAPI document: the operation, its status and its content type are documented, and the body
  * is what the schema says, with no member that it does not name.
@@ -48,8 +67,10 @@ export class Conformance {
   private readonly operations: (Operation & { pattern: RegExp })[];
   private readonly validators = new Map<string, ValidateFunction>();
 
-  constructor(document: unknown) {
-    this.ajv = new Ajv2020({ strict: false, allErrors: true });
+  constructor(private readonly document: unknown) {
+    // The members of an OpenAPI document that are no keywords of JSON Schema.
+    const keywords = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'example'];
+    this.ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, keywords });
     addFormats(this.ajv);
     this.ajv.addSchema(asObject(closed(document)), 'openapi');
     this.operations = operationsOf(document)
@@ -68,34 +89,39 @@ export class Conformance {
     const operation = this.operations.find((one) => one.method === method && one.pattern.test(path));
     const place = `${method.toUpperCase()} ${operation?.path ?? path} ${response.status}`;
     if (operation === undefined) {
-      if (response.status !== 404 && response.status !== 405) throw new Error(`${place}: no such operation is documented`);
+      if (response.status !== 404 && response.status !== 405)
+        throw new Error(`${place}: no such operation is documented`);
       return;
     }
-    const answer = member(member(operation.description, 'responses'), String(response.status));
-    if (Object.keys(answer).length === 0) throw new Error(`${place}: this status is not documented`);
-    const type = (response.headers['content-type'] ?? '').split(';')[0];
+    const documented = member(member(operation.description, 'responses'), String(response.status));
+    if (Object.keys(documented).length === 0) throw new Error(`${place}: this status is not documented`);
+    const answer = resolved(this.document, documented);
+    const [type = ''] = (response.headers['content-type'] ?? '').split(';');
     const content = member(answer, 'content');
+    const named = Object.keys(member(answer, 'headers')).map((name) => name.toLowerCase());
+    const unnamed = TELLING_HEADERS.filter((name) => name in response.headers && !named.includes(name));
+    if (unnamed.length > 0) throw new Error(`${place}: headers that are not documented: ${unnamed.join(', ')}`);
     if (response.text === undefined || response.text === '') return;
     if (!(type in content)) throw new Error(`${place}: ${type} is not documented`);
     if (type !== 'application/json') return;
-    const validate = this.validatorOf(operation, response.status);
+    const validate = this.compile(
+      '$ref' in documented
+        ? [...tokensOf(documented), 'content', type, 'schema']
+        : ['paths', operation.path, method, 'responses', String(response.status), 'content', type, 'schema'],
+    );
     if (!validate(response.body)) {
       throw new Error(`${place}: ${this.ajv.errorsText(validate.errors)}\n${response.text.slice(0, 1000)}`);
     }
   }
 
-  /** Throws unless the value is what the schema at this place of the document says. */
+  /** Throws unless the value is what the schema at this place of the document says, with no member beyond. */
   checkValue(pointer: readonly string[], value: unknown): void {
-    const validate = this.validatorAt(pointer);
+    const validate = this.compile(pointer);
     if (!validate(value)) throw new Error(`${pointer.join(' ')}: ${this.ajv.errorsText(validate.errors)}`);
   }
 
-  private validatorOf(operation: Operation, status: number): ValidateFunction {
-    const { path, method } = operation;
-    return this.validatorAt(['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema']);
-  }
-
-  private validatorAt(pointer: readonly string[]): ValidateFunction {
+  /** The validator of the schema at this place of the document. Throws unless that is a strict JSON Schema. */
+  compile(pointer: readonly string[]): ValidateFunction {
     const tokens = pointer.map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')));
     const $ref = `openapi#/${tokens.join('/')}`;
     const known = this.validators.get($ref) ?? this.ajv.compile({ $ref });

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
+import { type DeliveryRef, type EventQueue, openQueue } from '@iss/queue';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { startGateway, type TestGateway, type User } from './gateway';
 
 jest.setTimeout(60_000);
@@ -173,6 +175,8 @@ describe('The delivery log', () => {
       ['?from=2026-01-03T01:00:00%2B01:00&to=2026-01-04T00:00:00Z', [dead]],
       ['?to=0001-01-01T00:00:00Z', []],
       ['?from=9999-12-31T23:59:59Z', []],
+      ['?to=0001-01-01T00:00:00%2B23:59', []],
+      ['?from=9999-12-31T23:59:59-23:59', []],
     ] as const) {
       expect([query, idsOf(await list(log, query))]).toEqual([query, expected]);
     }
@@ -192,6 +196,7 @@ describe('The delivery log', () => {
     ['limit=201', '/query/limit'],
     ['limit=abc', '/query/limit'],
     ['cursor=abc', '/query/cursor'],
+    ['from=9999-12-31T23:59:59-23:59&to=0001-01-01T00:00:00Z', '/query/to'],
     ['since=2026-01-01T00:00:00Z', '/query/since'],
   ])('refuses ?%s', async (query, path) => {
     const log = await subscribe();
@@ -466,5 +471,36 @@ describe('The test event', () => {
       message: expect.stringContaining('"active"'),
     });
     expect((await list(log)).items).toEqual([]);
+  });
+});
+
+describe('The worker', () => {
+  const woken: DeliveryRef[] = [];
+  let queue: EventQueue;
+
+  beforeAll(() => {
+    queue = openQueue({ databaseUrl: gateway.databaseUrl, warn: () => undefined });
+    queue.consume('delivery', async ({ deliveries }) => void woken.push(...deliveries), { concurrency: 1 });
+  });
+
+  afterAll(() => queue.close());
+
+  it('is told of what is due again, by ids alone', async () => {
+    const log = await subscribe();
+    const refs = await Promise.all(
+      ['dead', 'skipped'].map(async (status) => {
+        const { deliveryId } = await add(log, { status });
+        return { deliveryId, subscriptionId: log.uuid, tenantId: 'acme' };
+      }),
+    );
+    const [first] = refs;
+    await redeliver(log, first?.deliveryId ?? '').expect(202);
+    await replay(log, { from: '2026-01-01T00:00:00Z' }).expect(202);
+    const tested = await test(log).expect(202);
+    const expected = [...refs, { ...first, deliveryId: tested.body.delivery_id }];
+    // The tests before have left jobs of their own.
+    const ours = (): DeliveryRef[] => woken.filter(({ subscriptionId }) => subscriptionId === log.uuid);
+    await waitFor(() => ours().length === expected.length, { what: 'every delivery to be woken' });
+    expect(ours()).toEqual(expect.arrayContaining(expected));
   });
 });

@@ -129,8 +129,8 @@ describe('principals', () => {
 
     const listed = await gateway.as('reader', 'get', '/v1/tenants/kin/principals').expect(200);
     expect(listed.body.items.map((item: { principal_id: string }) => item.principal_id)).toEqual([
-      'oidc:test#o1',
       'oidc:test#admin',
+      'oidc:test#o1',
       'oidc:test#reader',
     ]);
     await gateway.as('stranger', 'get', '/v1/tenants/kin/principals').expect(403);
@@ -223,7 +223,7 @@ describe('the edge', () => {
 
   it('allows what a path offers', async () => {
     const answer = await gateway.as('alice', 'delete', '/v1/tenants').expect(405);
-    expect(answer.headers['allow']).toBe('POST');
+    expect(answer.headers['allow']).toBe('GET, POST');
   });
 
   it('takes JSON in UTF-8 only, and not too much of it', async () => {

@@ -40,7 +40,7 @@ export async function startGateway(
     beside === undefined
       ? createTestDatabase({ migrated: true })
       : { url: beside.databaseUrl, drop: async () => undefined },
-    startTestIssuer(),
+    startTestIssuer({ projectId: env['OIDC_PROJECT_ID'] ?? 'test' }),
   ]);
   await migrateQueue(created.url);
   const fromEnv = gatewayEnv({

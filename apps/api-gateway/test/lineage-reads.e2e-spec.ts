@@ -34,7 +34,9 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     const subject = await world.written(3);
     const { body } = await world.read(path(subject));
     const single = await Promise.all(
-      [3, 2, 1].map(async (version) => (await world.read(`${pathOf(form, subject)}/snapshots/${version}?view=${view}`)).body),
+      [3, 2, 1].map(
+        async (version) => (await world.read(`${pathOf(form, subject)}/snapshots/${version}?view=${view}`)).body,
+      ),
     );
     expect(body).toEqual({
       items: single,
@@ -55,7 +57,8 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     let version = 5;
     while (next !== null) {
       world.gateway.sent.length = 0;
-      const { body, headers }: { body: Record<string, never>; headers: Record<string, string> } = await world.read(next);
+      const { body, headers }: { body: Record<string, never>; headers: Record<string, string> } =
+        await world.read(next);
       expect(world.gateway.sent).toHaveLength(1);
       const { items, next_cursor, has_more, page } = Object.assign(
         { items: [], next_cursor: null, has_more: null, page: {} },
@@ -243,4 +246,3 @@ describe.each(FORMS)('the chain proof at %s', (form) => {
     expect(await world.faultOf(`${path(await world.lineage(1))}?${query}`)).toMatchObject({ path: at });
   });
 });
-

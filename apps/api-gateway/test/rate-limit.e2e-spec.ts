@@ -92,6 +92,7 @@ it('is off in local', async () => {
 it('is documented for every operation that takes a token, and only there', async () => {
   const [first] = gateways;
   const { body } = await get(first, null, '/openapi.json').expect(200);
-  expect(body.paths['/v1/tenants'].post.responses['429'].headers).toHaveProperty('Retry-After');
+  expect(body.paths['/v1/tenants'].post.responses).toHaveProperty('429');
+  expect(body.components.responses.rate_limited.headers).toHaveProperty('Retry-After');
   expect(body.paths['/health'].get.responses).not.toHaveProperty('429');
 });

@@ -55,7 +55,11 @@ export class ReadWorld {
   }
 
   /** Writes one version through the interface, and gives what was sent. */
-  async write(subject: Subject, version: number, change: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+  async write(
+    subject: Subject,
+    version: number,
+    change: Record<string, unknown> = {},
+  ): Promise<Record<string, unknown>> {
     const body = envelope({ subject, snapshot_version: version, ...change });
     await this.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(body).expect(201);
     return body;

@@ -162,7 +162,7 @@ describe('a new refresh request', () => {
     for (const [change, path, code] of [
       [{ requesting_tenant_id: undefined }, '/requesting_tenant_id', 'required'],
       [{ requesting_tenant_id: '-' }, '/requesting_tenant_id', 'invalid_value'],
-      [{ requesting_tenant_id: 7 }, '/requesting_tenant_id', 'invalid_value'],
+      [{ requesting_tenant_id: 7 }, '/requesting_tenant_id', 'invalid_type'],
       [{ origin_type: 'owner' }, '/origin_type', 'invalid_value'],
       [{ origin_type: null }, '/origin_type', 'invalid_value'],
       [{ status: 'fulfilled' }, '/status', 'unknown_field'],

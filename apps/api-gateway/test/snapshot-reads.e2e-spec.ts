@@ -29,8 +29,7 @@ describe.each(FORMS)('the current state at %s', (form) => {
       captured_at: '2026-01-15T09:30:00Z',
     }));
     const paths = { '/attributes/legal': [{ evidence_id: 'a', evidence_type: 'extract' }] };
-    const second = envelope({ subject, snapshot_version: 2, evidence, attribute_paths: paths });
-    await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(second).expect(201);
+    const second = await world.write(subject, 2, { evidence, attribute_paths: paths });
     world.gateway.sent.length = 0;
     const answer = await world.read(pathOf(form, subject));
     expect(world.gateway.sent).toHaveLength(1);
@@ -60,7 +59,9 @@ describe.each(FORMS)('the current state at %s', (form) => {
     const subject = newSubject();
     const attributes = String.raw`{"__proto__":{"a":1},"constructor":{"prototype":{}},"":0,"nul":"\u0000","caf\u00e9":1,"cafe\u0301":2,"n":333333333.33333329,"k\\":1,"k\"":2}`;
     const body = JSON.stringify(envelope({ subject, attributes: 'HERE' })).replace('"HERE"', attributes);
-    const post = world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').set('Content-Type', 'application/json');
+    const post = world.gateway
+      .as('alice', 'post', '/v1/tenants/acme/entity-states')
+      .set('Content-Type', 'application/json');
     await post.send(body).expect(201);
     const { text } = await world.read(pathOf(form, subject));
     expect(text).toContain(`"identity":${canonicalize(JSON.parse(attributes))}`);
@@ -148,7 +149,9 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
       hash_algorithm: 'sha-256',
     });
     expect(proof.headers['cache-control']).toBe('private, immutable');
-    await world.read(`${form}/snapshots/${latest.snapshot_id}/proof`, 304).set('If-None-Match', proof.headers['etag'] ?? '');
+    await world
+      .read(`${form}/snapshots/${latest.snapshot_id}/proof`, 304)
+      .set('If-None-Match', proof.headers['etag'] ?? '');
     await world.read(`${form}/snapshots/${randomUUID()}/proof`, 404);
     expect(await world.faultOf(`${form}/snapshots/x/proof`)).toMatchObject({ path: '/path/snapshot_id' });
   });

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
+jest.setTimeout(60_000);
+
 let gateway: TestGateway;
 
 const principalPath = (tenant: string, user: User): string =>
@@ -137,7 +139,6 @@ describe('the list of owned subjects', () => {
     ['subject_type=person', '/query/subject_type'],
     ['subject_type=', '/query/subject_type'],
     ['subject_id_prefix=%00', '/query/subject_id_prefix'],
-    [`subject_id_prefix=${'a'.repeat(513)}`, '/query/subject_id_prefix'],
     ['subject_id_prefix=a&subject_id_prefix=b', '/query/subject_id_prefix'],
     ['owner=beta', '/query/owner'],
   ])('refuses %s', async (query, path) => {
@@ -146,9 +147,11 @@ describe('the list of owned subjects', () => {
     expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toEqual([path]);
   });
 
-  it('takes the largest page, and a prefix of 512 characters outside of the basic plane', async () => {
+  it('takes a page of 200 and a prefix of 512 characters, counted as in ids', async () => {
     await list('?limit=200').expect(200);
     await list(`?subject_id_prefix=${encodeURIComponent('😀'.repeat(512))}`).expect(200);
+    const answer = await list(`?subject_id_prefix=${'a'.repeat(513)}`).expect(400);
+    expect(answer.body.error.details[0].path).toBe('/query/subject_id_prefix');
   });
 
   it('refuses a cursor of another list, of other filters, and one that was edited', async () => {

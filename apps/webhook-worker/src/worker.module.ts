@@ -1,5 +1,5 @@
 import { BacklogStore, Database, DeliveryStore, IdempotencyStore, OutboxStore, RetentionStore } from '@iss/persistence';
-import { type Logger, watchBacklog, watchFigure, type WorkerEnv } from '@iss/platform';
+import { type Logger, watchBacklog, type WorkerEnv } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
@@ -41,29 +41,20 @@ export class WorkerModule {
       new WorkWatch(() => backlog.oldestDeliveryMs(), stuckAfterMs),
     );
     const client = new WebhookClient(settings);
-    const delivery = new DeliveryService({
-      ...{ deliveries, queue, client, secretBox, logger, retryScheduleMs, leaseMs },
-      metrics: new WorkerMetrics(metrics),
-      watch: liveness.deliveries,
-    });
+    const counting = { metrics: new WorkerMetrics(metrics), watch: liveness.deliveries };
+    const sending = { client, secretBox, retryScheduleMs, leaseMs };
+    const delivery = new DeliveryService({ deliveries, queue, logger, ...counting, ...sending });
     const dispatcher = new Dispatcher((pending) => delivery.deliver(pending), settings.concurrency);
     const fanout = new FanoutService(outbox, queue, dispatcher, liveness.events);
     const sweep = new SweepService({ outbox, deliveries, fanout, dispatcher, logger, intervalMs: sweepIntervalMs });
-    const retention = new RetentionService({
-      retention: new RetentionStore(database.sql),
-      idempotency: new IdempotencyStore(database.sql),
-      ...{ logger, retentionDays },
-    });
+    const kept = { retention: new RetentionStore(database.sql), idempotency: new IdempotencyStore(database.sql) };
+    const retention = new RetentionService({ ...kept, logger, retentionDays });
     watchBacklog(metrics, {
       oldestEventMs: () => backlog.oldestEventMs(),
       oldestDeliveryMs: () => backlog.oldestDeliveryMs(),
       queueJobs: () => queue.depth(),
     });
-    watchFigure(metrics, {
-      name: 'webhook_deliveries_in_process',
-      help: 'Deliveries in this process, running and waiting',
-      read: async () => dispatcher.load(),
-    });
+    counting.metrics.watch(dispatcher);
     return {
       module: WorkerModule,
       controllers: [HealthController],

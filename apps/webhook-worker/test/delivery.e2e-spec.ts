@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { verifyWebhook } from '@iss/domain';
 import { statement } from '@iss/persistence';
 import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
@@ -64,6 +64,38 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       const state = await workers.settled(eventId, 'succeeded');
       expect(state.attempts).toEqual([{ attempt: 1, statusCode: 204, errorPhase: null }]);
       expect(receiver.requests).toHaveLength(1);
+    });
+
+    it('continues the trace of the request, and logs each attempt in one line without body and secret', async () => {
+      const traceId = randomBytes(16).toString('hex');
+      receiver.script({ status: 503 }, { status: 200 });
+      const { secret, subscriptionId } = await workers.subscribe(`${receiver.url}/hooks?token=hidden`);
+      const { eventId } = await workers.publish({ traceparent: `00-${traceId}-00f067aa0ba902b7-01`, data: 'Nobody' });
+      const { deliveryId } = await workers.settled(eventId, 'succeeded');
+      const headers = receiver.requests.map((request) => request.headers['traceparent']);
+      expect(headers).toEqual([1, 2].map(() => expect.stringMatching(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`))));
+      expect(new Set([...headers, `00-${traceId}-00f067aa0ba902b7-01`]).size).toBe(3);
+
+      const linesOf = (): string[] => workers.logs.filter((line) => line.includes(eventId));
+      await waitFor(() => linesOf().length >= 2);
+      const facts = {
+        trace_id: traceId,
+        request_id: 'req-1',
+        event_id: `evt_${eventId}`,
+        event_type: 'identity.snapshot.created',
+        delivery_id: deliveryId,
+        subscription_id: subscriptionId,
+        tenant_id: 'acme',
+        target_host: new URL(receiver.url).host,
+        latency_ms: expect.any(Number),
+      };
+      expect(linesOf().map((line): unknown => JSON.parse(line))).toMatchObject([
+        { ...facts, level: 40, attempt: 1, status: 'pending', status_code: 503, error_phase: 'status' },
+        { ...facts, level: 30, attempt: 2, status: 'succeeded', status_code: 200, error_phase: null },
+      ]);
+      for (const kept of [secret, secret.replace('whsec_', ''), 'hidden', 'Nobody']) {
+        expect(workers.logs.join('')).not.toContain(kept);
+      }
     });
 
     it('delivers a body of a megabyte', async () => {
@@ -262,6 +294,37 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       const next = await workers.start();
       await workers.settled(eventId, 'succeeded');
       await next.stop();
+    });
+
+    it('deletes what ended longer ago than it is kept, and nothing else', async () => {
+      await workers.subscribe(receiver.url);
+      const worker = await workers.start({ WEBHOOK_RETENTION_DAYS: '0' });
+      const [old, young] = [await workers.publish(), await workers.publish()];
+      for (const { eventId } of [old, young]) await workers.settled(eventId, 'succeeded');
+      await worker.stop();
+      await workers.database.sql.run(
+        statement(
+          'test_age',
+          `WITH e AS (UPDATE outbox_events SET fanned_out_at = now() - interval '3 days' WHERE event_id = $1)
+           UPDATE deliveries SET finished_at = now() - interval '3 days' WHERE event_id = $1`,
+        ),
+        [old.eventId],
+      );
+      const left = (): Promise<{ event_id: string }[]> =>
+        workers.database.sql.run(
+          statement<{ event_id: string }>(
+            'test_left',
+            `SELECT event_id FROM outbox_events WHERE event_id = ANY ($1) UNION ALL
+             SELECT event_id FROM deliveries WHERE event_id = ANY ($1)`,
+          ),
+          [[old.eventId, young.eventId]],
+        );
+      const forever = await workers.start({ WEBHOOK_RETENTION_DAYS: '0' });
+      await forever.stop();
+      expect(await left()).toHaveLength(4);
+      await Promise.all([1, 2].map(() => workers.start({ WEBHOOK_RETENTION_DAYS: '2' })));
+      await waitFor(async () => (await left()).length === 2, { what: 'the old event to be gone' });
+      expect(await left()).toEqual([{ event_id: young.eventId }, { event_id: young.eventId }]);
     });
 
     it('delivers one event to a thousand subscriptions', async () => {

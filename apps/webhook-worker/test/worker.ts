@@ -26,8 +26,14 @@ export interface TestWorkers {
   start(env?: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }>;
   subscribe(targetUrl: string): Promise<{ subscriptionId: string; secret: string }>;
   /** Commits an event; `wake: false` is a gateway that was killed before it told anybody. */
-  publish(options?: { wake?: boolean; data?: string }): Promise<{ eventId: string; body: string }>;
+  publish(options?: {
+    wake?: boolean;
+    data?: string;
+    traceparent?: string;
+  }): Promise<{ eventId: string; body: string }>;
   delivery(eventId: string): Promise<DeliveryState>;
+  /** What the workers have logged, as the text of its lines. */
+  logs: readonly string[];
   /** Waits until the event's only delivery has this status. */
   settled(eventId: string, status: string): Promise<DeliveryState>;
   stopAll(): Promise<void>;
@@ -58,6 +64,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
   const secretBox = SecretBox.fromKeyRing(KEY_RING);
   const run = (name: string, text: string, values: unknown[]) => database.sql.run(statement(name, text), values);
   await run('test_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [TENANT]);
+  const logs: string[] = [];
   const stops = new Set<() => Promise<void>>();
   const stopAll = async (): Promise<void> => {
     for (const stop of [...stops]) await stop();
@@ -73,6 +80,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
   return {
     database,
     queue,
+    logs,
     delivery,
     async start(env = {}) {
       const settings = workerEnv({
@@ -80,7 +88,6 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
         DATABASE_URL: created.url,
         ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
         SECRETS_KEYS: KEY_RING,
-        LOG_LEVEL: 'silent',
         WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
         WEBHOOK_RETRY_SCHEDULE_MS: '50,100,200',
         WEBHOOK_TOTAL_TIMEOUT_MS: '2000',
@@ -89,7 +96,10 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
       });
       const own = await openDatabase({ url: created.url, poolSize: 8, applicationName: 'test-worker' });
       const ownQueue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, warn });
-      const logger = createLogger({ name: 'test-worker', level: settings.logLevel });
+      const logger = createLogger(
+        { name: 'test-worker', level: settings.logLevel },
+        { write: (line) => void logs.push(line) },
+      );
       const metrics = createRegistry('test-worker');
       const worker = await createWorker({ settings, database: own, queue: ownQueue, metrics, logger });
       const url = await worker.start(0);
@@ -113,7 +123,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
       );
       return { subscriptionId, secret };
     },
-    async publish({ wake = true, data = 'Zürich 🏔' } = {}) {
+    async publish({ wake = true, data = 'Zürich 🏔', traceparent } = {}) {
       const eventId = randomUUID();
       const body = buildEventBody({
         id: eventIdOf(eventId),
@@ -130,9 +140,9 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
       });
       await run(
         'test_publish',
-        `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id)
-         VALUES ($1, $2, 'identity.snapshot.created', $3, 'req-1')`,
-        [eventId, TENANT, body],
+        `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
+         VALUES ($1, $2, 'identity.snapshot.created', $3, 'req-1', $4)`,
+        [eventId, TENANT, body, traceparent],
       );
       if (wake) await queue.wakeFanout([eventId]);
       return { eventId, body };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '@iss/domain';
 import type { IdempotencyStore } from '@iss/persistence';
-import type { Logger, SecretBox } from '@iss/platform';
+import { type Logger, type SecretBox, SecretBoxError } from '@iss/platform';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Answer, readAnswer, writeAnswer } from './idempotency-answer';
@@ -36,7 +36,7 @@ export class IdempotencyGuard implements CanActivate {
         interceptAnswer(response, (answer) => this.settle(request, keyHash, outcome.claim, answer));
         return true;
       case 'answered':
-        throw new Replay(readAnswer(this.secrets.open(outcome.answer, keyHash.toString('hex'))));
+        throw new Replay(this.open(outcome.answer, keyHash));
       case 'running':
         response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
         throw conflict(
@@ -45,6 +45,21 @@ export class IdempotencyGuard implements CanActivate {
         );
       case 'other_body':
         throw conflict('This Idempotency-Key came with another body before. Use a fresh key.', 'mismatch');
+    }
+  }
+
+  private open(sealed: string, keyHash: Buffer): Answer {
+    try {
+      return readAnswer(this.secrets.open(sealed, keyHash.toString('hex')));
+    } catch (error) {
+      // Its key has left the ring: the request must not run twice for that.
+      if (error instanceof SecretBoxError) {
+        throw conflict(
+          'The first answer to this Idempotency-Key can no longer be read. Use a fresh key.',
+          'unreadable',
+        );
+      }
+      throw error;
     }
   }
 

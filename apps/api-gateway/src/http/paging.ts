@@ -1,12 +1,12 @@
 import { DomainError } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiExtension, ApiProperty } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Request } from 'express';
 import type { Cursors } from './cursors';
 import { jsonStream, JsonText, type TextStream } from './json-text';
-import { object, type Schema } from './openapi';
+import { documented, named, object, type Schema } from './openapi';
 
 declare module 'express-serve-static-core' {
   interface Locals {
@@ -17,12 +17,17 @@ declare module 'express-serve-static-core' {
 
 /** The query parameters of every paged list; extend it with the list's filters. */
 export class PageQuery {
+  /** Its default and its maximum are the list's: {@link PageOf}. */
   @ApiProperty({ type: 'integer', minimum: 1, required: false, description: 'Items of a page.' })
   @IsOptional()
   @IsString()
   limit?: string;
 
-  @ApiProperty({ required: false, description: '`next_cursor` of the page before, with the same order and filters.' })
+  @ApiProperty({
+    required: false,
+    maxLength: 4096,
+    description: '`next_cursor` of the page before, with the same order and filters.',
+  })
   @IsOptional()
   @IsString()
   @MaxLength(4096)
@@ -33,6 +38,12 @@ export interface PageLimits {
   default: number;
   /** A larger `limit` is refused, never clamped. */
   max: number | ((limits: Limits) => number);
+}
+
+/** The page limits under the limits of the deployment. */
+export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
+  const bound = typeof max === 'number' ? max : max(limits);
+  return { default: Math.min(preferred, bound), max: bound };
 }
 
 /** The members that every list answers, beside its `items`: the union of the specification's variants. */
@@ -54,9 +65,9 @@ export class Paging {
     private readonly request: Request,
     limits: PageLimits,
   ) {
-    const max = typeof limits.max === 'number' ? limits.max : limits.max(request.app.locals.limits);
+    const bounds = pageBounds(limits, request.app.locals.limits);
     const text = request.query['limit'];
-    this.limit = text === undefined ? Math.min(limits.default, max) : requireLimit(text, max);
+    this.limit = text === undefined ? bounds.default : requireLimit(text, bounds.max);
   }
 
   /** Where to read from. `bound` holds the order and the filters, by name: the cursor is good for these alone. */
@@ -118,11 +129,18 @@ function requireLimit(text: unknown, max: number): number {
   ]);
 }
 
-/** Injects the {@link Paging} of the current request. The query's class must extend {@link PageQuery}. */
-export const PageOf = createParamDecorator(
+const readPaging = createParamDecorator(
   (limits: PageLimits, context: ExecutionContext): Paging =>
     new Paging(context.switchToHttp().getRequest<Request>(), limits),
 );
+
+/** Holds the {@link PageLimits} of a list, until the document shows them at its parameter `limit`. */
+export const PAGE_LIMITS = 'x-page-limits';
+
+/** Injects the {@link Paging} of the current request. The query's class must extend {@link PageQuery}. */
+export function PageOf(limits: PageLimits): ParameterDecorator {
+  return documented(readPaging(limits), ApiExtension(PAGE_LIMITS, limits));
+}
 
 /** The members of a list's answer. */
 export function listFields(item: Schema, order?: readonly string[]): Record<string, Schema> {
@@ -133,15 +151,15 @@ export function listFields(item: Schema, order?: readonly string[]): Record<stri
     has_more: { type: 'boolean' },
     page: object({
       ...(order === undefined ? {} : { order: { type: 'string', enum: order } }),
-      limit: { type: 'integer' },
-      next_cursor: cursor,
+      limit: { type: 'integer', minimum: 1 },
+      next_cursor: { ...cursor, deprecated: true, description: 'Alias of the outer next_cursor.' },
     }),
   };
 }
 
-/** The schema of a list's answer. */
+/** The schema of a list's answer; `GrantPage` for items that are named `Grant`. */
 export function listSchema(item: Schema, order?: readonly string[]): Schema {
-  return object(listFields(item, order));
+  return named(`${String(item['title'])}Page`, object(listFields(item, order)));
 }
 
 /** The example of a list's answer: one last page. */

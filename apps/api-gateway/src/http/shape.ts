@@ -15,10 +15,10 @@ const CODES: Readonly<Record<string, string>> = {
 function toDetails(errors: readonly ValidationError[], tokens: readonly string[], missing: object): ErrorDetail[] {
   return errors.flatMap((error) => {
     const path = [...tokens, error.property];
-    // One fault a place: what else is wrong with a missing or unknown field is noise.
+    // One fault a place: what else is wrong with a missing or unknown field, or one of another type, is noise.
     const constraints = Object.entries(error.constraints ?? {});
     const isMissing = error.value === undefined && !Object.hasOwn(missing, error.property);
-    const [constraint] = constraints;
+    const constraint = constraints.find(([name]) => CODES[name] === 'invalid_type') ?? constraints[0];
     const own: ErrorDetail[] =
       constraint === undefined
         ? []

@@ -1,5 +1,5 @@
 import type { SnapshotRecord } from '@iss/persistence';
-import { HASH, named, object, type Schema, SUBJECT_TYPE, TIMESTAMP, UUID } from './openapi';
+import { HASH, named, object, type Schema, SUBJECT_REF, TIMESTAMP, UUID } from './openapi';
 
 /** Specification, "Snapshot header". */
 export interface SnapshotHeaderView {
@@ -31,7 +31,7 @@ export const SNAPSHOT_HEADER_FIELDS: Record<string, Schema> = {
   created_at: TIMESTAMP,
   envelope_hash: HASH,
   prev_hash: HASH,
-  subject: object({ subject_type: SUBJECT_TYPE, subject_id: { type: 'string' } }),
+  subject: SUBJECT_REF,
 };
 export const SNAPSHOT_HEADER_SCHEMA: Schema = named('SnapshotHeader', object(SNAPSHOT_HEADER_FIELDS));
 
@@ -40,7 +40,7 @@ export const SNAPSHOT_HEADER_EXAMPLE = {
   snapshot_version: 1,
   generated_at: '2026-01-15T09:30:00Z',
   created_at: '2026-01-15T09:30:00.412Z',
-  envelope_hash: 'b1a0c7f5d7a3c5a7c7d3a9a4ec0f8f9fb7f6dc2d1d0f0b8e3d9a5d0c4b1f2e3a',
+  envelope_hash: '7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219',
   prev_hash: null,
   subject: { subject_type: 'organization', subject_id: 'acme-corp' },
 };

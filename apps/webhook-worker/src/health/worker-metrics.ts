@@ -1,13 +1,14 @@
-import { DURATION_BUCKETS_SECONDS } from '@iss/platform';
+import { DURATION_BUCKETS_SECONDS, watchFigure } from '@iss/platform';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { FailurePhase } from '../delivery/delivery-failure';
+import type { Dispatcher } from '../delivery/dispatcher';
 
 /** What the worker counts of its attempts. */
 export class WorkerMetrics {
   private readonly attempts: Histogram<'error_phase'>;
   private readonly results: Counter<'status'>;
 
-  constructor(registry: Registry) {
+  constructor(private readonly registry: Registry) {
     this.attempts = new Histogram({
       name: 'webhook_attempt_duration_seconds',
       help: 'Time of one delivery attempt, by the phase in which it failed ("none": it did not)',
@@ -31,5 +32,14 @@ export class WorkerMetrics {
   /** One attempt was recorded. */
   delivered(status: 'succeeded' | 'pending' | 'dead'): void {
     this.results.inc({ status });
+  }
+
+  /** What is in this process is read when it is asked for. */
+  watch(dispatcher: Pick<Dispatcher, 'load'>): void {
+    watchFigure(this.registry, {
+      name: 'webhook_deliveries_in_process',
+      help: 'Deliveries in this process, running and waiting',
+      read: async () => dispatcher.load(),
+    });
   }
 }

@@ -50,6 +50,7 @@ export interface EventToWrite {
   eventType: EventType;
   eventBody: string;
   requestId: string;
+  traceparent: string;
 }
 
 /** Done; `eventId` is the event to announce, null when no subscription wants it. */
@@ -169,8 +170,8 @@ SELECT ${ACCESS_COLUMNS}, f.refresh_request_id IS NOT NULL AS is_known,
 /** The look-up is a subquery with a limit, as for new snapshots: EXISTS would be turned into a join over all tenants. */
 const TELL = statement<{ event_id: string }>(
   'refresh_request_tell',
-  `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id)
-  SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text
+  `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
+  SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
    WHERE (SELECT true FROM webhook_subscriptions w
            WHERE w.tenant_id = $2 AND w.deleted_at IS NULL AND $3 = ANY (w.event_types) LIMIT 1)
   RETURNING event_id`,
@@ -295,8 +296,8 @@ export class RefreshRequestStore {
 
 /** Stores the event if its tenant has a subscription to it, and gives its id then. */
 async function tell(sql: TransactionSql, event: EventToWrite): Promise<string | null> {
-  const { eventId, tenantId, eventType, eventBody, requestId } = event;
-  const [row] = await sql.run(TELL, [eventId, tenantId, eventType, eventBody, requestId]);
+  const { eventId, tenantId, eventType, eventBody, requestId, traceparent } = event;
+  const [row] = await sql.run(TELL, [eventId, tenantId, eventType, eventBody, requestId, traceparent]);
   return row?.event_id ?? null;
 }
 

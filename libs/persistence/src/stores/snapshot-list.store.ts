@@ -56,12 +56,12 @@ function lineageStatement(order: LineageOrder, form: Form): Statement<LineageRow
   return statement<LineageRow>(
     `snapshot_lineage_${order}_${form}`,
     `SELECT ${ACCESS_COLUMNS}, ${SNAPSHOT_HEADER_COLUMNS},
-  CASE WHEN i.with_envelopes AND ${FITS} THEN n.envelope END AS envelope,
-  (SELECT max(head.snapshot_version) FROM snapshots head WHERE head.subject_key = s.subject_key) AS head_version
+  CASE WHEN i.with_envelopes AND ${FITS} THEN n.envelope END AS envelope, head_version
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id,
                $7::boolean AS with_envelopes) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 ${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}
+LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN ${range(order, `coalesce($5::bigint, ${BEFORE_THE_FIRST[order]})`, '$6')} ON true
  ORDER BY n.snapshot_version ${order}`,
   );

@@ -31,6 +31,7 @@ export interface SnapshotRow {
   envelope: string | null;
 }
 
+/** The row as a record; null where there was no snapshot. */
 export function toSnapshotRecord(row: SnapshotRow): SnapshotRecord | null {
   if (row.snapshot_id === null || row.subject_type === null || row.subject_id === null) return null;
   return {

@@ -4,6 +4,8 @@ import { rowsRead } from '../testing/rows-read';
 import { addTenant, openWorld, type World } from '../testing/world';
 import { SubjectStore } from './subject.store';
 
+jest.setTimeout(60_000);
+
 const SUBJECTS = 3000;
 
 /** Subjects of a tenant, with two snapshots each: ids `{prefix}-00001` and so on. */

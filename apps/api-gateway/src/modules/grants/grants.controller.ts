@@ -1,10 +1,18 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiRoute, ApiSubjectParams, ApiTenantParam, UUID } from '../../http/openapi';
+import {
+  ApiAnswer,
+  ApiErrors,
+  ApiPathParam,
+  ApiRoute,
+  ApiSubjectParams,
+  ApiTenantParam,
+  UUID,
+} from '../../http/openapi';
 import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
 import { SubjectParam, TenantIdParam, UuidParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
@@ -72,7 +80,6 @@ export class GrantsController {
     description: 'Active, revoked and expired ones.',
   })
   @ApiTenantParam()
-  @ApiQuery({ type: PageQuery })
   @ApiAnswer(200, 'One page.', listSchema(GRANT), listExample([GRANT_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async ofTenant(
@@ -90,7 +97,6 @@ export class GrantsController {
   })
   @ApiTenantParam()
   @ApiSubjectParams()
-  @ApiQuery({ type: PageQuery })
   @ApiAnswer(200, 'The grants.', listSchema(GRANT), listExample([GRANT_EXAMPLE], 1000))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async ofSubject(
@@ -109,7 +115,7 @@ export class GrantsController {
     description: 'From the answer on the grantee reads nothing by it. 409 unless the grant is active.',
   })
   @ApiTenantParam()
-  @ApiParam({ name: 'grant_id', schema: UUID, example: GRANT_EXAMPLE.grant_id })
+  @ApiPathParam('grant_id', 'A grant of the tenant.', UUID, GRANT_EXAMPLE.grant_id)
   @ApiAnswer(200, 'The revoked grant.', GRANT, REVOKED_GRANT_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'not_found', 'conflict')
   async revoke(
@@ -125,8 +131,7 @@ export class GrantsController {
     description:
       "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held.",
   })
-  @ApiTenantParam()
-  @ApiQuery({ type: PageQuery })
+  @ApiTenantParam('beta')
   @ApiAnswer(200, 'One page.', listSchema(ACCESSIBLE_SUBJECT), listExample([ACCESSIBLE_SUBJECT_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async accessible(

@@ -13,7 +13,7 @@ const VERSION = /^[1-9][0-9]{0,9}$/;
 
 /** Query of a diff between two snapshot ids (specification, "Diff", query parameters). */
 export class DiffQuery extends VerifyQuery {
-  @ApiProperty({ enum: FORMATS, required: false, default: 'rfc6902' })
+  @ApiProperty({ enum: FORMATS, required: false, default: 'rfc6902', description: 'RFC 6902 operations.' })
   @IsOptional()
   @IsIn(FORMATS)
   format?: (typeof FORMATS)[number];

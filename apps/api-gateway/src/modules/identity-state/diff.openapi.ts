@@ -1,20 +1,20 @@
 import { DIFF_ROOTS, HASH_ALGORITHM } from '@iss/domain';
 import { applyDecorators } from '@nestjs/common';
-import { ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import {
   ApiAnswer,
+  ApiConditional,
   ApiErrors,
+  ApiSnapshotParam,
   ApiSubjectParams,
   ApiTenantParam,
   HASH,
   named,
   object,
   type Schema,
-  SUBJECT_TYPE,
+  SUBJECT_REF,
   UUID,
 } from '../../http/openapi';
-import { DiffQuery, VersionDiffQuery } from './diff.dto';
-import { VERDICT } from './snapshot.openapi';
+import { EVIDENCE_REF, VERDICT } from './snapshot.openapi';
 
 const TEXT: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -34,20 +34,7 @@ const OPERATION: Schema = named(
   ),
 );
 
-const EVIDENCE: Schema = {
-  type: ['array', 'null'],
-  items: {
-    ...object(
-      {
-        evidence_id: TEXT,
-        evidence_type: TEXT,
-        role: { type: 'string', enum: ['primary', 'corroborating', 'conflicting'] },
-      },
-      ['role'],
-    ),
-    additionalProperties: true,
-  },
-};
+const EVIDENCE: Schema = { type: ['array', 'null'], items: EVIDENCE_REF };
 
 const HASH_VERDICT: Schema = object({ value: HASH, stored: HASH, valid: VERDICT });
 const CHAIN_FIELDS: Record<string, Schema> = { prev_hash: HASH, valid: VERDICT, depth: COUNT };
@@ -75,14 +62,14 @@ const FIELDS: Record<string, Schema> = {
 };
 const OPTIONAL = ['attribution', 'verification'];
 
-const DIFF = named('Diff', object(FIELDS, OPTIONAL));
+const DIFF = named('DiffResult', object(FIELDS, OPTIONAL));
 const VERSION_DIFF = named(
-  'VersionDiff',
+  'VersionDiffResult',
   object(
     {
-      subject: object({ subject_type: SUBJECT_TYPE, subject_id: TEXT }),
-      from_version: VERSION,
-      to_version: VERSION,
+      subject: SUBJECT_REF,
+      from_version: { ...VERSION, deprecated: true, description: 'Alias of from.snapshot_version.' },
+      to_version: { ...VERSION, deprecated: true, description: 'Alias of to.snapshot_version.' },
       ...FIELDS,
     },
     OPTIONAL,
@@ -114,25 +101,25 @@ const VERSION_EXAMPLE = {
   ...EXAMPLE,
 };
 
+/** Of the texts of these very answers. */
+const ETAG = '"0000000000000000000000000000000000000000000000000000000000000000"';
+const VERSION_ETAG = '"0000000000000000000000000000000000000000000000000000000000000000"';
+
 /** Documents a diff, between two versions of a subject or between two snapshot ids. */
 export function ApiDiff(path: { between: 'versions' | 'ids'; tenant: boolean }): MethodDecorator {
   const isByVersions = path.between === 'versions';
   return applyDecorators(
     ...(path.tenant ? [ApiTenantParam()] : []),
     ...(isByVersions
-      ? [ApiSubjectParams(), ApiQuery({ type: VersionDiffQuery })]
-      : [
-          ApiParam({ name: 'from_snapshot_id', schema: { ...UUID, example: FROM.snapshot_id } }),
-          ApiParam({ name: 'to_snapshot_id', schema: { ...UUID, example: TO.snapshot_id } }),
-          ApiQuery({ type: DiffQuery }),
-        ]),
+      ? [ApiSubjectParams()]
+      : [ApiSnapshotParam(FROM.snapshot_id, 'from_snapshot_id'), ApiSnapshotParam(TO.snapshot_id, 'to_snapshot_id')]),
     ApiAnswer(
       200,
       'What changed. `ops`, applied in order to the included roots of `from`, gives those of `to`.',
       isByVersions ? VERSION_DIFF : DIFF,
       isByVersions ? VERSION_EXAMPLE : EXAMPLE,
     ),
-    ApiResponse({ status: 304, description: 'Unchanged: `If-None-Match` names the current `ETag`.' }),
+    ApiConditional(isByVersions ? VERSION_ETAG : ETAG),
     ApiErrors('validation_error', 'unauthorized', ...(path.tenant ? (['forbidden'] as const) : []), 'not_found'),
   );
 }

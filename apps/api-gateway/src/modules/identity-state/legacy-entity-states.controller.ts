@@ -1,20 +1,21 @@
 import type { JsonValue } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiParam, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { Public } from '../../auth/public.decorator';
 import { JsonBody } from '../../http/json-body';
 import { JsonText } from '../../http/json-text';
-import { ApiAnswer, ApiErrors, ApiRoute } from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiRoute, ApiSnapshotParam } from '../../http/openapi';
 import { UuidParam } from '../../http/path-params';
 import { type RequestTrace, Trace } from '../../http/request-id';
 import { LegacyEntityStateService } from './legacy-entity-state.service';
 import { ApiEntityStateWrite, ENVELOPE_EXAMPLE, ENVELOPE_SCHEMA } from './snapshot.openapi';
 import { snapshotText } from './snapshot.views';
 
-const WHERE = `The path is there in \`local\` and \`development\`, and in \`staging\` and \`production\` only with
-\`LEGACY_ENTITY_STATES=enabled\`, then with a token.`;
+const WHERE =
+  'The path is there in `local` and `development`; in `staging` and `production` only with ' +
+  '`LEGACY_ENTITY_STATES=enabled`, and then it needs a token.';
 
 /** The paths of clients that know no tenants (specification, "Initial state"). Registered only where they are enabled. */
 @ApiTags('Initial state')
@@ -27,8 +28,9 @@ export class LegacyEntityStatesController {
   @Post()
   @Public('legacy_paths_are_public')
   @ApiRoute('Write a snapshot that belongs to the legacy tenant', 'anyone', {
-    description: `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`; a caller with a token must be at least
-\`tenant_editor\` there. Otherwise as \`POST /v1/tenants/{tenant_id}/entity-states\`, which is to be preferred.`,
+    description:
+      `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`; where a token is needed, its caller must be at ` +
+      'least `tenant_editor` there. To be preferred: `POST /v1/tenants/{tenant_id}/entity-states`.',
     deprecated: true,
   })
   @ApiEntityStateWrite()
@@ -43,12 +45,13 @@ export class LegacyEntityStatesController {
   @Get(':snapshot_id')
   @Public('legacy_paths_are_public')
   @ApiRoute('Read a stored envelope by its snapshot_id', 'anyone', {
-    description: `${WHERE} Without a token: snapshots of the tenant \`LEGACY_TENANT_ID\` only. With one: those too that
-the caller may read by id, as member of the owner or by a grant with \`read_snapshot_by_id\`. Any other is 404.
-\`GET /v1/snapshots/{snapshot_id}\` is to be preferred.`,
+    description:
+      `${WHERE} Where it needs none, it shows the snapshots of the tenant \`LEGACY_TENANT_ID\` to anyone. A caller with a ` +
+      'token also gets what it may read by id: as member of the owner, or by a grant with `read_snapshot_by_id`. Any ' +
+      'other is 404. To be preferred: `GET /v1/snapshots/{snapshot_id}`.',
     deprecated: true,
   })
-  @ApiParam({ name: 'snapshot_id', schema: { type: 'string', format: 'uuid' }, example: ENVELOPE_EXAMPLE.snapshot_id })
+  @ApiSnapshotParam(ENVELOPE_EXAMPLE.snapshot_id)
   @ApiAnswer(200, 'The envelope as it is stored.', ENVELOPE_SCHEMA, ENVELOPE_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'not_found')
   async read(

@@ -1,6 +1,6 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { ApiResponse } from '@nestjs/swagger';
 import {
   ApiAnswer,
   ApiErrors,
@@ -10,13 +10,14 @@ import {
   named,
   object,
   type Schema,
+  SUBJECT_REF,
   SUBJECT_TYPE,
   TIMESTAMP,
   UUID,
 } from '../../http/openapi';
 import { listExample, listFields, listSchema } from '../../http/paging';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/snapshot-header.view';
-import { ChainProofQuery, HistoryQuery, ORDERS } from './snapshot.dto';
+import { ORDERS } from './snapshot.dto';
 import { SNAPSHOT_EXAMPLE, SNAPSHOT_SCHEMA, VERDICT } from './snapshot.openapi';
 
 const TEXT: Schema = { type: 'string' };
@@ -42,7 +43,7 @@ const CHAIN_PROOF: Schema = named(
     subject_type: SUBJECT_TYPE,
     subject_id: TEXT,
     chain_valid: { ...VERDICT, description: 'Of all items of the page.' },
-    chain: { type: 'array', items: CHAIN_ITEM, description: 'The same as `items`.' },
+    chain: { type: 'array', items: CHAIN_ITEM, deprecated: true, description: 'Alias of items.' },
     ...listFields(CHAIN_ITEM, ORDERS),
   }),
 );
@@ -59,7 +60,7 @@ const CHAIN_PROOF_EXAMPLE = {
 const EXPORT: Schema = named(
   'Export',
   object({
-    subject: object({ subject_type: SUBJECT_TYPE, subject_id: TEXT }),
+    subject: SUBJECT_REF,
     canonicalization_method: { type: 'string', const: CANONICALIZATION_METHOD },
     hash_algorithm: { type: 'string', const: HASH_ALGORITHM },
     snapshots: { type: 'array', items: SNAPSHOT_SCHEMA, description: 'Ascending by `snapshot_version`.' },
@@ -90,7 +91,6 @@ export function ApiHistory(form: Form, defaultLimit: number): MethodDecorator {
   const item = form.tenant ? SNAPSHOT_HEADER_EXAMPLE : SNAPSHOT_EXAMPLE;
   return applyDecorators(
     subjectPath(form),
-    ApiQuery({ type: HistoryQuery }),
     ApiAnswer(200, 'The snapshots.', listSchema(SNAPSHOT_SCHEMA, ORDERS), listExample([item], defaultLimit, 'desc')),
   );
 }
@@ -99,7 +99,6 @@ export function ApiHistory(form: Form, defaultLimit: number): MethodDecorator {
 export function ApiChainProof(form: Form): MethodDecorator {
   return applyDecorators(
     subjectPath(form),
-    ApiQuery({ type: ChainProofQuery }),
     ApiAnswer(200, 'The links of the chain, recomputed.', CHAIN_PROOF, CHAIN_PROOF_EXAMPLE),
   );
 }

@@ -12,7 +12,7 @@ import { QueryOf } from '../../http/query';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { ApiChainProof, ApiHistory } from './lineage.openapi';
 import { chainItemView, type ChainProofView, chainProofView, historyTexts } from './lineage.views';
-import { ChainProofQuery, HistoryQuery, verifyOptions } from './snapshot.dto';
+import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from './snapshot.dto';
 import { SnapshotListService } from './snapshot-list.service';
 import type { View } from './snapshot.views';
 
@@ -25,8 +25,6 @@ const HISTORY_PAGE: PageLimits = { default: 50, max: ({ historyPage }) => histor
 const TENANT_SNAPSHOTS_PAGE: PageLimits = { default: 20, max: ({ historyPage }) => Math.min(100, historyPage) };
 const CHAIN_PROOF_PAGE: PageLimits = { default: 50, max: ({ chainProofPage }) => chainProofPage };
 
-const LIMIT = '`limit`: 1 to 200, default 50.';
-
 /** Lists of a subject's snapshots; each global form has its tenant-scoped twin behind the same handler. */
 @ApiTags('Snapshot reads')
 @ApiBearerAuth()
@@ -38,12 +36,12 @@ export class SnapshotListsController {
   ) {}
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute("List a subject's snapshots", RULES.readLineage, { description: '`limit`: 1 to 100, default 20.' })
+  @ApiRoute("List a subject's snapshots", RULES.readLineage)
   @ApiHistory({ tenant: true }, 20)
   snapshotsForTenant(
     @TenantIdParam() tenantId: string,
     @SubjectParam() subject: Subject,
-    @QueryOf(HistoryQuery) query: HistoryQuery,
+    @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
     @PageOf(TENANT_SNAPSHOTS_PAGE) paging: Paging,
     @CurrentPrincipal() principal: Principal,
   ): Promise<TextStream> {
@@ -51,12 +49,12 @@ export class SnapshotListsController {
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
-  @ApiRoute('The same as `/snapshots`', RULES.readLineage, { description: LIMIT, deprecated: true })
+  @ApiRoute('The same as `/snapshots`', RULES.readLineage, { deprecated: true })
   @ApiHistory({ tenant: true }, 50)
   historyForTenant(
     @TenantIdParam() tenantId: string,
     @SubjectParam() subject: Subject,
-    @QueryOf(HistoryQuery) query: HistoryQuery,
+    @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
     @PageOf(HISTORY_PAGE) paging: Paging,
     @CurrentPrincipal() principal: Principal,
   ): Promise<TextStream> {
@@ -65,9 +63,7 @@ export class SnapshotListsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/history')
-  @ApiRoute("List a subject's snapshots, for any tenant of the caller that may", RULES.readLineage, {
-    description: LIMIT,
-  })
+  @ApiRoute("List a subject's snapshots, for any tenant of the caller that may", RULES.readLineage)
   @ApiHistory({ tenant: false }, 50)
   historyForAny(
     @SubjectParam() subject: Subject,
@@ -80,7 +76,7 @@ export class SnapshotListsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute('The same as `/history`', RULES.readLineage, { description: LIMIT, deprecated: true })
+  @ApiRoute('The same as `/history`', RULES.readLineage, { deprecated: true })
   @ApiHistory({ tenant: false }, 50)
   snapshotsForAny(
     @SubjectParam() subject: Subject,
@@ -92,7 +88,7 @@ export class SnapshotListsController {
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute("Prove a subject's chain", RULES.readLineage, { description: LIMIT })
+  @ApiRoute("Prove a subject's chain", RULES.readLineage)
   @ApiChainProof({ tenant: true })
   chainProofForTenant(
     @TenantIdParam() tenantId: string,
@@ -106,7 +102,7 @@ export class SnapshotListsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute("Prove a subject's chain, for any tenant of the caller that may", RULES.readLineage, { description: LIMIT })
+  @ApiRoute("Prove a subject's chain, for any tenant of the caller that may", RULES.readLineage)
   @ApiChainProof({ tenant: false })
   chainProofForAny(
     @SubjectParam() subject: Subject,

@@ -47,17 +47,13 @@ export class ChainProofQuery extends PageQuery {
   order?: Order;
 }
 
-/** Query of a history. */
-export class HistoryQuery extends IntersectionType(ChainProofQuery, VerifyQuery) {
-  @ApiProperty({
-    enum: VIEWS,
-    required: false,
-    description:
-      '`header` omits the envelope. Default: `full` in the global forms, `header` in the tenant-scoped ones.',
-  })
-  @IsOptional()
-  @IsIn(VIEWS)
-  view?: View;
+/** Query of a history in its global form. */
+export class HistoryQuery extends IntersectionType(ChainProofQuery, SnapshotQuery) {}
+
+/** Query of a history in its tenant-scoped form, which shows headers unless asked otherwise. */
+export class TenantHistoryQuery extends HistoryQuery {
+  @ApiProperty({ default: 'header' })
+  override view?: View;
 }
 
 /** What is to be verified. Throws `validation_error` for a depth above the server's maximum. */

@@ -1,21 +1,25 @@
 import { applyDecorators } from '@nestjs/common';
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
-import { ApiBody, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { ApiBody } from '@nestjs/swagger';
 import {
   ApiAnswer,
+  ApiConditional,
   ApiErrors,
+  ApiPathParam,
+  ApiSnapshotParam,
   ApiSubjectParams,
   ApiTenantParam,
   HASH,
   named,
   object,
   type Schema,
+  SUBJECT_ID,
+  SUBJECT_REF,
   SUBJECT_TYPE,
   TIMESTAMP,
   UUID,
 } from '../../http/openapi';
 import { SNAPSHOT_HEADER_EXAMPLE, SNAPSHOT_HEADER_FIELDS } from '../../http/snapshot-header.view';
-import { SnapshotQuery, VerifyQuery } from './snapshot.dto';
 
 const TEXT: Schema = { type: 'string' };
 
@@ -25,23 +29,54 @@ const openObject = (...fields: Parameters<typeof object>): Schema => ({
   additionalProperties: true,
 });
 
-const EVIDENCE: Schema = openObject(
-  {
-    evidence_id: TEXT,
-    evidence_type: TEXT,
-    source: TEXT,
-    captured_at: TIMESTAMP,
-    retrieved_at: TIMESTAMP,
-    hash: openObject({ alg: TEXT, value: TEXT }),
-    locator: TEXT,
-    notes: TEXT,
-  },
-  ['retrieved_at', 'hash', 'locator', 'notes'],
+const EVIDENCE: Schema = named(
+  'Evidence',
+  openObject(
+    {
+      evidence_id: TEXT,
+      evidence_type: TEXT,
+      source: TEXT,
+      captured_at: TIMESTAMP,
+      retrieved_at: TIMESTAMP,
+      hash: openObject({ alg: TEXT, value: TEXT }),
+      locator: TEXT,
+      notes: TEXT,
+    },
+    ['retrieved_at', 'hash', 'locator', 'notes'],
+  ),
 );
 
-const AUDIT: Schema = openObject(
-  { created_by: TEXT, created_at: TIMESTAMP, source: TEXT, request_id: TEXT, correlation_id: TEXT },
-  ['request_id', 'correlation_id'],
+export const EVIDENCE_REF: Schema = named(
+  'EvidenceRef',
+  openObject(
+    {
+      evidence_id: TEXT,
+      evidence_type: TEXT,
+      role: { type: 'string', enum: ['primary', 'corroborating', 'conflicting'] },
+    },
+    ['role'],
+  ),
+);
+
+const AUDIT: Schema = named(
+  'Audit',
+  openObject({ created_by: TEXT, created_at: TIMESTAMP, source: TEXT, request_id: TEXT, correlation_id: TEXT }, [
+    'request_id',
+    'correlation_id',
+  ]),
+);
+
+export const PATCH_OPERATION: Schema = named(
+  'PatchOperation',
+  openObject(
+    {
+      op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+      path: { ...TEXT, description: 'RFC 6901 JSON Pointer into the envelope.' },
+      from: { ...TEXT, description: 'For `move` and `copy`.' },
+      value: { description: 'For `add`, `replace` and `test`: any JSON.' },
+    },
+    ['from', 'value'],
+  ),
 );
 
 export const ENVELOPE_SCHEMA: Schema = named(
@@ -52,7 +87,7 @@ export const ENVELOPE_SCHEMA: Schema = named(
       snapshot_id: UUID,
       snapshot_version: { type: 'integer', minimum: 1 },
       generated_at: TIMESTAMP,
-      subject: openObject({ subject_type: SUBJECT_TYPE, subject_id: { type: 'string', minLength: 1, maxLength: 512 } }),
+      subject: openObject({ subject_type: SUBJECT_TYPE, subject_id: SUBJECT_ID }),
       attributes: { type: 'object', additionalProperties: true },
       evidence: { type: 'array', items: EVIDENCE },
       audit: AUDIT,
@@ -60,19 +95,12 @@ export const ENVELOPE_SCHEMA: Schema = named(
         type: 'object',
         additionalProperties: {
           type: 'array',
-          items: openObject(
-            {
-              evidence_id: TEXT,
-              evidence_type: TEXT,
-              role: { type: 'string', enum: ['primary', 'corroborating', 'conflicting'] },
-            },
-            ['role'],
-          ),
+          items: EVIDENCE_REF,
         },
       },
       diff: openObject({
         format: { type: 'string', const: 'rfc6902' },
-        ops: { type: 'array', items: { type: 'object' } },
+        ops: { type: 'array', items: PATCH_OPERATION },
       }),
     },
     ['attribute_paths', 'diff'],
@@ -130,7 +158,7 @@ const SUMMARY_SCHEMA: Schema = named(
   'SubjectState',
   object(
     {
-      subject: object({ subject_type: SUBJECT_TYPE, subject_id: TEXT }),
+      subject: SUBJECT_REF,
       current_snapshot: object({
         snapshot_id: UUID,
         snapshot_version: { type: 'integer', minimum: 1 },
@@ -188,9 +216,9 @@ const PATHS = {
   latest: [ApiSubjectParams()],
   version: [
     ApiSubjectParams(),
-    ApiParam({ name: 'snapshot_version', schema: { type: 'integer', minimum: 1 }, example: snapshot_version }),
+    ApiPathParam('snapshot_version', 'A version of the subject.', { type: 'integer', minimum: 1 }, snapshot_version),
   ],
-  id: [ApiParam({ name: 'snapshot_id', schema: { type: 'string', format: 'uuid' }, example: snapshot_id })],
+  id: [ApiSnapshotParam(snapshot_id)],
 };
 
 /** Documents a read of one snapshot: by what it is named, in which form, and what is shown of it. */
@@ -200,9 +228,8 @@ export function ApiSnapshotRead(
   shown: 'snapshot' | 'summary' | 'proof' = 'snapshot',
 ): MethodDecorator {
   const shows = {
-    snapshot: [ApiQuery({ type: SnapshotQuery }), ApiAnswer(200, 'The snapshot.', SNAPSHOT_SCHEMA, SNAPSHOT_EXAMPLE)],
+    snapshot: [ApiAnswer(200, 'The snapshot.', SNAPSHOT_SCHEMA, SNAPSHOT_EXAMPLE)],
     summary: [
-      ApiQuery({ type: VerifyQuery }),
       ApiAnswer(200, 'The current state of the subject.', SUMMARY_SCHEMA, SUMMARY_EXAMPLE),
     ],
     proof: [ApiAnswer(200, 'The hashes of the snapshot, and how they were made.', PROOF_SCHEMA, PROOF_EXAMPLE)],
@@ -211,7 +238,7 @@ export function ApiSnapshotRead(
     ...(form === 'tenant' ? [ApiTenantParam()] : []),
     ...PATHS[by],
     ...shows[shown],
-    ApiResponse({ status: 304, description: 'Unchanged: `If-None-Match` names the current `ETag`.' }),
+    ApiConditional(`"${envelope_hash}.${shown === 'snapshot' ? 'full' : shown}"`),
     ApiErrors('validation_error', 'unauthorized', ...(form === 'tenant' ? (['forbidden'] as const) : []), 'not_found'),
   );
 }

@@ -4,6 +4,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Allow, IsDefined, IsIn, IsInt, IsOptional, IsUUID, Matches, Max, Min, ValidateIf } from 'class-validator';
 import { nameSent, oneOf } from '../../http/aliases';
 import { PageQuery } from '../../http/paging';
+import { PATCH_OPERATION } from './snapshot.openapi';
 import type { Proposal } from './update.service';
 
 const MAX_VERSION = 2_147_483_647;
@@ -18,9 +19,17 @@ const Text = (max: number): PropertyDecorator =>
 
 const patchOps = {
   type: 'array',
-  items: { type: 'object' },
+  items: PATCH_OPERATION,
   example: [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Holding AG' }],
 } satisfies ApiPropertyOptions;
+const text = { type: 'string', required: false, nullable: true, minLength: 1 } as const;
+const requestId = {
+  ...text,
+  maxLength: 128,
+  description: 'The same id again answers the first proposal.',
+  example: 'req-0001',
+} satisfies ApiPropertyOptions;
+const initiator = { ...text, maxLength: 512 } satisfies ApiPropertyOptions;
 
 /** Body of a proposal on the tenant-level path (specification, "Updates", variant A), with every alias. */
 export class ProposeUpdateBody {
@@ -55,17 +64,17 @@ export class ProposeUpdateBody {
   @Allow()
   ops?: JsonValue;
 
-  @ApiProperty({ required: false, description: 'The same id again answers the first proposal.', example: 'req-0001' })
+  @ApiProperty(requestId)
   @IsOptional()
   @Text(128)
   request_id?: string | null;
 
-  @ApiProperty({ required: false, example: 'registry-sync' })
+  @ApiProperty({ ...initiator, example: 'registry-sync' })
   @IsOptional()
   @Text(512)
   initiated_by?: string | null;
 
-  @ApiProperty({ required: false, deprecated: true, description: 'Alias of initiated_by.' })
+  @ApiProperty({ ...initiator, deprecated: true, description: 'Alias of initiated_by.' })
   @IsOptional()
   @Text(512)
   initiator?: string | null;
@@ -87,7 +96,7 @@ export class ProposeSubjectUpdateBody {
   @IsDefined()
   patch_ops: JsonValue;
 
-  @ApiProperty({ required: false, description: 'The same id again answers the first proposal.', example: 'req-0001' })
+  @ApiProperty(requestId)
   @IsOptional()
   @Text(128)
   request_id?: string | null;
@@ -95,7 +104,7 @@ export class ProposeSubjectUpdateBody {
 
 /** Query of the lists of updates. */
 export class UpdateListQuery extends PageQuery {
-  @ApiProperty({ enum: UPDATE_STATUSES, required: false, description: 'Absent: in every state.' })
+  @ApiProperty({ enum: UPDATE_STATUSES, required: false, example: 'proposed', description: 'Absent: in every state.' })
   @IsOptional()
   @IsIn(UPDATE_STATUSES)
   status?: UpdateStatus;

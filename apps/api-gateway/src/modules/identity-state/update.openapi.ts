@@ -1,8 +1,10 @@
+import { UPDATE_STATUSES } from '@iss/persistence';
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiBody, ApiParam, ApiQuery } from '@nestjs/swagger';
+import { ApiBody } from '@nestjs/swagger';
 import {
   ApiAnswer,
   ApiErrors,
+  ApiPathParam,
   ApiSubjectParams,
   ApiTenantParam,
   HASH,
@@ -14,8 +16,8 @@ import {
   UUID,
 } from '../../http/openapi';
 import { listExample, listSchema } from '../../http/paging';
-import { ENVELOPE_EXAMPLE, ENVELOPE_SCHEMA } from './snapshot.openapi';
-import { UpdateListQuery } from './update.dto';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/snapshot-header.view';
+import { ENVELOPE_EXAMPLE, ENVELOPE_SCHEMA, PATCH_OPERATION } from './snapshot.openapi';
 
 const TEXT: Schema = { type: 'string' };
 const OPTIONAL_TEXT: Schema = { type: ['string', 'null'] };
@@ -31,8 +33,8 @@ const UPDATE_SCHEMA: Schema = named(
     subject_id: TEXT,
     base_snapshot_id: UUID,
     base_snapshot_version: { type: 'integer', minimum: 1 },
-    patch_ops: { type: 'array', items: { type: 'object' } },
-    status: { type: 'string', enum: ['proposed', 'applied', 'withdrawn'] },
+    patch_ops: { type: 'array', items: PATCH_OPERATION },
+    status: { type: 'string', enum: UPDATE_STATUSES },
     request_id: OPTIONAL_TEXT,
     initiated_by: OPTIONAL_TEXT,
     proposed_by: TEXT,
@@ -43,7 +45,7 @@ const UPDATE_SCHEMA: Schema = named(
   }),
 );
 
-const UPDATE_EXAMPLE = {
+export const UPDATE_EXAMPLE = {
   update_id: '0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2',
   subject_type: 'organization',
   subject_id: 'acme-corp',
@@ -74,10 +76,10 @@ const APPLIED_EXAMPLE = {
   snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e',
   snapshot_version: 2,
   envelope_hash: '1f2e3d4c5b6a79880f1e2d3c4b5a69780f1e2d3c4b5a69780f1e2d3c4b5a6978',
-  prev_hash: 'b1a0c7f5d7a3c5a7c7d3a9a4ec0f8f9fb7f6dc2d1d0f0b8e3d9a5d0c4b1f2e3a',
+  prev_hash: SNAPSHOT_HEADER_EXAMPLE.envelope_hash,
 };
 
-const APPLIED_ENVELOPE_EXAMPLE = {
+export const APPLIED_ENVELOPE_EXAMPLE = {
   ...ENVELOPE_EXAMPLE,
   snapshot_id: APPLIED_EXAMPLE.snapshot_id,
   snapshot_version: 2,
@@ -106,7 +108,7 @@ const ApiFamilyParams = (family: Family): MethodDecorator =>
 const ApiUpdateParams = (family: Family): MethodDecorator =>
   applyDecorators(
     ApiFamilyParams(family),
-    ApiParam({ name: 'update_id', schema: { type: 'string', format: 'uuid' }, example: UPDATE_EXAMPLE.update_id }),
+    ApiPathParam('update_id', 'An update of the tenant.', UUID, UPDATE_EXAMPLE.update_id),
   );
 
 /** Documents a proposal in either path family. */
@@ -141,7 +143,6 @@ export function ApiUpdatePropose(family: Family, body: Type<object>): MethodDeco
 export const ApiUpdateList = (family: Family): MethodDecorator =>
   applyDecorators(
     ApiFamilyParams(family),
-    ApiQuery({ type: UpdateListQuery }),
     ApiAnswer(200, 'A page of updates.', listSchema(UPDATE_SCHEMA), listExample([UPDATE_EXAMPLE], 50)),
     ApiErrors('validation_error', 'unauthorized', 'forbidden'),
   );

@@ -28,6 +28,7 @@ import { type GatewaySettings, SETTINGS } from '../../settings';
 export interface Writer {
   principalId: string;
   requestId: string;
+  traceparent: string;
 }
 
 export interface NewRefreshRequest {
@@ -60,7 +61,7 @@ export class RefreshRequestService {
         requestedPaths: requirePaths(request.requestedPaths, this.settings.limits.requestedPaths),
         expiresAt: requireFuture(request.expiresAt),
       },
-      (made, tenantId) => toEvent('refresh_request.created', made, tenantId, writer.requestId),
+      (made, tenantId) => toEvent('refresh_request.created', made, tenantId, writer),
     );
     if (outcome.kind === 'refused') {
       requireAccess(outcome.facts, RULES.requestRefresh);
@@ -110,7 +111,7 @@ export class RefreshRequestService {
     const outcome = await this.requests.fulfil(
       { ...subject, refreshRequestId, principalId: writer.principalId },
       snapshotId,
-      (made, tenantId) => toEvent('refresh_request.fulfilled', made, tenantId, writer.requestId),
+      (made, tenantId) => toEvent('refresh_request.fulfilled', made, tenantId, writer),
     );
     if (outcome.kind === 'written') {
       if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
@@ -131,12 +132,12 @@ function toEvent(
   eventType: 'refresh_request.created' | 'refresh_request.fulfilled',
   request: RefreshRequestRecord,
   tenantId: string,
-  requestId: string,
+  { requestId, traceparent }: Writer,
 ): EventToWrite {
   const id = newEventId();
   const data = refreshRequestData(request);
   const eventBody = buildEventBody({ id, type: eventType, createdAt: new Date(), tenantId, data });
-  return { eventId: uuidOfEvent(id), tenantId, eventType, eventBody, requestId };
+  return { eventId: uuidOfEvent(id), tenantId, eventType, eventBody, requestId, traceparent };
 }
 
 /** The paths in the order in which they came, each once. */

@@ -1,6 +1,6 @@
 import { type RefreshRequestData, refreshRequestData } from '@iss/domain';
 import { REFRESH_ORIGINS, REFRESH_STATUSES, type RefreshRequestRecord } from '@iss/persistence';
-import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/openapi';
+import { named, object, type Schema, SUBJECT_REF, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/openapi';
 
 /** What events carry, with both names of each field, and the message, which they don't carry. */
 export interface RefreshRequestView extends RefreshRequestData {
@@ -22,7 +22,7 @@ export const REFRESH_REQUEST = named(
   object({
     refresh_request_id: UUID,
     request_id: alias(UUID, 'refresh_request_id'),
-    subject: object({ subject_type: SUBJECT_TYPE, subject_id: TEXT }),
+    subject: SUBJECT_REF,
     subject_type: alias(SUBJECT_TYPE, 'subject.subject_type'),
     subject_id: alias(TEXT, 'subject.subject_id'),
     requesting_tenant_id: TEXT,

@@ -1,11 +1,11 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { oneOf } from '../../http/aliases';
 import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiRoute, ApiSubjectParams, object, UUID } from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiSubjectParams, object, UUID } from '../../http/openapi';
 import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/paging';
 import { SubjectParam, UuidParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
@@ -24,7 +24,7 @@ const WRAPPED = object({ refresh_request: REFRESH_REQUEST });
 const ID = 'refresh_request_id';
 
 const ApiRequestParam = (): MethodDecorator =>
-  ApiParam({ name: ID, schema: UUID, example: REFRESH_REQUEST_EXAMPLE.refresh_request_id });
+  ApiPathParam(ID, 'A refresh request of the subject.', UUID, REFRESH_REQUEST_EXAMPLE.refresh_request_id);
 
 @ApiTags('Refresh requests')
 @ApiBearerAuth()
@@ -56,10 +56,10 @@ export class RefreshRequestsController {
   async create(
     @SubjectParam() subject: { subjectType: string; subjectId: string },
     @CurrentPrincipal() { principalId }: Principal,
-    @Trace() { requestId }: RequestTrace,
+    @Trace() { requestId, traceparent }: RequestTrace,
     @JsonBody(CreateRefreshRequestBody) body: CreateRefreshRequestBody,
   ): Promise<{ refresh_request: RefreshRequestView }> {
-    const request = await this.requests.create({ principalId, requestId }, subject, {
+    const request = await this.requests.create({ principalId, requestId, traceparent }, subject, {
       requestingTenantId: body.requesting_tenant_id,
       reasonCode: body.reason_code ?? null,
       message: body.message ?? null,
@@ -133,11 +133,16 @@ export class RefreshRequestsController {
     @SubjectParam() subject: { subjectType: string; subjectId: string },
     @UuidParam({ name: ID }) refreshRequestId: string,
     @CurrentPrincipal() { principalId }: Principal,
-    @Trace() { requestId }: RequestTrace,
+    @Trace() { requestId, traceparent }: RequestTrace,
     @JsonBody(FulfilRefreshRequestBody) body: FulfilRefreshRequestBody,
   ): Promise<{ refresh_request: RefreshRequestView }> {
     const snapshotId = oneOf(body, ['resolved_snapshot_id', 'snapshot_id']) ?? undefined;
-    const request = await this.requests.fulfil({ principalId, requestId }, subject, refreshRequestId, snapshotId);
+    const request = await this.requests.fulfil(
+      { principalId, requestId, traceparent },
+      subject,
+      refreshRequestId,
+      snapshotId,
+    );
     return { refresh_request: refreshRequestView(request) };
   }
 }

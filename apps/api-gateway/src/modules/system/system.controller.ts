@@ -1,22 +1,30 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
 import { AuthGuard } from '../../auth/auth.guard';
 import { Public } from '../../auth/public.decorator';
-import { ApiAnswer, ApiErrors, object, type Schema, TIMESTAMP } from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiRoute, named, object, type Schema, TIMESTAMP } from '../../http/openapi';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { type Meta, readMeta } from './meta';
 import { type GatewayReadiness, ReadinessService } from './readiness.service';
 
 const TEXT: Schema = { type: 'string' };
-const CHECK: Schema = object({ status: { type: 'string', enum: ['ok', 'degraded', 'failed'] }, detail: TEXT }, [
-  'detail',
-]);
-const READINESS: Schema = object({
-  status: { type: 'string', enum: ['ready', 'not_ready'] },
-  checks: object({ database: CHECK, migrations: CHECK, queue: CHECK, outbox: CHECK }),
-});
+const CHECK: Schema = named(
+  'Check',
+  object({ status: { type: 'string', enum: ['ok', 'degraded', 'failed'] }, detail: TEXT }, ['detail']),
+);
+const READINESS: Schema = named(
+  'Readiness',
+  object({
+    status: { type: 'string', enum: ['ready', 'not_ready'] },
+    checks: object({ database: CHECK, migrations: CHECK, queue: CHECK, outbox: CHECK }),
+  }),
+);
+const META: Schema = named(
+  'Meta',
+  object({ service: TEXT, ts: TIMESTAMP, version: TEXT, node: TEXT, env: TEXT, gitSha: TEXT, builtAt: TIMESTAMP }),
+);
 const ALL_OK = {
   database: { status: 'ok' },
   migrations: { status: 'ok' },
@@ -37,15 +45,15 @@ export class SystemController {
 
   @Get('health')
   @Public()
-  @ApiOperation({ summary: 'Liveness: says only that the process lives' })
-  @ApiAnswer(200, 'Alive.', object({ status: TEXT }), { status: 'ok' })
+  @ApiRoute('Liveness: says only that the process lives', 'anyone')
+  @ApiAnswer(200, 'Alive.', named('Health', object({ status: { type: 'string', const: 'ok' } })), { status: 'ok' })
   health(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
   @Get('v1/ops/readiness')
   @Public()
-  @ApiOperation({ summary: 'Readiness: each dependency; 503 when requests should go elsewhere' })
+  @ApiRoute('Readiness: each dependency; 503 when requests should go elsewhere', 'anyone')
   @ApiAnswer(200, 'Ready.', READINESS, { status: 'ready', checks: ALL_OK })
   @ApiAnswer(503, 'Not ready.', READINESS, {
     status: 'not_ready',
@@ -59,11 +67,11 @@ export class SystemController {
 
   @Get('v1/meta')
   @Public()
-  @ApiOperation({ summary: 'What runs here. Needs a token where META_REQUIRES_AUTH is true' })
+  @ApiRoute('What runs here', 'anyone', { description: 'Unless `META_REQUIRES_AUTH` is true: then it takes a token.' })
   @ApiAnswer(
     200,
     'Version and environment.',
-    object({ service: TEXT, ts: TIMESTAMP, version: TEXT, node: TEXT, env: TEXT, gitSha: TEXT, builtAt: TIMESTAMP }),
+    META,
     {
       service: 'identity-state-service',
       ts: '2026-01-15T09:00:00.000Z',

@@ -68,5 +68,14 @@ const CAROL: MembershipEntity = {
   createdAt: new Date('2026-01-15T09:00:00Z'),
 };
 
+const ALICE: MembershipEntity = {
+  ...CAROL,
+  principalId: 'oidc:dev#alice',
+  tenancyRole: 'account_admin',
+  role: 'tenant_owner',
+  allowCounterpartyAccess: false,
+};
+
 export const MEMBER_EXAMPLE = memberView(CAROL);
+export const OWNER_EXAMPLE = principalView(ALICE);
 export const PRINCIPAL_EXAMPLE = principalView(CAROL);

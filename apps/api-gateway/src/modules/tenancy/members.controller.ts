@@ -1,12 +1,12 @@
 import { applyDecorators, Controller, Delete, Get, HttpCode, Put } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiRoute, ApiTenantParam } from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiTenantParam } from '../../http/openapi';
 import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
-import { PrincipalIdParam, TenantIdParam } from '../../http/path-params';
+import { PRINCIPAL_ID, PrincipalIdParam, TenantIdParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
 import { PutMemberBody, PutPrincipalBody } from './member.dto';
 import { MemberService } from './member.service';
@@ -15,6 +15,7 @@ import {
   MEMBER_EXAMPLE,
   type MemberView,
   memberView,
+  OWNER_EXAMPLE,
   PRINCIPAL,
   PRINCIPAL_EXAMPLE,
   type PrincipalView,
@@ -23,12 +24,12 @@ import {
 import { requireAField } from './partial-body';
 
 const ApiPrincipalParam = (): MethodDecorator =>
-  ApiParam({
-    name: 'principal_id',
-    schema: { type: 'string' },
-    description: 'Percent-encoded: `:` as `%3A`, `#` as `%23`.',
-    example: 'oidc:dev#carol',
-  });
+  ApiPathParam(
+    'principal_id',
+    'A principal; percent-encoded: `:` as `%3A`, `#` as `%23`.',
+    { type: 'string', pattern: PRINCIPAL_ID.source },
+    'oidc:dev#carol',
+  );
 
 const ApiUpsertErrors = (): MethodDecorator =>
   applyDecorators(
@@ -107,8 +108,7 @@ export class MembersController {
   @Get('principals')
   @ApiRoute("The tenant's principals, removed ones included, by principal_id", RULES.readMembers)
   @ApiTenantParam()
-  @ApiQuery({ type: PageQuery })
-  @ApiAnswer(200, 'One page.', listSchema(PRINCIPAL), listExample([PRINCIPAL_EXAMPLE], 200))
+  @ApiAnswer(200, 'One page.', listSchema(PRINCIPAL), listExample([OWNER_EXAMPLE, PRINCIPAL_EXAMPLE], 200))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async listPrincipals(
     @TenantIdParam() tenantId: string,

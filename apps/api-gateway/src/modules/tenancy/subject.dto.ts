@@ -5,7 +5,7 @@ import { PageQuery } from '../../http/paging';
 
 /** Query of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
 export class SubjectListQuery extends PageQuery {
-  @ApiProperty({ enum: SUBJECT_TYPES, required: false, description: 'Absent: of every type.' })
+  @ApiProperty({ enum: SUBJECT_TYPES, required: false, example: 'organization', description: 'Absent: of every type.' })
   @IsOptional()
   @IsIn(SUBJECT_TYPES)
   subject_type?: SubjectType;

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiBearerAuth, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
@@ -29,7 +29,6 @@ export class SubjectsController {
   @Get()
   @ApiRoute('Subjects that the tenant owns, by type and id', RULES.readSubjects)
   @ApiTenantParam()
-  @ApiQuery({ type: SubjectListQuery })
   @ApiAnswer(200, 'One page.', listSchema(SUBJECT), listExample([SUBJECT_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async list(

@@ -67,14 +67,14 @@ export class PatchTenantBody {
 
 /** Query of `GET /v1/tenants/{tenant_id}/usage`. */
 export class UsageQuery {
-  @ApiProperty({ required: false, example: '2026-01-01', description: 'ISO 8601, with a timezone, or a UTC date.' })
+  @ApiProperty({ required: false, example: '2026-01-15', description: 'ISO 8601, with a timezone, or a UTC date.' })
   @IfGiven()
   @IsString()
   from?: string;
 
   @ApiProperty({
     required: false,
-    example: '2026-01-31',
+    example: '2026-01-16',
     description: 'ISO 8601, with a timezone, or a UTC date, then to the end of that day.',
   })
   @IfGiven()

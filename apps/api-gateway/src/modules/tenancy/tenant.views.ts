@@ -114,7 +114,7 @@ export const USAGE_EXAMPLE = usageView(
   'acme',
   { from: new Date('2026-01-15T00:00:00Z'), to: new Date('2026-01-16T23:59:59.999Z') },
   [
-    { date: '2026-01-15', snapshotWrites: 2 },
+    { date: '2026-01-15', snapshotWrites: 1 },
     { date: '2026-01-16', snapshotWrites: 0 },
   ],
 );

@@ -1,5 +1,5 @@
 import { Controller, Get, Patch, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
@@ -62,7 +62,6 @@ export class TenantsController {
   @ApiRoute("The caller's tenants, with its role in each", 'any_principal', {
     description: 'Those in which the caller is an active member, by `tenant_id`.',
   })
-  @ApiQuery({ type: PageQuery })
   @ApiAnswer(200, 'One page.', listSchema(TENANT_ITEM), listExample([TENANT_ITEM_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized')
   async list(
@@ -109,7 +108,6 @@ export class TenantsController {
       'One row for every UTC day that the window touches, zeros included; both bounds are counted. Send both or neither: without them the window is the 30 days before now. At most 366 days.',
   })
   @ApiTenantParam()
-  @ApiQuery({ type: UsageQuery })
   @ApiAnswer(200, 'The usage.', USAGE, USAGE_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async usage(

@@ -1,10 +1,10 @@
 import { applyDecorators, Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiRoute, ApiTenantParam, object, UUID } from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiTenantParam, object, UUID } from '../../http/openapi';
 import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
 import { TenantIdParam, UuidParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
@@ -27,7 +27,7 @@ const WRAPPED = object({ transfer_offer: TRANSFER_OFFER });
 const ApiOfferParams = (): MethodDecorator =>
   applyDecorators(
     ApiTenantParam(),
-    ApiParam({ name: 'offer_id', schema: UUID, example: TRANSFER_OFFER_EXAMPLE.transfer_offer_id }),
+    ApiPathParam('offer_id', 'A transfer offer.', UUID, TRANSFER_OFFER_EXAMPLE.transfer_offer_id),
   );
 
 const OfferIdParam = (): ParameterDecorator => UuidParam({ name: 'offer_id' });
@@ -46,7 +46,11 @@ export class TransferOffersController {
   @ApiTenantParam()
   @ApiBody({
     type: CreateTransferOfferBody,
-    examples: { carol: { value: { to_principal_id: 'oidc:dev#carol', message: 'Over to you.' } } },
+    examples: {
+      carol: {
+        value: { to_principal_id: 'oidc:dev#carol', message: 'Over to you.', expires_at: '2099-01-01T00:00:00Z' },
+      },
+    },
   })
   @ApiAnswer(201, 'The pending offer.', WRAPPED, { transfer_offer: TRANSFER_OFFER_EXAMPLE })
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large')
@@ -69,7 +73,6 @@ export class TransferOffersController {
     description: 'An offered principal, member or not, sees the offers made to it.',
   })
   @ApiTenantParam()
-  @ApiQuery({ type: PageQuery })
   @ApiAnswer(200, 'One page.', listSchema(TRANSFER_OFFER), listExample([TRANSFER_OFFER_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async list(

@@ -1,11 +1,11 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/json-body';
 import type { JsonText } from '../../http/json-text';
-import { ApiAnswer, ApiErrors, ApiRoute, object, UUID } from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, object, UUID } from '../../http/openapi';
 import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/paging';
 import { UuidParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
@@ -24,16 +24,14 @@ import {
   TEST_EXAMPLE,
 } from './delivery.views';
 import { SUBSCRIPTION_PREFIX } from './subscription-id';
-import { SUBSCRIPTION_EXAMPLE } from './webhook-subscription.views';
+import { ApiSubscriptionParam } from './webhook-subscription.views';
 
 const ID = 'delivery_id';
 
-const ApiSubscriptionParam = (): MethodDecorator =>
-  ApiParam({ name: 'subscription_id', schema: { type: 'string' }, example: SUBSCRIPTION_EXAMPLE.subscription_id });
 const SubscriptionIdParam = (): ParameterDecorator =>
   UuidParam({ name: 'subscription_id', prefix: SUBSCRIPTION_PREFIX });
 const ApiDeliveryParam = (): MethodDecorator =>
-  ApiParam({ name: ID, schema: UUID, example: DELIVERY_EXAMPLE.delivery_id });
+  ApiPathParam(ID, 'A delivery to the subscription.', UUID, DELIVERY_EXAMPLE.delivery_id);
 
 @ApiTags('Webhook subscriptions')
 @ApiBearerAuth()
@@ -112,7 +110,7 @@ export class DeliveriesController {
       has_more: { type: 'boolean' },
       next_from: { type: ['string', 'null'], format: 'date-time' },
     }),
-    { count: 12, has_more: false, next_from: null },
+    { count: 1, has_more: false, next_from: null },
   )
   @ApiErrors(
     'validation_error',

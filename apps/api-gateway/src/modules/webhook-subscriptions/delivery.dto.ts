@@ -10,22 +10,37 @@ const time = { type: 'string', format: 'date-time' } as const;
 
 /** Query of the delivery log. */
 export class ListDeliveriesQuery extends PageQuery {
-  @ApiProperty({ enum: STATUSES, required: false })
+  @ApiProperty({ enum: STATUSES, required: false, example: 'dead', description: 'Absent: in every state.' })
   @IsOptional()
   @IsIn(STATUSES)
   status?: (typeof STATUSES)[number];
 
-  @ApiProperty({ enum: SENT_TYPES, required: false })
+  @ApiProperty({
+    enum: SENT_TYPES,
+    required: false,
+    example: 'identity.snapshot.created',
+    description: 'Absent: of every type.',
+  })
   @IsOptional()
   @IsIn(SENT_TYPES)
   event_type?: (typeof SENT_TYPES)[number];
 
-  @ApiProperty({ ...time, required: false, description: '`created_at` is this or later.' })
+  @ApiProperty({
+    ...time,
+    required: false,
+    example: '2026-01-15T00:00:00Z',
+    description: '`created_at` is this or later.',
+  })
   @IsOptional()
   @IsString()
   from?: string;
 
-  @ApiProperty({ ...time, required: false, description: '`created_at` is this or earlier.' })
+  @ApiProperty({
+    ...time,
+    required: false,
+    example: '2026-01-16T00:00:00Z',
+    description: '`created_at` is this or earlier.',
+  })
   @IsOptional()
   @IsString()
   to?: string;

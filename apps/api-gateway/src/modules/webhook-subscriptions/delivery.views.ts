@@ -2,6 +2,7 @@ import { EVENT_TYPES, eventIdOf, TEST_EVENT_TYPE } from '@iss/domain';
 import type { DeliveryRecord } from '@iss/persistence';
 import { JsonText } from '../../http/json-text';
 import { named, object, type Schema, TIMESTAMP, UUID } from '../../http/openapi';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/snapshot-header.view';
 import { subscriptionIdOf } from './subscription-id';
 import { SUBSCRIPTION_EXAMPLE } from './webhook-subscription.views';
 
@@ -119,6 +120,7 @@ export const TEST_EXAMPLE: DeliveryView = {
   next_attempt_at: PENDING_EXAMPLE.created_at,
   attempts: [],
 };
+const { subject, snapshot_id, snapshot_version, envelope_hash, prev_hash } = SNAPSHOT_HEADER_EXAMPLE;
 export const DELIVERY_WITH_PAYLOAD_EXAMPLE = {
   ...DELIVERY_EXAMPLE,
   payload: {
@@ -127,11 +129,11 @@ export const DELIVERY_WITH_PAYLOAD_EXAMPLE = {
     created_at: '2026-01-15T10:00:00.000Z',
     tenant_id: 'acme',
     data: {
-      subject: { subject_type: 'organization', subject_id: 'acme-corp' },
-      snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
-      snapshot_version: 1,
-      envelope_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      prev_hash: null,
+      subject,
+      snapshot_id,
+      snapshot_version,
+      envelope_hash,
+      prev_hash,
     },
   },
 };

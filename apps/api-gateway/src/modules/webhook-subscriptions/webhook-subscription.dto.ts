@@ -1,19 +1,7 @@
 import { EVENT_TYPES, type EventType } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsString,
-  Length,
-  Matches,
-  Max,
-  Min,
-  ValidateIf,
-} from 'class-validator';
+import { IsIn, IsInt, IsString, Length, Matches, Max, Min, ValidateIf } from 'class-validator';
+import { IsSetOf } from '../../http/is-set-of.decorator';
 import { PageQuery } from '../../http/paging';
 import { TENANT_ID } from '../../http/path-params';
 
@@ -37,20 +25,12 @@ const Optional = (): PropertyDecorator => ValidateIf((_: object, value: unknown)
 class EventTypesBody {
   @ApiProperty({ ...eventTypes, example: ['identity.snapshot.created'] })
   @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_EVENT_TYPES)
-  @ArrayUnique()
-  @IsIn(EVENT_TYPES, { each: true })
+  @IsSetOf(EVENT_TYPES)
   event_types?: EventType[];
 
   @ApiProperty({ ...eventTypes, deprecated: true, description: 'Alias of event_types.' })
   @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_EVENT_TYPES)
-  @ArrayUnique()
-  @IsIn(EVENT_TYPES, { each: true })
+  @IsSetOf(EVENT_TYPES)
   subscribed_event_types?: EventType[];
 }
 
@@ -101,7 +81,11 @@ export class RotateSecretBody {
 
 /** Query of the list. */
 export class ListWebhookSubscriptionsQuery extends PageQuery {
-  @ApiProperty({ example: 'acme' })
+  @ApiProperty({
+    pattern: TENANT_ID.source,
+    example: 'acme',
+    description: 'The tenant whose subscriptions are listed.',
+  })
   @IsString()
   @Matches(TENANT_ID, TENANT_ID_RULE)
   tenant_id: string;

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '@iss/domain';
 import type { WebhookSubscriptionEntity } from '@iss/persistence';
-import { named, object, type Schema, TIMESTAMP } from '../../http/openapi';
-import { subscriptionIdOf } from './subscription-id';
+import { ApiPathParam, named, object, type Schema, TIMESTAMP } from '../../http/openapi';
+import { SUBSCRIPTION_PREFIX, subscriptionIdOf } from './subscription-id';
 
 export interface WebhookSubscriptionView {
   subscription_id: string;
@@ -52,6 +52,14 @@ export const SUBSCRIPTION_EXAMPLE: WebhookSubscriptionView = {
   disabled_reason: null,
   created_at: '2026-01-15T09:00:00.000Z',
 };
+
+export const ApiSubscriptionParam = (): MethodDecorator =>
+  ApiPathParam(
+    'subscription_id',
+    `A webhook subscription; the UUID without \`${SUBSCRIPTION_PREFIX}\` will do too.`,
+    { type: 'string', pattern: `^(${SUBSCRIPTION_PREFIX})?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$` },
+    SUBSCRIPTION_EXAMPLE.subscription_id,
+  );
 
 /** A subscription as its tenant sees it: never with its secret. */
 export function webhookSubscriptionView(subscription: WebhookSubscriptionEntity): WebhookSubscriptionView {

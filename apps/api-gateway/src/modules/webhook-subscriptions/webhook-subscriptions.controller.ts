@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
@@ -18,6 +18,7 @@ import {
 } from './webhook-subscription.dto';
 import { WebhookSubscriptionService } from './webhook-subscription.service';
 import {
+  ApiSubscriptionParam,
   SUBSCRIPTION,
   SUBSCRIPTION_EXAMPLE,
   type WebhookSubscriptionView,
@@ -33,8 +34,6 @@ const SECRET_EXAMPLE = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 const BOTH_NAMES = '`event_types` and `subscribed_event_types` are names of one field.';
 const ID = 'subscription_id';
 
-const ApiSubscriptionParam = (): MethodDecorator =>
-  ApiParam({ name: ID, schema: { type: 'string' }, example: SUBSCRIPTION_EXAMPLE.subscription_id });
 const SubscriptionIdParam = (): ParameterDecorator => UuidParam({ name: ID, prefix: SUBSCRIPTION_PREFIX });
 
 @ApiTags('Webhook subscriptions')

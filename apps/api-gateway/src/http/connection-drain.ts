@@ -1,0 +1,33 @@
+import type { Server, ServerResponse } from 'node:http';
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+
+/**
+ * Makes each answer the last one on its connection when the process stops. Node closes the connections that are idle at
+ * that moment; one that is in use would be kept alive after its answer, and the process with it.
+ */
+@Injectable()
+export class ConnectionDrain implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly answering = new Set<ServerResponse>();
+  private isDraining = false;
+
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  onModuleInit(): void {
+    const server: Server = this.host.httpAdapter.getHttpServer();
+    server.prependListener('request', (_request, response: ServerResponse) => {
+      if (this.isDraining) response.shouldKeepAlive = false;
+      this.answering.add(response);
+      response.once('close', () => {
+        this.answering.delete(response);
+        // The head of a long answer may have been sent before.
+        if (this.isDraining) server.closeIdleConnections();
+      });
+    });
+  }
+
+  beforeApplicationShutdown(): void {
+    this.isDraining = true;
+    for (const response of this.answering) response.shouldKeepAlive = false;
+  }
+}

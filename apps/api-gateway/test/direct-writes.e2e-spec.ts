@@ -1,0 +1,68 @@
+import { envelope, type User } from './gateway';
+import { closeUpdates, gateway, openUpdates, paths } from './updates';
+
+beforeAll(() => openUpdates());
+afterAll(() => closeUpdates());
+
+describe('direct writes', () => {
+  const write = (user: User, tenant: string, body: Record<string, unknown>) =>
+    gateway.as(user, 'post', `/v1/tenants/${tenant}/entity-states`).send(body);
+
+  it('answer header and envelope, follow one another, and count as usage', async () => {
+    await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'import', name: 'Import' }).expect(201);
+    const first = envelope();
+    const made = await write('zoe', 'import', first).expect(201);
+    expect(made.body).toEqual({
+      snapshot_id: first['snapshot_id'],
+      snapshot_version: 1,
+      generated_at: first['generated_at'],
+      created_at: expect.any(String),
+      envelope_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      prev_hash: null,
+      subject: first['subject'],
+      envelope: first,
+    });
+    const second = await write('zoe', 'import', envelope({ subject: first['subject'], snapshot_version: 2 })).expect(
+      201,
+    );
+    expect(second.body.prev_hash).toBe(made.body.envelope_hash);
+    const usage = await gateway.as('zoe', 'get', '/v1/tenants/import/usage');
+    expect(JSON.stringify(usage.body)).toMatch(/"snapshot_writes":2/);
+  });
+
+  it('are refused by version, owner and id', async () => {
+    const first = envelope();
+    const at = (version: number, change: Record<string, unknown> = {}): Record<string, unknown> =>
+      envelope({ subject: first['subject'], snapshot_version: version, ...change });
+    await write('editor', 'acme', first).expect(201);
+
+    expect(paths(await write('editor', 'acme', at(1)).expect(409))).toEqual(['/subject/subject_id']);
+    expect(paths(await write('editor', 'acme', at(3)).expect(409))).toEqual(['/snapshot_version']);
+    await write('bob', 'beta', at(1)).expect(409);
+    await write('bob', 'beta', at(2)).expect(403);
+    await write('proposer', 'acme', at(2)).expect(403);
+    await write('proposer', 'acme', envelope()).expect(403);
+    await write('stranger', 'acme', envelope()).expect(403);
+    await write('editor', 'acme', envelope({ snapshot_version: 2 })).expect(403);
+    const id = String(first['snapshot_id']);
+    for (const snapshot_id of [id, id.toUpperCase(), id.charAt(0) + id.slice(1).toUpperCase()]) {
+      expect(paths(await write('editor', 'acme', at(2, { snapshot_id })).expect(409))).toEqual(['/snapshot_id']);
+      expect(paths(await write('editor', 'acme', envelope({ snapshot_id })).expect(409))).toEqual(['/snapshot_id']);
+      expect(paths(await write('bob', 'beta', envelope({ snapshot_id })).expect(409))).toEqual(['/snapshot_id']);
+    }
+    await write('editor', 'acme', at(2)).expect(201);
+    expect(paths(await write('editor', 'acme', at(2)).expect(409))).toEqual(['/snapshot_version']);
+  });
+
+  it('give a version once, whoever races for it', async () => {
+    const first = envelope();
+    await write('editor', 'acme', first).expect(201);
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        return (await write('editor', 'acme', envelope({ subject: first['subject'], snapshot_version: 2 }))).status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(19);
+  });
+});

@@ -1,0 +1,202 @@
+import { parseStoredJson, seal, uuidOfEvent, validateEnvelope } from '@iss/domain';
+import { Client } from 'pg';
+import { LEGACY } from '../../src/auth/auth.guard';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/snapshot-header.view';
+import { GRANT_EXAMPLE } from '../../src/modules/grants/grant.views';
+import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot.openapi';
+import { APPLIED_ENVELOPE_EXAMPLE, UPDATE_EXAMPLE } from '../../src/modules/identity-state/update.openapi';
+import { REFRESH_REQUEST_EXAMPLE } from '../../src/modules/refresh-requests/refresh-request.views';
+import { OWNER_EXAMPLE, PRINCIPAL_EXAMPLE, type PrincipalView } from '../../src/modules/tenancy/member.views';
+import { TENANT_EXAMPLE } from '../../src/modules/tenancy/tenant.views';
+import { TRANSFER_OFFER_EXAMPLE } from '../../src/modules/tenancy/transfer-offer.views';
+import { DELIVERY_WITH_PAYLOAD_EXAMPLE } from '../../src/modules/webhook-subscriptions/delivery.views';
+import { SUBSCRIPTION_EXAMPLE } from '../../src/modules/webhook-subscriptions/webhook-subscription.views';
+
+/** How far the story has gone that the examples tell. */
+export const STAGES = ['before all', 'tenants', 'first version', 'in use', 'second version'] as const;
+export type Stage = (typeof STAGES)[number];
+
+type Row = Readonly<Record<string, unknown>>;
+
+const SUBJECT_KEY = 1;
+const SUBSCRIPTION_ID = SUBSCRIPTION_EXAMPLE.subscription_id.replace('wsub_', '');
+const BOB: PrincipalView = {
+  ...OWNER_EXAMPLE,
+  tenant_id: 'beta',
+  principal_id: 'oidc:dev#bob',
+  allow_counterparty_access: true,
+};
+
+/** As whom the legacy path writes what comes without a token. */
+const GUEST = {
+  tenant_id: 'legacy',
+  principal_id: LEGACY.principalId,
+  api_functional_role: 'tenant_editor',
+  principal_type: LEGACY.claimedType,
+};
+
+/** The database of a gateway in which the examples are true, and to which it can be brought back again and again. */
+export class ExampleWorld {
+  private constructor(private readonly sql: Client) {}
+
+  static async open(databaseUrl: string): Promise<ExampleWorld> {
+    const sql = new Client({ connectionString: databaseUrl });
+    await sql.connect();
+    // Snapshots are not to be truncated, says a trigger.
+    await sql.query('SET session_replication_role = replica');
+    return new ExampleWorld(sql);
+  }
+
+  close(): Promise<void> {
+    return this.sql.end();
+  }
+
+  /** Forgets everything, and tells the story again as far as the stage. */
+  async reset(stage: Stage): Promise<void> {
+    const steps = [this.tenants, this.firstVersion, this.use, this.secondVersion];
+    await this.sql.query('BEGIN');
+    await this.forget();
+    for (const step of steps.slice(0, STAGES.indexOf(stage))) await step.call(this);
+    await this.sql.query('COMMIT');
+  }
+
+  private async forget(): Promise<void> {
+    const { rows } = await this.sql.query<{ name: string }>(
+      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
+    );
+    await this.sql.query(`TRUNCATE ${rows.map(({ name }) => name).join(', ')}`);
+  }
+
+  private async tenants(): Promise<void> {
+    const { tenant } = TENANT_EXAMPLE;
+    for (const row of [
+      { ...tenant },
+      { tenant_id: 'beta', name: 'Beta Bank' },
+      { tenant_id: 'legacy', name: 'Legacy' },
+    ]) {
+      await this.insert('tenants', row);
+    }
+    for (const row of [OWNER_EXAMPLE, PRINCIPAL_EXAMPLE, BOB, GUEST]) await this.insert('memberships', { ...row });
+  }
+
+  private async firstVersion(): Promise<void> {
+    const { subject, created_at } = SNAPSHOT_HEADER_EXAMPLE;
+    await this.insert('subjects', { subject_key: SUBJECT_KEY, ...subject, owner_tenant_id: 'acme', created_at });
+    await this.addSnapshot(ENVELOPE_EXAMPLE, created_at, null);
+  }
+
+  /** What others want of the subject, and are told of it. */
+  private async use(): Promise<void> {
+    const subject_key = SUBJECT_KEY;
+    const { status: _active, ...grant } = GRANT_EXAMPLE;
+    await this.insert('grants', { ...withoutSubject(grant), subject_key });
+    const { patch_ops, ...update } = UPDATE_EXAMPLE;
+    await this.insert('updates', {
+      ...withoutSubject(update),
+      tenant_id: 'acme',
+      subject_key,
+      patch_ops: JSON.stringify(patch_ops),
+    });
+    await this.insert('refresh_requests', {
+      ...pick(REFRESH_REQUEST_EXAMPLE, [
+        'refresh_request_id',
+        'requesting_tenant_id',
+        'origin_type',
+        'status',
+        'reason_code',
+      ]),
+      ...pick(REFRESH_REQUEST_EXAMPLE, ['message', 'requested_paths', 'created_at', 'expires_at']),
+      requested_by: BOB.principal_id,
+      subject_key,
+    });
+    const { transfer_offer_id: _alias, ...offer } = TRANSFER_OFFER_EXAMPLE;
+    await this.insert('transfer_offers', offer);
+    await this.insert('webhook_subscriptions', {
+      ...pick(SUBSCRIPTION_EXAMPLE, [
+        'tenant_id',
+        'target_url',
+        'event_types',
+        'status',
+        'secret_last_rotated_at',
+        'created_at',
+      ]),
+      subscription_id: SUBSCRIPTION_ID,
+      secret_sealed: 'sealed',
+      secret_fingerprint: 'fingerprint',
+    });
+    await this.addDelivery();
+  }
+
+  private async secondVersion(): Promise<void> {
+    const { snapshot_id, generated_at } = APPLIED_ENVELOPE_EXAMPLE;
+    await this.addSnapshot(APPLIED_ENVELOPE_EXAMPLE, generated_at, SNAPSHOT_HEADER_EXAMPLE.envelope_hash);
+    await this.sql.query(`UPDATE updates SET status = 'applied', applied_at = $1, applied_snapshot_id = $2`, [
+      generated_at,
+      snapshot_id,
+    ]);
+  }
+
+  private async addSnapshot(example: Row, createdAt: string, prevHash: string | null): Promise<void> {
+    const envelope = validateEnvelope(parseStoredJson(JSON.stringify(example)));
+    const { text, hash } = seal(envelope);
+    const { snapshot_id, snapshot_version, generated_at } = envelope;
+    await this.insert('snapshots', {
+      subject_key: SUBJECT_KEY,
+      tenant_id: 'acme',
+      snapshot_id,
+      snapshot_version,
+      generated_at,
+      created_at: createdAt,
+      envelope_hash: Buffer.from(hash, 'hex'),
+      prev_hash: prevHash === null ? null : Buffer.from(prevHash, 'hex'),
+      envelope: text,
+    });
+  }
+
+  private async addDelivery(): Promise<void> {
+    const { payload, attempts, ...delivery } = DELIVERY_WITH_PAYLOAD_EXAMPLE;
+    const { delivery_id, event_type, status, attempt_count, created_at, finished_at, request_id, traceparent } =
+      delivery;
+    const event_id = uuidOfEvent(delivery.event_id);
+    const tenant_id = 'acme';
+    const event = { event_id, tenant_id, event_type, created_at };
+    await this.insert('outbox_events', {
+      ...event,
+      body: JSON.stringify(payload),
+      request_id,
+      traceparent,
+      fanned_out_at: created_at,
+    });
+    const subscription_id = SUBSCRIPTION_ID;
+    await this.insert('deliveries', {
+      ...event,
+      delivery_id,
+      subscription_id,
+      status,
+      attempt: attempt_count,
+      finished_at,
+    });
+    for (const attempt of attempts) await this.insert('delivery_attempts', { delivery_id, ...attempt });
+  }
+
+  private async insert(table: string, row: Row): Promise<void> {
+    const columns = Object.keys(row);
+    const places = columns.map((_, index) => `$${index + 1}`);
+    await this.sql.query(
+      `INSERT INTO ${table} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE VALUES (${places.join(', ')})`,
+      Object.values(row),
+    );
+  }
+}
+
+function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
+  const entries = names.map((name) => [name, from[name]] as const);
+  return Object.fromEntries(entries) as Pick<T, Name>;
+}
+
+function withoutSubject<T extends { subject_type: string; subject_id: string }>(
+  row: T,
+): Omit<T, 'subject_type' | 'subject_id'> {
+  const { subject_type: _type, subject_id: _id, ...rest } = row;
+  return rest;
+}

@@ -1,0 +1,322 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'supertest';
+import { BAD_LIMITS, GrantWorld, places, walk } from './grant-world';
+import type { Subject } from './read-world';
+
+jest.setTimeout(60_000);
+
+let world: GrantWorld;
+
+beforeAll(async () => {
+  world = await GrantWorld.open();
+});
+
+afterAll(() => world.close());
+
+const statuses = async (tests: Promise<Response>[]): Promise<Record<number, number>> => {
+  const counts: Record<number, number> = {};
+  for (const { status } of await Promise.all(tests)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+describe('creating a grant', () => {
+  it('answers the grant, flat and wrapped, and no statement but the two that make it', async () => {
+    const subject = await world.addSubject();
+    world.gateway.sent.length = 0;
+    const { body } = await world
+      .create({
+        ...subject,
+        scopes: ['read_diff', 'read_latest'],
+        expires_at: '2999-01-01T00:00:00+02:00',
+      })
+      .expect(201);
+    expect(world.gateway.sent).toEqual(['grant_lock_pair', 'grant_create']);
+    const { grant, ...flat } = body;
+    expect(flat).toEqual({
+      grant_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      grantor_tenant_id: 'acme',
+      grantee_tenant_id: 'beta',
+      ...subject,
+      scopes: ['read_diff', 'read_latest'],
+      expires_at: '2998-12-31T22:00:00.000Z',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      revoked_at: null,
+      status: 'active',
+    });
+    expect(grant).toEqual(flat);
+    expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([flat]);
+  });
+
+  it('expires never when expires_at is left out or null', async () => {
+    for (const change of [{}, { expires_at: null }]) {
+      const { body } = await world.create({ ...(await world.addSubject()), ...change }).expect(201);
+      expect(body.expires_at).toBeNull();
+    }
+  });
+
+  it('takes every subject that a snapshot may have', async () => {
+    await world.grantOn(await world.addSubject(`${'😀'.repeat(511)}\u2028`));
+  });
+
+  it.each<[object, string]>([
+    [{ grantee_tenant_id: undefined }, '/grantee_tenant_id'],
+    [{ grantee_tenant_id: null }, '/grantee_tenant_id'],
+    [{ grantee_tenant_id: '-beta' }, '/grantee_tenant_id'],
+    [{ grantee_tenant_id: 'acme' }, '/grantee_tenant_id'],
+    [{ subject_type: undefined }, '/subject_type'],
+    [{ subject_type: 'person' }, '/subject_type'],
+    [{ subject_id: undefined }, '/subject_id'],
+    [{ subject_id: '' }, '/subject_id'],
+    [{ subject_id: 'a\u0000' }, '/subject_id'],
+    [{ subject_id: 'a\n' }, '/subject_id'],
+    [{ subject_id: '\u0085' }, '/subject_id'],
+    [{ subject_id: 7 }, '/subject_id'],
+    [{ scopes: undefined }, '/scopes'],
+    [{ scopes: null }, '/scopes'],
+    [{ scopes: 'read_latest' }, '/scopes'],
+    [{ scopes: { 0: 'read_latest', length: 1 } }, '/scopes'],
+    [{ scopes: [] }, '/scopes'],
+    [{ scopes: ['read_all'] }, '/scopes'],
+    [{ scopes: ['read_latest', 'read_latest'] }, '/scopes'],
+    [{ scopes: ['read_latest', 'READ_DIFF'] }, '/scopes'],
+    [{ scopes: [null] }, '/scopes'],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+    [{ expires_at: '2999-01-01' }, '/expires_at'],
+    [{ expires_at: '2999-02-30T00:00:00Z' }, '/expires_at'],
+    [{ expires_at: '2999-01-01T00:00:00' }, '/expires_at'],
+    [{ expires_at: 32503680000 }, '/expires_at'],
+    [{ expires_at: '' }, '/expires_at'],
+    [{ status: 'active' }, '/status'],
+    [{ grant_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' }, '/grant_id'],
+  ])('refuses %j and names %s', async (change, path) => {
+    const answer = await world.create({ subject_type: 'organization', subject_id: 'a', ...change }).expect(400);
+    expect(answer.body.error.code).toBe('validation_error');
+    expect(places(answer)).toEqual([path]);
+  });
+
+  it('refuses what is too long, whatever its length', async () => {
+    const subject = { subject_type: 'organization', subject_id: 'a' };
+    expect(places(await world.create({ ...subject, subject_id: '😀'.repeat(513) }).expect(400))).toEqual([
+      '/subject_id',
+    ]);
+    const scopes = Array.from({ length: 140_000 }, (_, index) => index);
+    expect(places(await world.create({ ...subject, scopes }).expect(400))).toEqual(['/scopes']);
+    expect(places(await world.create({}).expect(400))).toEqual(['/subject_type', '/subject_id']);
+  });
+
+  it('is for admins of the owner, and says the same of a subject that is not there', async () => {
+    const subject = await world.addSubject();
+    const ofBeta = await world.addSubject(undefined, 'bob', 'beta');
+    await world.create(subject, null).expect(401);
+    await world.create(subject, 'editor').expect(403);
+    await world.create(subject, 'reader').expect(403);
+    await world.create(subject, 'stranger').expect(403);
+    await world.create(subject, 'bob').expect(403);
+    await world.create({ ...subject, grantee_tenant_id: 'no-such-tenant' }, 'editor').expect(403);
+    await world.create({ ...subject, grantee_tenant_id: 'gamma' }, 'zoe', 'beta').expect(403);
+    const others = await world.create(ofBeta, 'admin').expect(403);
+    const nothing = await world.create({ ...subject, subject_id: 'none' }, 'admin').expect(403);
+    expect(others.body.error).toMatchObject({ code: 'forbidden', message: nothing.body.error.message });
+    expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([]);
+    await world.create(subject, 'admin').expect(201);
+  });
+
+  it('conflicts with a grantee that does not exist', async () => {
+    const answer = await world
+      .create({ ...(await world.addSubject()), grantee_tenant_id: 'no-such-tenant' })
+      .expect(409);
+    expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('does not exist') });
+  });
+
+  it('conflicts with a live grant of the pair, and with no other', async () => {
+    const subject = await world.addSubject();
+    const first = await world.grantOn(subject);
+    const answer = await world.create({ ...subject, scopes: ['read_diff'] }).expect(409);
+    expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('Revoke it first') });
+    await world.grantOn(subject, { grantee_tenant_id: 'gamma' });
+    await world.revoke(first).expect(200);
+    const second = await world.grantOn(subject);
+    await world.create(subject).expect(409);
+    await world.expire(second);
+    await world.grantOn(subject, { expires_at: '2999-01-01T00:00:00Z' });
+    await world.create(subject).expect(409);
+  });
+
+  it('has one winner of fifty', async () => {
+    const subject = await world.addSubject();
+    const race = Array.from({ length: 50 }, async (_, index) =>
+      world.create(subject, index % 2 === 0 ? 'alice' : 'admin'),
+    );
+    expect(await statuses(race)).toEqual({ 201: 1, 409: 49 });
+    expect((await world.ofSubject(subject).expect(200)).body.items).toHaveLength(1);
+  });
+});
+
+describe('revoking a grant', () => {
+  it('takes the grantee everything at once', async () => {
+    const subject = await world.addSubject();
+    const grantId = await world.grantOn(subject);
+    await world.readLatest(subject).expect(200);
+    world.gateway.sent.length = 0;
+    const { body } = await world.revoke(grantId, 'admin').expect(200);
+    expect(world.gateway.sent).toEqual(['grant_revoke']);
+    expect(body).toMatchObject({ grant_id: grantId, status: 'revoked', ...subject });
+    expect(Date.parse(body.revoked_at)).toBeGreaterThanOrEqual(Date.parse(body.created_at));
+    await world.readLatest(subject).expect(403);
+    const left: Subject[] = (await world.accessible('?limit=200').expect(200)).body.items;
+    expect(left.map(({ subject_id }) => subject_id)).not.toContain(subject.subject_id);
+    expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([body]);
+  });
+
+  it('conflicts with a grant that is not active', async () => {
+    const revoked = await world.grantOn(await world.addSubject());
+    const expired = await world.grantOn(await world.addSubject());
+    await world.revoke(revoked).expect(200);
+    await world.expire(expired);
+    for (const [grantId, status] of [
+      [revoked, 'revoked'],
+      [expired, 'expired'],
+    ] as const) {
+      const answer = await world.revoke(grantId).expect(409);
+      expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining(status) });
+    }
+    const { rows } = await world.superuser.query('SELECT revoked_at FROM grants WHERE grant_id = $1', [expired]);
+    expect(rows).toEqual([{ revoked_at: null }]);
+  });
+
+  it('takes an id of this tenant, in either case', async () => {
+    const grantId = await world.grantOn(await world.addSubject());
+    await world.gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme-two', name: 'Two' }).expect(201);
+    for (const unknown of [
+      await world.revoke(randomUUID()).expect(404),
+      await world.revoke(grantId, 'alice', 'acme-two').expect(404),
+    ]) {
+      expect(unknown.body.error.code).toBe('not_found');
+    }
+    await world.revoke(grantId, 'bob', 'beta').expect(404);
+    expect(places(await world.revoke('abc').expect(400))).toEqual(['/path/grant_id']);
+    await world.revoke(grantId.toUpperCase()).expect(200);
+  });
+
+  it('is for admins of the owner', async () => {
+    const grantId = await world.grantOn(await world.addSubject());
+    for (const id of [grantId, randomUUID()]) {
+      await world.revoke(id, null).expect(401);
+      await world.revoke(id, 'editor').expect(403);
+      await world.revoke(id, 'bob').expect(403);
+      await world.revoke(id, 'stranger').expect(403);
+    }
+    await world.revoke(grantId).expect(200);
+  });
+
+  it('has one winner of twenty', async () => {
+    const grantId = await world.grantOn(await world.addSubject());
+    const race = Array.from({ length: 20 }, async () => world.revoke(grantId));
+    expect(await statuses(race)).toEqual({ 200: 1, 409: 19 });
+  });
+});
+
+describe('the grants that a tenant issued', () => {
+  it('are listed newest first, to their end while others are made and revoked', async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 5; count += 1) made.unshift(await world.grantOn(await world.addSubject()));
+    const later: string[] = [];
+    const shown = await walk(
+      (query) => world.list(query),
+      2,
+      async (ids) => {
+        later.push(await world.grantOn(await world.addSubject()));
+        if (later.length === 1) await world.revoke(ids.at(-1) ?? '').expect(200);
+      },
+    );
+    expect(shown.flat().slice(0, 5)).toEqual(made);
+    expect(new Set(shown.flat()).size).toBe(shown.flat().length);
+    expect(shown.flat().filter((id) => later.includes(id))).toEqual([]);
+  });
+
+  it('stay apart when they were made in one microsecond', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      const subject = await world.addSubject(undefined, 'o1', 'gamma');
+      ids.push((await world.create(subject, 'o1', 'gamma').expect(201)).body.grant_id);
+    }
+    await world.superuser.query(
+      `UPDATE grants SET created_at = '2026-01-01T00:00:00.000001Z' WHERE grantor_tenant_id = 'gamma'`,
+    );
+    const pages = await walk(
+      (query) => world.list(query, 'o1', 'gamma'),
+      1,
+      async () => undefined,
+    );
+    expect(pages.flat()).toEqual(ids.sort().reverse());
+    expect(pages).toHaveLength(5);
+  });
+
+  it('come in pages of 50, and of 100 at most', async () => {
+    world.gateway.sent.length = 0;
+    expect((await world.list().expect(200)).body.page.limit).toBe(50);
+    expect(world.gateway.sent).toEqual(['grants_of_tenant']);
+    expect((await world.list('?limit=100').expect(200)).body.page.limit).toBe(100);
+    for (const limit of [...BAD_LIMITS, '101']) {
+      expect(places(await world.list(`?limit=${limit}`).expect(400))).toEqual(['/query/limit']);
+    }
+    expect(places(await world.list('?status=active').expect(400))).toEqual(['/query/status']);
+    expect(places(await world.list('?cursor=abc').expect(400))).toEqual(['/query/cursor']);
+    const { next_cursor: cursor } = (await world.list('?limit=1').expect(200)).body;
+    expect(places(await world.list(`?cursor=${cursor}`, 'bob', 'beta').expect(400))).toEqual(['/query/cursor']);
+    expect(places(await world.accessible(`?cursor=${cursor}`).expect(400))).toEqual(['/query/cursor']);
+  });
+
+  it('are told to members alone, and not to the grantee', async () => {
+    await world.list('', null).expect(401);
+    await world.list('', 'bob').expect(403);
+    await world.list('', 'stranger', 'no-such-tenant').expect(403);
+    expect((await world.list('', 'proposer', 'beta').expect(200)).body.items).toEqual([]);
+  });
+});
+
+describe('the grants on a subject', () => {
+  it('are all of them: active, revoked and expired, newest first', async () => {
+    const subject = await world.addSubject();
+    const revoked = await world.grantOn(subject);
+    await world.revoke(revoked).expect(200);
+    const expired = await world.grantOn(subject);
+    await world.expire(expired);
+    const active = await world.grantOn(subject);
+    const elsewhere = await world.grantOn(subject, { grantee_tenant_id: 'gamma' });
+    await world.grantOn(await world.addSubject());
+    world.gateway.sent.length = 0;
+    const { body } = await world.ofSubject(subject).expect(200);
+    expect(world.gateway.sent).toEqual(['grants_of_subject']);
+    const found = body.items.map((item: { grant_id: string; status: string }) => [item.grant_id, item.status]);
+    expect(found).toEqual([
+      [elsewhere, 'active'],
+      [active, 'active'],
+      [expired, 'expired'],
+      [revoked, 'revoked'],
+    ]);
+    const pages = await walk(
+      (query) => world.ofSubject(subject, 'admin', 'acme', query),
+      3,
+      async () => undefined,
+    );
+    expect(pages).toEqual([[elsewhere, active, expired], [revoked]]);
+    expect(places(await world.ofSubject(subject, 'admin', 'acme', '?limit=1001').expect(400))).toEqual([
+      '/query/limit',
+    ]);
+  });
+
+  it('are told to admins of the owner alone, alike where there is no such subject', async () => {
+    const subject = await world.addSubject();
+    await world.grantOn(subject);
+    await world.ofSubject(subject, null).expect(401);
+    await world.ofSubject(subject, 'editor').expect(403);
+    await world.ofSubject(subject, 'bob').expect(403);
+    const others = await world.ofSubject(subject, 'bob', 'beta').expect(403);
+    const nothing = await world.ofSubject({ ...subject, subject_id: 'none' }, 'bob', 'beta').expect(403);
+    expect(others.body.error.message).toBe(nothing.body.error.message);
+    expect(places(await world.ofSubject({ ...subject, subject_id: '\u0001' }).expect(400))).toEqual([
+      '/path/subject_id',
+    ]);
+  });
+});

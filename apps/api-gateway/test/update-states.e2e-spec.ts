@@ -1,0 +1,189 @@
+import type { User } from './gateway';
+import {
+  closeUpdates,
+  database,
+  FAMILIES,
+  gateway,
+  openUpdates,
+  other,
+  paths,
+  putMember,
+  Subject,
+  UNKNOWN,
+} from './updates';
+
+beforeAll(() => openUpdates());
+afterAll(() => closeUpdates());
+
+describe('applying', () => {
+  it('is for editors of the owner', async () => {
+    const subject = await Subject.create();
+    const id = await subject.proposed();
+    for (const family of FAMILIES) {
+      for (const user of ['stranger', 'reader', 'proposer', 'bob'] as const) {
+        await subject.act('apply', id, user, family).expect(403);
+      }
+      await gateway.as(null, 'post', `${subject.path(family)}/${id}/apply`).expect(401);
+    }
+    await subject.act('apply', id, 'admin').expect(200);
+  });
+
+  it('refuses a base that is stale by now', async () => {
+    const subject = await Subject.create();
+    const [first, second] = [await subject.proposed(), await subject.proposed()];
+    await subject.act('apply', first).expect(200);
+    const stale = await subject.act('apply', second).expect(409);
+    expect(stale.body.error.message).toContain('base snapshot is stale');
+    expect((await subject.get(second)).body.status).toBe('proposed');
+  });
+
+  it('refuses a base without a hash where the chain is enforced', async () => {
+    const subject = await Subject.create();
+    const id = await subject.proposed();
+    await database.query('ALTER TABLE snapshots DISABLE TRIGGER USER');
+    await database.query('UPDATE snapshots SET envelope_hash = NULL WHERE snapshot_id = $1', [subject.snapshotId]);
+    await database.query('ALTER TABLE snapshots ENABLE TRIGGER USER');
+    for (const family of FAMILIES) {
+      const answer = await subject.act('apply', id, 'editor', family).expect(400);
+      expect(answer.body.error.code).toBe('validation_error');
+      expect(paths(answer)).toEqual(['/path/update_id']);
+    }
+    await database.query(`UPDATE tenants SET chain_enforced = false WHERE tenant_id = 'acme'`);
+    const applied = await subject.act('apply', id).expect(200);
+    await database.query(`UPDATE tenants SET chain_enforced = true WHERE tenant_id = 'acme'`);
+    expect(applied.body).toMatchObject({ snapshot_version: 2, prev_hash: null });
+  });
+
+  it('happens once of fifty times, in both families at once', async () => {
+    const subject = await Subject.create();
+    const id = await subject.proposed();
+    const statuses = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        return (await subject.act('apply', id, 'editor', index % 2 === 0 ? 'tenant' : 'subject')).status;
+      }),
+    );
+    expect(statuses.filter((status) => status < 300)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(49);
+    expect((await subject.latest()).snapshot_version).toBe(2);
+  });
+
+  it('lets one of fifty proposals on one base through', async () => {
+    const subject = await Subject.create();
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        subject.proposed('subject', { patch_ops: [{ op: 'add', path: '/attributes/n', value: index }] }),
+      ),
+    );
+    const statuses = await Promise.all(ids.map(async (id) => (await subject.act('apply', id)).status));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(49);
+    const { snapshot_version, envelope: stored } = await subject.latest();
+    expect(snapshot_version).toBe(2);
+    expect(stored['attributes']).toMatchObject({ n: statuses.indexOf(200) });
+    const left = await database.query(
+      `SELECT status, count(*)::int FROM updates WHERE update_id = ANY ($1) GROUP BY 1`,
+      [ids],
+    );
+    expect(left.rows).toEqual(
+      expect.arrayContaining([
+        { status: 'applied', count: 1 },
+        { status: 'proposed', count: 49 },
+      ]),
+    );
+  });
+});
+
+describe('withdrawing', () => {
+  it.each(FAMILIES)('ends a proposal, on the %s-level path', async (family) => {
+    const subject = await Subject.create();
+    const id = await subject.proposed(other(family));
+    const before = (await subject.get(id)).body;
+    const withdrawn = await subject.act('withdraw', id, 'proposer', family).expect(200);
+    expect(withdrawn.body).toEqual({ ...before, status: 'withdrawn', withdrawn_at: expect.stringMatching(/Z$/) });
+    expect((await subject.get(id, 'reader', family)).body).toEqual(withdrawn.body);
+    for (const each of FAMILIES) {
+      const applied = await subject.act('apply', id, 'editor', each).expect(409);
+      expect(applied.body.error.message).toContain('is withdrawn');
+      const again = await subject.act('withdraw', id, 'editor', each).expect(409);
+      expect(again.body.error.code).toBe('conflict');
+    }
+    expect((await subject.latest()).snapshot_version).toBe(1);
+  });
+
+  it('is for the proposer while it is one, and for editors', async () => {
+    const subject = await Subject.create();
+    const [id, second] = [await subject.proposed('subject', {}, 'o2'), await subject.proposed('tenant', {}, 'o2')];
+    for (const family of FAMILIES) {
+      for (const user of ['stranger', 'bob', 'reader', 'proposer'] as const) {
+        await subject.act('withdraw', id, user, family).expect(403);
+      }
+      await gateway.as(null, 'post', `${subject.path(family)}/${id}/withdraw`).expect(401);
+    }
+    await putMember('o2', 'tenant_reader');
+    await subject.act('withdraw', id, 'o2').expect(403);
+    await database.query(`UPDATE memberships SET status = 'removed' WHERE principal_id = 'oidc:test#o2'`);
+    await subject.act('withdraw', id, 'o2').expect(403);
+    await database.query(`UPDATE memberships SET status = 'active' WHERE principal_id = 'oidc:test#o2'`);
+    await putMember('o2', 'tenant_proposer');
+    await subject.act('withdraw', id, 'o2').expect(200);
+    await subject.act('withdraw', second, 'editor').expect(200);
+  });
+
+  it('of an update whose base is stale is possible still', async () => {
+    const subject = await Subject.create();
+    const id = await subject.proposed();
+    await subject.act('apply', await subject.proposed()).expect(200);
+    await subject.act('withdraw', id, 'proposer').expect(200);
+  });
+
+  it('wins or loses against applying, never both', async () => {
+    const winners = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const subject = await Subject.create();
+        const id = await subject.proposed();
+        const answers = await Promise.all(
+          Array.from({ length: 6 }, (_, index) => subject.act(index % 2 === 0 ? 'apply' : 'withdraw', id)),
+        );
+        expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+        expect(answers.filter((answer) => answer.status === 409)).toHaveLength(5);
+        const { status } = (await subject.get(id)).body;
+        expect(answers.findIndex((answer) => answer.status === 200) % 2 === 0).toBe(status === 'applied');
+        expect((await subject.latest()).snapshot_version).toBe(status === 'applied' ? 2 : 1);
+        return status;
+      }),
+    );
+    expect(winners.filter((status) => status !== 'applied' && status !== 'withdrawn')).toEqual([]);
+  });
+});
+
+describe('one update', () => {
+  const ACTIONS = [
+    ['get', ''],
+    ['post', '/apply'],
+    ['post', '/withdraw'],
+  ] as const;
+
+  it.each(ACTIONS)('%s %s tells unknown from not allowed', async (method, action) => {
+    const [subject, second] = [await Subject.create(), await Subject.create()];
+    const id = await subject.proposed();
+    const status = async (user: User, path: string): Promise<number> =>
+      (await gateway.as(user, method, path + action)).status;
+
+    for (const family of FAMILIES) {
+      expect(await status('admin', `${subject.path(family)}/${UNKNOWN}`)).toBe(404);
+      expect(await status('stranger', `${subject.path(family)}/${UNKNOWN}`)).toBe(403);
+      const malformed = await gateway.as('admin', method, `${subject.path(family)}/not-a-uuid${action}`).expect(400);
+      expect(paths(malformed)).toEqual(['/path/update_id']);
+    }
+    // Another tenant's update, under the own tenant and its paths.
+    expect(await status('bob', `${subject.path('tenant', 'beta')}/${id}`)).toBe(404);
+    expect(await status('bob', `${subject.path('subject', 'beta')}/${id}`)).toBe(403);
+    expect(await status('bob', `/v1/tenants/beta/subjects/entity/none/updates/${id}`)).toBe(403);
+    // Another subject in the path.
+    expect(await status('admin', `${second.path('subject')}/${id}`)).toBe(404);
+    expect(await status('admin', `/v1/tenants/acme/subjects/individual/${subject.ref.subject_id}/updates/${id}`)).toBe(
+      403,
+    );
+    expect((await subject.get(id)).body.status).toBe('proposed');
+  });
+});

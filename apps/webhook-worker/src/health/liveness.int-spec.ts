@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { BacklogStore, type Database, DeliveryStore, openDatabase, statement } from '@iss/persistence';
+import { createRegistry } from '@iss/platform';
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Registry } from 'prom-client';
+import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { waitFor } from '../../../../tools/testing/wait-for';
+import { Dispatcher, type Outcome } from '../delivery/dispatcher';
+import { HealthController } from './health.controller';
+import { Liveness, WorkWatch } from './liveness';
+import { ReadinessService } from './readiness.service';
+
+jest.setTimeout(60_000);
+
+const LIMIT_MS = 60_000;
+const ADD = statement(
+  'spec_liveness_add',
+  `INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, next_at)
+   VALUES ($1, gen_random_uuid(), $2, 'acme', 'identity.snapshot.created', 'pending', now() - interval '5 minutes')`,
+);
+
+let testDatabase: TestDatabase;
+let database: Database;
+let app: INestApplication;
+let url: string;
+let nowMs = 0;
+let liveness: Liveness;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ migrated: true });
+  database = await openDatabase({ url: testDatabase.url, poolSize: 2, applicationName: 'liveness-spec' });
+  const backlog = new BacklogStore(database.sql);
+  const clock = (): number => nowMs;
+  liveness = new Liveness(
+    new WorkWatch(() => backlog.oldestEventMs(), LIMIT_MS, clock),
+    new WorkWatch(() => backlog.oldestDeliveryMs(), LIMIT_MS, clock),
+  );
+  const providers = [
+    { provide: Liveness, useValue: liveness },
+    { provide: ReadinessService, useValue: {} },
+    { provide: Registry, useValue: createRegistry('spec') },
+  ];
+  app = await NestFactory.create(
+    { module: class Probes {}, controllers: [HealthController], providers },
+    { logger: false },
+  );
+  await app.listen(0, '127.0.0.1');
+  url = await app.getUrl();
+});
+
+afterAll(async () => {
+  await app?.close();
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+async function probe(afterMs: number): Promise<number> {
+  nowMs += afterMs;
+  return (await fetch(`${url}/health`)).status;
+}
+
+it('the worker is restarted when its dispatcher hangs, and not when the database is away', async () => {
+  const pending = { deliveryId: randomUUID(), subscriptionId: randomUUID(), tenantId: 'acme' };
+  const deliveries = new DeliveryStore(database.sql, { leaseMs: 1_000, disableAfterMs: 1_000 });
+  const hanging = new Dispatcher(() => new Promise<Outcome>(() => undefined), 1);
+  const working = new Dispatcher(async ({ deliveryId }) => {
+    await deliveries.claim(deliveryId);
+    liveness.deliveries.moved();
+    return 'nothing';
+  }, 1);
+  expect(await probe(10 * LIMIT_MS)).toBe(200);
+
+  await database.sql.run(ADD, [pending.deliveryId, pending.subscriptionId]);
+  hanging.offer([pending]);
+  expect(await probe(0)).toBe(200);
+  expect(await probe(LIMIT_MS - 1)).toBe(200);
+  expect(await probe(1)).toBe(503);
+
+  working.offer([pending]);
+  await waitFor(() => working.load().running === 0);
+  expect(await probe(0)).toBe(200);
+  expect(await probe(LIMIT_MS)).toBe(200);
+  expect(await probe(LIMIT_MS)).toBe(503);
+
+  await database.close();
+  expect(await probe(0)).toBe(200);
+  expect(await probe(10 * LIMIT_MS)).toBe(200);
+  database = await openDatabase({ url: testDatabase.url, poolSize: 1, applicationName: 'liveness-spec' });
+});

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { letLeasesRunOut, requireAcknowledged, requireEveryEvent, requireWholeHistory } from '../../testing/history.ts';
+import type { Product } from '../../testing/product.ts';
+import type { ProductProcess } from '../../testing/product-process.ts';
+import { countByStatus } from '../../testing/tenant.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+import { anyOf, scenario } from './scene.ts';
+
+const BURST = 300;
+const WORKER_KILLS = 3;
+/** A start takes two seconds of processor time, hence so few unless more are asked for. */
+const GATEWAY_KILLS = Number(process.env['FAULT_KILLS'] ?? 6);
+
+/** kill -9, at random moments under load; each process is started again. */
+export function crashes(product: () => Product): void {
+  scenario('workers that are killed in a burst of events lose none', product, async (scene) => {
+    const [tenant, subscriptions] = await scene.tenant('burst', { receivers: 2 });
+    // Slow enough that a kill finds attempts under way.
+    subscriptions.forEach(({ receiver }) => receiver.always({ status: 204, afterMs: 20 }));
+    const received = (): number => subscriptions.reduce((sum, { receiver }) => sum + receiver.requests.length, 0);
+    const creating = Promise.all(
+      Array.from({ length: BURST }, async (_, index) => {
+        await pause(index * 5);
+        return tenant.create(tenant.owner, `s-${randomUUID()}`);
+      }),
+    );
+    const { workers } = scene.product;
+    for (let kills = 1; kills <= WORKER_KILLS; kills += 1) {
+      const moment = Math.min(received() + 1 + anyOf(80), BURST);
+      await waitFor(() => received() >= moment, { deadlineMs: 30_000, what: `${moment} requests` });
+      const victims = kills === WORKER_KILLS ? workers : workers.filter((_, index) => index === kills % 2);
+      await Promise.all(victims.map((worker) => worker.kill()));
+      await Promise.all(victims.map((worker) => worker.start()));
+    }
+    expect(countByStatus(await creating)).toEqual({ 201: BURST });
+    await letLeasesRunOut(scene.product);
+    await requireEveryEvent(scene.product, tenant, subscriptions);
+    expect(await requireWholeHistory(scene.product, tenant)).toBe(BURST);
+  });
+
+  scenario(
+    'gateways that are killed under writes keep what they acknowledged, and leave nothing half',
+    product,
+    async (scene) => {
+      const [tenant, subscriptions] = await scene.tenant('killed', { editors: 3 });
+      const writing = scene.writing(tenant);
+      const killAgainAndAgain = async (gateway: ProductProcess): Promise<void> => {
+        for (let kills = 0; kills < GATEWAY_KILLS / scene.product.gateways.length; kills += 1) {
+          const before = writing.acknowledged.size;
+          await waitFor(() => writing.acknowledged.size > before, { deadlineMs: 30_000, what: 'a write' });
+          await pause(anyOf(100));
+          await gateway.kill();
+          await gateway.start();
+        }
+      };
+      await Promise.all(scene.product.gateways.map(killAgainAndAgain));
+      await writing.stop();
+      // Status 0 is a request that died with its gateway; its write may have been made.
+      expect(countByStatus(writing.answers)).toEqual({
+        0: expect.anything(),
+        200: expect.anything(),
+        201: expect.anything(),
+      });
+      await requireAcknowledged(scene.product, tenant, writing.acknowledged);
+      const snapshots = await requireWholeHistory(scene.product, tenant);
+      expect(snapshots).toBeGreaterThanOrEqual(writing.acknowledged.size);
+      await requireEveryEvent(scene.product, tenant, subscriptions);
+    },
+  );
+}

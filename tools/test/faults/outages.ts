@@ -1,0 +1,120 @@
+import {
+  letLeasesRunOut,
+  requireAcknowledged,
+  requireEveryEvent,
+  requireWholeHistory,
+  requireWokenByQueue,
+} from '../../testing/history.ts';
+import type { Dependency, Product } from '../../testing/product.ts';
+import { countByStatus, textAt, type Writing } from '../../testing/tenant.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+import { type Scene, scenario } from './scene.ts';
+
+const OUTAGE_MS = Number(process.env['FAULT_SECONDS'] ?? 5) * 1_000;
+/** Half of the time after which a command to the queue has failed. */
+const NOT_WAITED_MS = 1_000;
+
+/** Redis away, or empty: nobody waits for it, nothing is lost, and it is used again when it is back. */
+export function redisOutages(product: () => Product): void {
+  scenario('Redis is emptied in the middle of a burst', product, async (scene) => {
+    const [tenant, subscriptions] = await scene.tenant('flushed');
+    const writing = scene.writing(tenant);
+    for (let flushes = 1; flushes <= 5; flushes += 1) {
+      await untilWritten(writing, 20 * flushes);
+      await requireRedis(scene).flush();
+    }
+    await untilWritten(writing, 120);
+    await writing.stop();
+    expect(Object.keys(countByStatus(writing.answers))).toEqual(['200', '201']);
+    await requireEveryEvent(scene.product, tenant, subscriptions);
+    await requireWokenByQueue(scene.product, tenant, subscriptions);
+  });
+
+  scenario('Redis is away for a while and comes back empty', product, async (scene) => {
+    const [tenant, subscriptions] = await scene.tenant('no-redis');
+    const redis = requireRedis(scene);
+    const writing = scene.writing(tenant);
+    await untilWritten(writing, 10);
+    await redis.stop('immediately');
+    scene.afterwards(() => redis.start());
+    const [stoppedAt, before] = [Date.now(), writing.answers.length];
+    await waitFor(() => Date.now() > stoppedAt + OUTAGE_MS, { deadlineMs: 2 * OUTAGE_MS });
+    await writing.stop();
+    expect(Object.keys(countByStatus(writing.answers))).toEqual(['200', '201']);
+    const times = writing.answers.slice(before).map(({ tookMs }) => tookMs);
+    expect(times.sort((a, b) => a - b)[Math.floor(times.length / 2)]).toBeLessThan(NOT_WAITED_MS);
+    // Without Redis still.
+    await requireEveryEvent(scene.product, tenant, subscriptions);
+    await requireReadiness(scene.product, 200, 'degraded');
+
+    await redis.start();
+    await requireReadiness(scene.product, 200, 'ok');
+    await requireWokenByQueue(scene.product, tenant, subscriptions);
+    await requireWholeHistory(scene.product, tenant);
+  });
+}
+
+/** PostgreSQL away: whoever asks is told so, nothing that was acknowledged is lost, and everybody recovers unaided. */
+export function postgresOutages(product: () => Product): void {
+  for (const how of ['properly', 'immediately'] as const) {
+    scenario(`PostgreSQL is stopped ${how} under load and started again`, product, async (scene) => {
+      const { postgres, gateways } = scene.product;
+      const [tenant, subscriptions] = await scene.tenant(`stopped-${how}`);
+      const writing = scene.writing(tenant);
+      await untilWritten(writing, 20);
+      await postgres.stop(how);
+      scene.afterwards(() => postgres.start());
+      const [stoppedAt, refused] = [Date.now(), () => writing.answers.filter(({ status }) => status === 503)];
+      await requireReadiness(scene.product, 503, undefined);
+      for (const gateway of gateways) expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
+      await waitFor(() => refused().length >= 10 && Date.now() > stoppedAt + OUTAGE_MS / 2, {
+        deadlineMs: 2 * OUTAGE_MS + 30_000,
+        what: 'requests that are refused',
+      });
+      await postgres.start();
+      const before = writing.acknowledged.size;
+      await untilWritten(writing, before + 20);
+      await requireReadiness(scene.product, 200, 'ok');
+      await writing.stop();
+
+      expect(Object.keys(countByStatus(writing.answers))).toEqual(['200', '201', '503']);
+      for (const { headers, body } of refused()) {
+        expect(textAt(body, 'error', 'code')).toBe('unavailable');
+        expect(textAt(body, 'error', 'request_id')).toBe(headers.get('x-request-id'));
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      await letLeasesRunOut(scene.product);
+      await requireAcknowledged(scene.product, tenant, writing.acknowledged);
+      await requireWholeHistory(scene.product, tenant);
+      await requireEveryEvent(scene.product, tenant, subscriptions);
+      await requireWokenByQueue(scene.product, tenant, subscriptions);
+    });
+  }
+}
+
+function requireRedis({ product }: Scene): Dependency & { flush(): Promise<void> } {
+  if (product.redis === undefined) throw new Error('The queue of this product does not stand on Redis');
+  return product.redis;
+}
+
+async function untilWritten(writing: Writing, count: number): Promise<void> {
+  await waitFor(() => writing.acknowledged.size >= count, { deadlineMs: 60_000, what: `${count} writes` });
+}
+
+/** Waits until every process says so. */
+async function requireReadiness(product: Product, status: number, queue: string | undefined): Promise<void> {
+  for (const { name, url } of [...product.gateways, ...product.workers]) {
+    let last = '';
+    const answers = async (): Promise<boolean> => {
+      const response = await fetch(`${url}/v1/ops/readiness`);
+      last = await response.text();
+      return (
+        response.status === status &&
+        (queue === undefined || textAt(JSON.parse(last), 'checks', 'queue', 'status') === queue)
+      );
+    };
+    await waitFor(answers, { deadlineMs: 30_000 }).catch(() => {
+      throw new Error(`${name} is not at ${status} with queue ${queue}: ${last}`);
+    });
+  }
+}

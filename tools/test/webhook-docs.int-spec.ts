@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newWebhookSecret, signDelivery } from '@iss/domain';
+import { freePort } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+import { waitFor } from '../testing/wait-for.ts';
+
+jest.setTimeout(120_000);
+
+const page = readFileSync(join(repositoryRoot, 'docs', 'webhooks.md'), 'utf8');
+const BODY =
+  '{"id":"evt_1","type":"webhook.test","created_at":"2026-01-15T10:00:00.000Z","tenant_id":"Zürich 🏔","data":{}}';
+const secret = newWebhookSecret();
+const oldSecret = newWebhookSecret();
+
+/** What is in the page's only block of a language. */
+function sample(language: string): string {
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
+  expect(blocks).toHaveLength(1);
+  return blocks[0]?.[1] ?? '';
+}
+
+type Headers = Record<string, string>;
+interface Delivery {
+  what: string;
+  headers: Headers;
+  body: string;
+}
+
+function signed(options: { secrets?: string[]; ageSeconds?: number } = {}): Headers {
+  const { secrets = [secret], ageSeconds = 0 } = options;
+  return signDelivery({ secrets, id: 'evt_1', timestampSeconds: Date.now() / 1_000 - ageSeconds, body: BODY });
+}
+
+/** By scheme, what a receiver that knows `secret` takes and what it refuses. */
+function deliveries(scheme: 'webhook' | 'service'): { genuine: Delivery[]; forged: Delivery[] } {
+  const one = (what: string, headers: Headers, body = BODY): Delivery => ({ what, headers, body });
+  const without = (name: string): Headers =>
+    Object.fromEntries(Object.entries(signed()).filter(([header]) => header !== name));
+  const header = scheme === 'service' ? 'x-service-signature' : 'webhook-signature';
+  const common = [
+    one('another secret', signed({ secrets: [oldSecret] })),
+    one('another body', signed(), BODY.replace('evt_1', 'evt_2')),
+    one('no signature', without(header)),
+    one('an empty signature', { ...signed(), [header]: '' }),
+    one('a cut signature', { ...signed(), [header]: (signed()[header] ?? '').slice(0, -2) }),
+  ];
+  if (scheme === 'service')
+    return { genuine: [one('its own secret', signed()), one('again', signed())], forged: common };
+  return {
+    genuine: [
+      one('its own secret', signed()),
+      one('again', signed()),
+      one('four minutes old', signed({ ageSeconds: 240 })),
+      one('a rotation with grace', signed({ secrets: [oldSecret, secret] })),
+    ],
+    forged: [
+      ...common,
+      one('six minutes old', signed({ ageSeconds: 360 })),
+      one('six minutes ahead', signed({ ageSeconds: -360 })),
+      one('another id', { ...signed(), 'webhook-id': 'evt_2' }),
+      one('another time', { ...signed(), 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 10) }),
+      one('a time that is none', { ...signed(), 'webhook-timestamp': 'now' }),
+      one('no time', without('webhook-timestamp')),
+      one('another version', {
+        ...signed(),
+        'webhook-signature': (signed()['webhook-signature'] ?? '').replace('v1', 'v0'),
+      }),
+    ],
+  };
+}
+
+const isPresent = (command: string, flag: string): boolean => spawnSync(command, [flag]).status === 0;
+
+/** `it`, or a line that says why not. */
+function itWith(runtime: string, are: boolean): jest.It {
+  if (are) return it;
+  process.stderr.write(`docs/webhooks.md: ${runtime} is not installed here; its sample is not run.\n`);
+  return it.skip;
+}
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'iss-webhook-docs-'));
+  symlinkSync(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('the example carries its own signatures', () => {
+  const [, head = '', body = ''] = /```http\n([\s\S]*?)\n\n([\s\S]*?)\n```/.exec(page) ?? [];
+  const headers = Object.fromEntries(
+    [...head.matchAll(/^([\w-]+): (.*)$/gm)].map(([, name = '', value]) => [name.toLowerCase(), value]),
+  );
+  const [shown = ''] = /whsec_[A-Za-z0-9+/]{43}=/.exec(page) ?? [];
+  const timestampSeconds = Number(headers['webhook-timestamp']);
+  expect(headers).toMatchObject(signDelivery({ secrets: [shown], id: JSON.parse(body).id, timestampSeconds, body }));
+});
+
+const receivers = [
+  { language: 'ts', file: 'receiver.mts', command: process.execPath, present: true },
+  { language: 'python', file: 'receiver.py', command: 'python3', present: isPresent('python3', '--version') },
+  { language: 'go', file: 'receiver.go', command: 'go', present: isPresent('go', 'version') },
+  { language: 'java', file: 'Receiver.java', command: 'java', present: isPresent('java', '--version') },
+];
+
+describe.each(receivers)('the receiver in $language', ({ language, file, command, present }) => {
+  itWith(command, present).each(['webhook', 'service'] as const)('verifies by the scheme %s', async (scheme) => {
+    writeFileSync(join(folder, file), sample(language));
+    const port = await freePort();
+    const env = {
+      ...process.env,
+      WEBHOOK_SECRET: secret,
+      WEBHOOK_SCHEME: scheme,
+      PORT: String(port),
+      NODE_OPTIONS: '',
+    };
+    const child = spawn(command, [...(language === 'go' ? ['run'] : []), file], { cwd: folder, env, detached: true });
+    const printed = capture(child);
+    try {
+      const post = async ({ headers, body }: Delivery): Promise<number> =>
+        (await fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body })).status;
+      const { genuine, forged } = deliveries(scheme);
+      const [first, ...others] = [...genuine, ...forged];
+      if (first === undefined) throw new Error('there is nothing to deliver');
+      const isUp = async (): Promise<boolean> => child.exitCode !== null || (await post(first)) > 0;
+      await waitFor(isUp, { deadlineMs: 60_000, what: `${file} to listen` });
+      if (child.exitCode !== null) throw new Error(printed());
+      const verdicts = [[first.what, await post(first)]];
+      for (const delivery of others) verdicts.push([delivery.what, await post(delivery)]);
+      expect(verdicts).toEqual([...genuine.map(({ what }) => [what, 204]), ...forged.map(({ what }) => [what, 401])]);
+      await waitFor(printed, { what: 'the event to be printed' });
+      // Once, however often it came.
+      expect(printed().match(/evt_1/g)).toHaveLength(1);
+    } finally {
+      await stop(child);
+    }
+  });
+});
+
+describe('the shell script', () => {
+  const present = isPresent('bash', '--version') && isPresent('openssl', 'version');
+  itWith('bash with openssl', present).each(['webhook', 'service'] as const)('verifies by the scheme %s', (scheme) => {
+    writeFileSync(join(folder, 'verify.sh'), sample('bash'));
+    const verify = ({ headers, body }: Delivery): number | null => {
+      const variables = Object.entries(headers).map(([name, value]) => [
+        name.toUpperCase().replaceAll('-', '_'),
+        value,
+      ]);
+      const env = {
+        PATH: process.env['PATH'],
+        WEBHOOK_SECRET: secret,
+        WEBHOOK_SCHEME: scheme,
+        ...Object.fromEntries(variables),
+      };
+      return spawnSync('bash', ['verify.sh'], { cwd: folder, env, input: body }).status;
+    };
+    const { genuine, forged } = deliveries(scheme);
+    expect([...genuine, ...forged].map((delivery) => [delivery.what, verify(delivery)])).toEqual([
+      ...genuine.map(({ what }) => [what, 0]),
+      ...forged.map(({ what }) => [what, 1]),
+    ]);
+  });
+});
+
+function capture(child: ChildProcess): () => string {
+  let output = '';
+  child.stdout?.on('data', (chunk) => (output += chunk));
+  child.stderr?.on('data', (chunk) => (output += chunk));
+  return () => output;
+}
+
+/** The process and what it has started: `go run` runs the program as a child of its own. */
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.pid === undefined) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  process.kill(-child.pid, 'SIGKILL');
+  await ended;
+}

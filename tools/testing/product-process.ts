@@ -1,0 +1,93 @@
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { type OwnedProcess, startOwned } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface ProductProcessSettings {
+  name: string;
+  /** Fixed, so that it is found again after a restart. */
+  url: string;
+  entry: string;
+  env: Record<string, string | undefined>;
+  logFile: string;
+  onUnexpectedEnd: (how: string) => void;
+}
+
+const START_MS = 60_000;
+
+/** A built process of the product that can be killed and started again at the same URL. */
+export class ProductProcess {
+  private child: OwnedProcess | undefined;
+  private isEnding = false;
+
+  constructor(private readonly settings: ProductProcessSettings) {}
+
+  get name(): string {
+    return this.settings.name;
+  }
+
+  get url(): string {
+    return this.settings.url;
+  }
+
+  /** Resolves when it answers; at once when it runs already. */
+  async start(): Promise<void> {
+    if (this.child?.running === true) return;
+    const { name, url, entry, env, logFile, onUnexpectedEnd } = this.settings;
+    const log = openSync(logFile, 'a');
+    const child = await startOwned(process.execPath, [entry], {
+      cwd: repositoryRoot,
+      env,
+      stdio: ['ignore', log, log],
+      stopSignal: 'SIGTERM',
+    });
+    closeSync(log);
+    this.child = child;
+    this.isEnding = false;
+    void child.ended.then((how) => {
+      if (!this.isEnding) onUnexpectedEnd(how);
+    });
+    const answers = async (): Promise<boolean> => !child.running || (await fetch(`${url}/health`)).ok;
+    await waitFor(answers, { deadlineMs: START_MS, what: name });
+    if (!child.running) throw new Error(`${name} does not start: ${readFileSync(logFile, 'utf8').slice(-1_000)}`);
+  }
+
+  /** kill -9. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** As a process that hangs; it goes on with {@link resume}. */
+  pause(): void {
+    this.send('SIGSTOP');
+  }
+
+  resume(): void {
+    this.send('SIGCONT');
+  }
+
+  /** Sends SIGTERM, and tells how and when it ended. */
+  async terminate(): Promise<{ how: string; tookMs: number }> {
+    const startedAt = performance.now();
+    const how = await this.end('SIGTERM');
+    return { how, tookMs: performance.now() - startedAt };
+  }
+
+  /** SIGTERM, then SIGKILL after `deadlineMs`. Safe to call in any state. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.isEnding = true;
+    await this.child?.stop(deadlineMs);
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<string> {
+    this.isEnding = true;
+    return this.send(signal).ended;
+  }
+
+  private send(signal: NodeJS.Signals): OwnedProcess {
+    const { child } = this;
+    if (child === undefined || !child.running) throw new Error(`${this.name} does not run`);
+    process.kill(child.pid, signal);
+    return child;
+  }
+}

@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, type QueryResultRow } from 'pg';
+import { applyMigrations } from '../db/apply-migrations.ts';
+import { clusterFolder, makeTemporaryFolder, type PostgresServer, startPostgres } from '../postgres.ts';
+import { freePort, type OwnedProcess } from '../processes.ts';
+import { startOwnRedis } from '../redis.ts';
+import { repositoryRoot } from '../root.ts';
+import { ProductProcess } from './product-process.ts';
+import { startTestIssuer } from './test-issuer.ts';
+
+export type QueueKind = 'redis' | 'postgresql';
+
+/** A server that the product stands on; it comes back on the same port. Both calls are safe in any state. */
+export interface Dependency {
+  stop(how: 'properly' | 'immediately'): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** How a request ended; status 0: without an answer. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+  tookMs: number;
+}
+
+/** The whole product as it is deployed: built processes on a PostgreSQL (fsync on) and a Redis of their own. */
+export interface Product {
+  readonly gateways: readonly ProductProcess[];
+  readonly workers: readonly ProductProcess[];
+  readonly postgres: Dependency;
+  /** It comes back empty. Absent when the queue stands on PostgreSQL. */
+  readonly redis: (Dependency & { flush(): Promise<void> }) | undefined;
+  /** As PostgreSQL's superuser, on a connection of its own. */
+  query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  connect(): Promise<Client>;
+  /** A request as this user, to the gateways in turn or to the given one. Never throws. */
+  request(user: string, method: string, path: string, body?: unknown, gateway?: ProductProcess): Promise<Answer>;
+  /** What should not have happened in any process: errors in the log, ends that nobody asked for. */
+  faults(): string[];
+  /** The last lines of every log. */
+  logTail(): string;
+  close(): Promise<void>;
+}
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const STOP_MS = 10_000;
+const TAIL_LINES = 12;
+
+export async function startProduct(options: {
+  queue: QueueKind;
+  gateways?: number;
+  workers?: number;
+  env?: Record<string, string>;
+}): Promise<Product> {
+  const closings: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closing of closings.splice(0).reverse()) await closing();
+  };
+  try {
+    return { ...(await openProduct(options, closings)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openProduct(
+  options: Parameters<typeof startProduct>[0],
+  closings: (() => Promise<void>)[],
+): Promise<Omit<Product, 'close'>> {
+  const folder = makeTemporaryFolder();
+  closings.push(async () => rmSync(folder, { recursive: true, force: true }));
+  const database = await openPostgres(folder);
+  closings.push(() => database.server().stop());
+  const redis = options.queue === 'redis' ? await openRedis() : undefined;
+  if (redis !== undefined) closings.push(() => redis.server().stop());
+  const issuer = await startTestIssuer();
+  closings.push(() => issuer.stop());
+  const databaseUrl = database.server().url;
+  await applyMigrations(databaseUrl, redis?.server().url);
+
+  const faults: string[] = [];
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_ENV: 'production',
+    APP_ENV: 'local',
+    LOG_LEVEL: 'warn',
+    DATABASE_URL: databaseUrl,
+    QUEUE_URL: redis?.server().url ?? '',
+    SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    OIDC_ISSUER: issuer.oidcIssuer,
+    OIDC_PROJECT_ID: issuer.projectId,
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    ...options.env,
+  };
+  const launch = (name: string, app: string, portVariable: string) => async (): Promise<ProductProcess> => {
+    const port = await freePort();
+    const launched = new ProductProcess({
+      name,
+      url: `http://127.0.0.1:${port}`,
+      entry: join(repositoryRoot, 'apps', app, 'dist', 'main.js'),
+      env: { ...env, [portVariable]: String(port) },
+      logFile: join(folder, `${name}.log`),
+      onUnexpectedEnd: (how) => faults.push(`${name} ended: ${how}`),
+    });
+    closings.push(() => launched.stop(STOP_MS));
+    await launched.start();
+    return launched;
+  };
+  const several = (count: number, name: string, app: string, portVariable: string): Promise<ProductProcess[]> =>
+    Promise.all(Array.from({ length: count }, (_, index) => launch(`${name}-${index + 1}`, app, portVariable)()));
+  const [gateways, workers] = await Promise.all([
+    several(options.gateways ?? 2, 'gateway', 'api-gateway', 'PORT'),
+    several(options.workers ?? 2, 'worker', 'webhook-worker', 'WORKER_PORT'),
+  ]);
+
+  const tokens = new Map<string, Promise<string>>();
+  const tokenOf = (user: string): Promise<string> => {
+    const token = tokens.get(user) ?? issuer.mint(user);
+    tokens.set(user, token);
+    return token;
+  };
+  let turn = 0;
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ connectionString: databaseUrl });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+  const logs = (): { name: string; lines: string[] }[] =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.log'))
+      .map((name) => ({ name, lines: readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean) }));
+  return {
+    gateways,
+    workers,
+    postgres: database,
+    redis,
+    connect,
+    async query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+      const client = await connect();
+      try {
+        return (await client.query<Row>(text, values)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    async request(user, method, path, body, gateway = gateways[turn++ % gateways.length]) {
+      const startedAt = performance.now();
+      const authorization = `Bearer ${await tokenOf(user)}`;
+      const answered = async (): Promise<Omit<Answer, 'tookMs'>> => {
+        const response = await fetch(`${gateway?.url}${path}`, {
+          method,
+          headers: { authorization, 'content-type': 'application/json' },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          redirect: 'error',
+          signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        });
+        const text = await response.text();
+        const content: unknown = text === '' ? null : JSON.parse(text);
+        return { status: response.status, headers: response.headers, body: content };
+      };
+      const answer = await answered().catch((error: unknown) => ({
+        status: 0,
+        headers: new Headers(),
+        body: String(error instanceof Error ? (error.cause ?? error) : error),
+      }));
+      return { ...answer, tookMs: performance.now() - startedAt };
+    },
+    faults() {
+      const errors = logs()
+        .filter(({ name }) => name !== POSTGRES_LOG)
+        .flatMap(({ name, lines }) => lines.filter(isError).map((line) => `${name}: ${line}`));
+      return [...faults, ...errors];
+    },
+    logTail() {
+      return logs()
+        .flatMap(({ name, lines }) => [`--- ${name}`, ...lines.slice(-TAIL_LINES).map(inShort)])
+        .join('\n');
+    },
+  };
+}
+
+const POSTGRES_LOG = 'postgres.log';
+
+/** Anything that is not a log line comes from a process that could not even log. */
+function isError(line: string): boolean {
+  try {
+    const { level }: { level?: unknown } = JSON.parse(line);
+    return typeof level !== 'number' || level >= 50;
+  } catch {
+    return true;
+  }
+}
+
+function inShort(line: string): string {
+  try {
+    const { time, msg, err, error_phase: phase }: Record<string, unknown> = JSON.parse(line);
+    const cause = typeof err === 'object' && err !== null && 'message' in err ? err.message : phase;
+    return [time, msg, cause].filter(Boolean).join(' ');
+  } catch {
+    return line.slice(0, 300);
+  }
+}
+
+async function openPostgres(folder: string): Promise<Dependency & { server(): PostgresServer }> {
+  const start = (): Promise<PostgresServer> =>
+    startPostgres({
+      folder: clusterFolder(folder),
+      logFile: join(folder, POSTGRES_LOG),
+      durable: true,
+      temporaryFolder: folder,
+    });
+  let current = await start();
+  const { url } = current;
+  return {
+    server: () => current,
+    stop: (how) => end(current, how, 'SIGQUIT'),
+    async start() {
+      if (current.process.running) return;
+      current = await start();
+      if (current.url !== url) throw new Error('PostgreSQL did not get its port again');
+    },
+  };
+}
+
+type OwnRedis = Awaited<ReturnType<typeof startOwnRedis>>;
+
+async function openRedis(): Promise<Dependency & { flush(): Promise<void>; server(): OwnRedis }> {
+  let current = await startOwnRedis();
+  const port = Number(new URL(current.url).port);
+  return {
+    server: () => current,
+    stop: (how) => end(current, how, 'SIGKILL'),
+    async start() {
+      if (current.process.running) return;
+      current = await startOwnRedis({ port });
+    },
+    async flush() {
+      const { Redis } = await import('ioredis');
+      const client = new Redis(current.url);
+      await client.flushall();
+      client.disconnect();
+    },
+  };
+}
+
+async function end(
+  server: { process: OwnedProcess; stop(): Promise<void> },
+  how: 'properly' | 'immediately',
+  signal: 'SIGQUIT' | 'SIGKILL',
+): Promise<void> {
+  if (how === 'immediately' && server.process.running) {
+    process.kill(server.process.pid, signal);
+    await server.process.ended;
+  }
+  await server.stop();
+}
