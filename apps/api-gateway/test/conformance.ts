@@ -25,6 +25,11 @@ export function member(value: unknown, name: string): Json {
   return isJson(found) ? found : {};
 }
 
+/** The objects of an array. */
+export function list(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isJson) : [];
+}
+
 /** The place that a reference within the document names. */
 function tokensOf({ $ref }: Json): string[] {
   return String($ref)

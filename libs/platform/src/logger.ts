@@ -35,7 +35,18 @@ export function createLogger(
       censor: '[redacted]',
     },
   };
-  return destination === undefined ? pino(settings) : pino(settings, destination);
+  return pino(settings, destination ?? standardOutput());
+}
+
+const BUFFERED_BYTES = 8192;
+const FLUSH_MS = 250;
+
+/**
+ * Standard output, written in blocks: a system call a line would take a tenth of the time of a read. Lines wait for a
+ * quarter of a second at most, and are written out when the process ends, unless it is killed.
+ */
+function standardOutput(): DestinationStream {
+  return pino.destination({ fd: 1, sync: false, minLength: BUFFERED_BYTES, periodicFlush: FLUSH_MS });
 }
 
 /** Nest's own log lines through the same logger, the context in the member `context`. */

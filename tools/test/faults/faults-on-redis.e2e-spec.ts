@@ -1,6 +1,7 @@
 import { type Product, startProduct } from '../../testing/product.ts';
 import { crashes } from './crashes.ts';
 import { postgresOutages, redisOutages } from './outages.ts';
+import { receivers } from './receivers.ts';
 import { shutdown, SHUTDOWN_TIMEOUT_MS, shutdownWithoutRedis } from './shutdown.ts';
 import { workload } from './workload.ts';
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
 afterAll(() => product?.close());
 
 workload(() => product);
+receivers(() => product);
 redisOutages(() => product);
 postgresOutages(() => product);
 crashes(() => product);

@@ -15,19 +15,24 @@ export class ConnectionDrain implements OnModuleInit, BeforeApplicationShutdown 
 
   onModuleInit(): void {
     const server: Server = this.host.httpAdapter.getHttpServer();
-    server.prependListener('request', (_request, response: ServerResponse) => {
-      if (this.isDraining) response.shouldKeepAlive = false;
-      this.answering.add(response);
-      response.once('close', () => {
-        this.answering.delete(response);
-        // The head of a long answer may have been sent before.
-        if (this.isDraining) server.closeIdleConnections();
-      });
-    });
+    // Not before it listens: whoever takes the requests until then may take all listeners away.
+    server.once('listening', () =>
+      server.prependListener('request', (_request, response) => this.watch(server, response)),
+    );
   }
 
   beforeApplicationShutdown(): void {
     this.isDraining = true;
     for (const response of this.answering) response.shouldKeepAlive = false;
+  }
+
+  private watch(server: Server, response: ServerResponse): void {
+    if (this.isDraining) response.shouldKeepAlive = false;
+    this.answering.add(response);
+    response.once('close', () => {
+      this.answering.delete(response);
+      // The head of a long answer may have gone out before.
+      if (this.isDraining) server.closeIdleConnections();
+    });
   }
 }

@@ -2,10 +2,23 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import type { Response } from 'supertest';
-import { Conformance, isJson, member, type Operation, operationsOf } from '../conformance';
+import { Conformance, list, member, type Operation, operationsOf } from '../conformance';
 import { startGateway, type TestGateway } from '../gateway';
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot.openapi';
 import { APPLIED_ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/update.openapi';
+import { byKind, byType } from './comparison';
+import {
+  contentOf,
+  examplesOf,
+  exampleQuery,
+  executionsOf,
+  idOf,
+  objectsOf,
+  parametersOf,
+  queryValuesOf,
+  requestsOf,
+  successesOf,
+} from './documented';
 import { ExampleWorld, type Stage } from './world';
 
 type Json = Record<string, unknown>;
@@ -40,23 +53,9 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
 /** Answers of which only the members can be foreseen: they tell of the running process. */
 const OF_THE_PROCESS = ['systemMeta'];
 
-const list = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
 const operations = operationsOf(document);
 const conformance = new Conformance(document);
-
-const idOf = ({ description }: Operation): string => String(description['operationId']);
-const parametersOf = ({ description }: Operation, location: string): Json[] =>
-  list(description['parameters']).filter((parameter) => parameter['in'] === location);
-const pointerOf = ({ path, method }: Operation, ...rest: string[]): string[] => ['paths', path, method, ...rest];
-const successesOf = ({ description }: Operation): string[] =>
-  Object.keys(member(description, 'responses')).filter((status) => status.startsWith('2'));
-const contentOf = ({ description }: Operation, status: string): Json =>
-  member(member(member(description, 'responses'), status), 'content');
-const requestExamplesOf = ({ description }: Operation): [string, unknown][] =>
-  Object.entries(
-    member(member(member(member(description, 'requestBody'), 'content'), 'application/json'), 'examples'),
-  ).map(([name, example]) => [name, isJson(example) ? example['value'] : undefined]);
 
 let gateway: TestGateway;
 let world: ExampleWorld;
@@ -107,13 +106,6 @@ function send(
   return body === undefined ? request.then() : request.send(JSON.stringify(body)).type('json').then();
 }
 
-const exampleQuery = (operation: Operation): Json =>
-  Object.fromEntries(
-    parametersOf(operation, 'query')
-      .filter((parameter) => 'example' in parameter)
-      .map(({ name, example }) => [name, example]),
-  );
-
 /** What an answer says, as the media type has it: one document, or one for each line. */
 function readAnswer(type: string, { text, body }: Response): unknown {
   if (type !== 'application/x-ndjson') return body;
@@ -123,121 +115,59 @@ function readAnswer(type: string, { text, body }: Response): unknown {
   return JSON.parse(lines.join());
 }
 
-const MADE_ANEW: readonly [RegExp, string][] = [
-  [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a time'],
-  [/^(wsub_|evt_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'an id'],
-  [/^[0-9a-f]{64}$/, 'a hash'],
-  [/^whsec_[A-Za-z0-9+/]{43}=$/, 'a secret'],
-  [/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/, 'a trace'],
-];
-
-/** The value with what the service makes anew at each write told by its kind only. */
-function byKind(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(byKind);
-  if (isJson(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, byKind(one)]));
-  return MADE_ANEW.find(([pattern]) => typeof value === 'string' && pattern.test(value))?.[1] ?? value;
-}
-
-/** The members of a value and their types, all the way down. A null may stand for any type. */
-function byType(value: unknown, beside: unknown): unknown {
-  if (value === null || beside === null) return 'null or any';
-  if (Array.isArray(value)) {
-    const other: unknown = Array.isArray(beside) ? beside[0] : undefined;
-    return value.length === 0 ? [] : [byType(value[0], other)];
-  }
-  if (!isJson(value)) return typeof value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, byType(one, member2(beside, key))]));
-}
-
-const member2 = (value: unknown, key: string): unknown => (isJson(value) ? value[key] : undefined);
-
 describe.each(operations.map((operation) => [idOf(operation), operation] as const))('%s', (id, operation) => {
   const query = exampleQuery(operation);
 
   it('has valid examples', () => {
-    for (const parameter of list(operation.description['parameters'])) {
-      const index = list(operation.description['parameters']).indexOf(parameter);
-      const at = pointerOf(operation, 'parameters', String(index), 'schema');
-      if ('example' in parameter) conformance.checkValue(at, parameter['example']);
-    }
-    for (const [, example] of requestExamplesOf(operation)) {
-      conformance.checkValue(pointerOf(operation, 'requestBody', 'content', 'application/json', 'schema'), example);
-    }
-    for (const status of successesOf(operation)) {
-      for (const [type, media] of Object.entries(contentOf(operation, status))) {
-        const at = pointerOf(operation, 'responses', status, 'content', type, 'schema');
-        conformance.checkValue(at, isJson(media) ? media['example'] : undefined);
-      }
-    }
+    for (const [at, example] of examplesOf(operation)) conformance.checkValue(at, example);
   });
 
-  const requests = requestExamplesOf(operation);
-  const rows = successesOf(operation).flatMap((status) => {
-    const types = Object.keys(contentOf(operation, status));
-    const bodies = requests.length === 0 ? [['no body', undefined] as const] : requests;
-    return (types.length === 0 ? [''] : types).flatMap((type) =>
-      bodies.map(([name, body]) => ({ status, type, name, body, isFirst: name === bodies[0]?.[0] })),
-    );
-  });
+  it.each(executionsOf(operation))(
+    'answers $status $type to $name as documented',
+    async ({ status, type, body, isFirst }) => {
+      const headers = type === '' ? {} : { Accept: type };
+      const answer = await execute(operation, status, { query, body, headers });
+      expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
+      if (type === '') return;
+      const documented = member(contentOf(operation, status), type)['example'];
+      const given = readAnswer(type, answer);
+      // The documented answer is the one to the first of the requests.
+      if (!isFirst || OF_THE_PROCESS.includes(id)) expect(byType(given, documented)).toEqual(byType(documented, given));
+      else if (operation.method === 'get') expect(given).toEqual(documented);
+      else expect(byKind(given)).toEqual(byKind(documented));
+    },
+  );
 
-  it.each(rows)('answers $status $type to $name as documented', async ({ status, type, body, isFirst }) => {
-    const headers = type === '' ? {} : { Accept: type };
-    const answer = await execute(operation, status, { query, body, headers });
-    expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
-    if (type === '') return;
-    const media = contentOf(operation, status)[type];
-    const documented = isJson(media) ? media['example'] : undefined;
-    const given = readAnswer(type, answer);
-    // The documented answer is the one to the first of the requests.
-    if (!isFirst || OF_THE_PROCESS.includes(id)) expect(byType(given, documented)).toEqual(byType(documented, given));
-    else if (operation.method === 'get') expect(given).toEqual(documented);
-    else expect(byKind(given)).toEqual(byKind(documented));
-  });
-
-  const values = parametersOf(operation, 'query').flatMap((parameter) => {
-    const { enum: named, minimum, maximum, type } = member(parameter, 'schema');
-    const all: unknown[] = [...(Array.isArray(named) ? named : []), minimum, maximum];
-    const refused = [
-      ...(Array.isArray(named) ? ['something-else'] : []),
-      ...(type === 'integer' ? ['0', 'abc'] : []),
-      ...(typeof maximum === 'number' ? [maximum + 1] : []),
-    ];
-    return [
-      ...all.filter((value) => value !== undefined).map((value) => [parameter['name'], value, true] as const),
-      ...refused.map((value) => [parameter['name'], value, false] as const),
-    ];
-  });
+  const values = queryValuesOf(operation);
   if (values.length > 0) {
     it('takes the documented values of its query, and no other', async () => {
       const [status = ''] = successesOf(operation);
       const { stage, caller } = settingOf(operation, status);
       await world.reset(stage);
-      for (const [name, value, isTaken] of values) {
-        const answer = await send(operation, caller, { query: { ...query, [String(name)]: value } });
-        const expected = isTaken ? Number(status) : 400;
-        expect([name, value, answer.status, isTaken ? [] : pathsOf(answer)]).toEqual([
-          name,
-          value,
-          expected,
-          isTaken ? [] : [`/query/${String(name)}`],
-        ]);
+      for (const { name, value, isTaken } of values) {
+        const answer = await send(operation, caller, { query: { ...query, [name]: value } });
+        const expected = isTaken ? [Number(status), []] : [400, [`/query/${name}`]];
+        expect([name, value, answer.status, pathsOf(answer)]).toEqual([name, value, ...expected]);
       }
     });
   }
 
-  const [condition] = parametersOf(operation, 'header').filter(({ name }) => name === 'If-None-Match');
+  const condition = parametersOf(operation, 'header').find(({ name }) => name === 'If-None-Match');
   if (condition !== undefined) {
     it('answers 304 to the ETag of its example', async () => {
-      const answer = await execute(operation, '200', { query, headers: { 'If-None-Match': String(condition['example']) } });
+      const answer = await execute(operation, '200', {
+        query,
+        headers: { 'If-None-Match': String(condition['example']) },
+      });
       expect([answer.status, answer.headers['etag']]).toEqual([304, condition['example']]);
     });
   }
 
-  const [key] = parametersOf(operation, 'header').filter(({ name }) => name === 'Idempotency-Key');
+  const key = parametersOf(operation, 'header').find(({ name }) => name === 'Idempotency-Key');
   if (key !== undefined) {
     it('answers the same again under its Idempotency-Key', async () => {
       const [status = ''] = successesOf(operation).slice(-1);
-      const call = { body: requests[0]?.[1], headers: { 'Idempotency-Key': String(key['example']) } };
+      const call = { body: requestsOf(operation)[0]?.body, headers: { 'Idempotency-Key': String(key['example']) } };
       const first = await execute(operation, status, call);
       const again = await send(operation, settingOf(operation, status).caller, call);
       expect([first.status, again.status, again.text]).toEqual([Number(status), Number(status), first.text]);
@@ -251,22 +181,18 @@ function pathsOf({ body }: Response): unknown[] {
 }
 
 it('the hashes of the examples are those of their envelopes', () => {
-  const hashes = [ENVELOPE_EXAMPLE, APPLIED_ENVELOPE_EXAMPLE].map(
-    (example) => [example.snapshot_id, seal(validateEnvelope(parseStoredJson(JSON.stringify(example)))).hash] as const,
+  const [first, second] = [ENVELOPE_EXAMPLE, APPLIED_ENVELOPE_EXAMPLE].map(
+    (example) => seal(validateEnvelope(parseStoredJson(JSON.stringify(example)))).hash,
   );
-  const shown = objectsOf(document).filter((value) => 'envelope_hash' in value && typeof value['snapshot_id'] === 'string');
+  const shown = objectsOf(document).filter(
+    (value) => 'envelope_hash' in value && typeof value['snapshot_id'] === 'string',
+  );
   expect(shown.length).toBeGreaterThan(20);
-  const [[, first], [, second]] = [hashes[0] ?? [], hashes[1] ?? []];
   for (const { snapshot_id, envelope_hash, prev_hash } of shown) {
     const isFirst = snapshot_id === ENVELOPE_EXAMPLE.snapshot_id;
     expect([envelope_hash, prev_hash]).toEqual(isFirst ? [first, null] : [second, first]);
   }
 });
-
-function objectsOf(value: unknown): Json[] {
-  if (Array.isArray(value)) return value.flatMap(objectsOf);
-  return isJson(value) ? [value, ...Object.values(value).flatMap(objectsOf)] : [];
-}
 
 it('every setting belongs to an operation', () => {
   const ids = operations.map(idOf);

@@ -88,38 +88,28 @@ export class ExampleWorld {
   /** What others want of the subject, and are told of it. */
   private async use(): Promise<void> {
     const subject_key = SUBJECT_KEY;
-    const { status: _active, ...grant } = GRANT_EXAMPLE;
-    await this.insert('grants', { ...withoutSubject(grant), subject_key });
-    const { patch_ops, ...update } = UPDATE_EXAMPLE;
+    const grant = pick(GRANT_EXAMPLE, ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'scopes', 'created_at']);
+    await this.insert('grants', { ...grant, subject_key });
     await this.insert('updates', {
-      ...withoutSubject(update),
+      ...pick(UPDATE_EXAMPLE, ['update_id', 'base_snapshot_id', 'base_snapshot_version', 'status', 'request_id']),
+      ...pick(UPDATE_EXAMPLE, ['proposed_by', 'created_at']),
+      patch_ops: JSON.stringify(UPDATE_EXAMPLE.patch_ops),
       tenant_id: 'acme',
       subject_key,
-      patch_ops: JSON.stringify(patch_ops),
     });
     await this.insert('refresh_requests', {
-      ...pick(REFRESH_REQUEST_EXAMPLE, [
-        'refresh_request_id',
-        'requesting_tenant_id',
-        'origin_type',
-        'status',
-        'reason_code',
-      ]),
-      ...pick(REFRESH_REQUEST_EXAMPLE, ['message', 'requested_paths', 'created_at', 'expires_at']),
+      ...pick(REFRESH_REQUEST_EXAMPLE, ['refresh_request_id', 'requesting_tenant_id', 'origin_type', 'status']),
+      ...pick(REFRESH_REQUEST_EXAMPLE, ['reason_code', 'message', 'requested_paths', 'created_at']),
       requested_by: BOB.principal_id,
       subject_key,
     });
-    const { transfer_offer_id: _alias, ...offer } = TRANSFER_OFFER_EXAMPLE;
-    await this.insert('transfer_offers', offer);
+    await this.insert('transfer_offers', {
+      ...pick(TRANSFER_OFFER_EXAMPLE, ['offer_id', 'tenant_id', 'from_principal_id', 'to_principal_id']),
+      ...pick(TRANSFER_OFFER_EXAMPLE, ['message', 'status', 'created_at', 'expires_at']),
+    });
     await this.insert('webhook_subscriptions', {
-      ...pick(SUBSCRIPTION_EXAMPLE, [
-        'tenant_id',
-        'target_url',
-        'event_types',
-        'status',
-        'secret_last_rotated_at',
-        'created_at',
-      ]),
+      ...pick(SUBSCRIPTION_EXAMPLE, ['tenant_id', 'target_url', 'event_types', 'status', 'created_at']),
+      ...pick(SUBSCRIPTION_EXAMPLE, ['secret_last_rotated_at']),
       subscription_id: SUBSCRIPTION_ID,
       secret_sealed: 'sealed',
       secret_fingerprint: 'fingerprint',
@@ -155,26 +145,23 @@ export class ExampleWorld {
 
   private async addDelivery(): Promise<void> {
     const { payload, attempts, ...delivery } = DELIVERY_WITH_PAYLOAD_EXAMPLE;
-    const { delivery_id, event_type, status, attempt_count, created_at, finished_at, request_id, traceparent } =
-      delivery;
-    const event_id = uuidOfEvent(delivery.event_id);
-    const tenant_id = 'acme';
-    const event = { event_id, tenant_id, event_type, created_at };
+    const { delivery_id, created_at } = delivery;
+    const event = {
+      event_id: uuidOfEvent(delivery.event_id),
+      tenant_id: payload.tenant_id,
+      ...pick(delivery, ['event_type', 'created_at']),
+    };
     await this.insert('outbox_events', {
       ...event,
+      ...pick(delivery, ['request_id', 'traceparent']),
       body: JSON.stringify(payload),
-      request_id,
-      traceparent,
       fanned_out_at: created_at,
     });
-    const subscription_id = SUBSCRIPTION_ID;
     await this.insert('deliveries', {
       ...event,
-      delivery_id,
-      subscription_id,
-      status,
-      attempt: attempt_count,
-      finished_at,
+      ...pick(delivery, ['delivery_id', 'status', 'finished_at']),
+      subscription_id: SUBSCRIPTION_ID,
+      attempt: delivery.attempt_count,
     });
     for (const attempt of attempts) await this.insert('delivery_attempts', { delivery_id, ...attempt });
   }
@@ -189,14 +176,6 @@ export class ExampleWorld {
   }
 }
 
-function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
-  const entries = names.map((name) => [name, from[name]] as const);
-  return Object.fromEntries(entries) as Pick<T, Name>;
-}
-
-function withoutSubject<T extends { subject_type: string; subject_id: string }>(
-  row: T,
-): Omit<T, 'subject_type' | 'subject_id'> {
-  const { subject_type: _type, subject_id: _id, ...rest } = row;
-  return rest;
+function pick<T extends object>(from: T, names: readonly (keyof T & string)[]): Row {
+  return Object.fromEntries(names.map((name) => [name, from[name]]));
 }

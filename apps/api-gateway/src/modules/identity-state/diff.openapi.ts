@@ -102,8 +102,8 @@ const VERSION_EXAMPLE = {
 };
 
 /** Of the texts of these very answers. */
-const ETAG = '"0000000000000000000000000000000000000000000000000000000000000000"';
-const VERSION_ETAG = '"0000000000000000000000000000000000000000000000000000000000000000"';
+const ETAG = '"63c574a4635fdd4f53f4cee3354c4e7888baf40f3a0462bdce5fe94292de1ede"';
+const VERSION_ETAG = '"e0184dc3fe722ab9f14cc1c853eeb2e878019af25eefabf62a4bbac7f1290fc0"';
 
 /** Documents a diff, between two versions of a subject or between two snapshot ids. */
 export function ApiDiff(path: { between: 'versions' | 'ids'; tenant: boolean }): MethodDecorator {

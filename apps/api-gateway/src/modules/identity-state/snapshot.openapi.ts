@@ -229,9 +229,7 @@ export function ApiSnapshotRead(
 ): MethodDecorator {
   const shows = {
     snapshot: [ApiAnswer(200, 'The snapshot.', SNAPSHOT_SCHEMA, SNAPSHOT_EXAMPLE)],
-    summary: [
-      ApiAnswer(200, 'The current state of the subject.', SUMMARY_SCHEMA, SUMMARY_EXAMPLE),
-    ],
+    summary: [ApiAnswer(200, 'The current state of the subject.', SUMMARY_SCHEMA, SUMMARY_EXAMPLE)],
     proof: [ApiAnswer(200, 'The hashes of the snapshot, and how they were made.', PROOF_SCHEMA, PROOF_EXAMPLE)],
   };
   return applyDecorators(

@@ -75,7 +75,7 @@ const APPLIED_SCHEMA: Schema = named(
 const APPLIED_EXAMPLE = {
   snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e',
   snapshot_version: 2,
-  envelope_hash: '1f2e3d4c5b6a79880f1e2d3c4b5a69780f1e2d3c4b5a69780f1e2d3c4b5a6978',
+  envelope_hash: '28e139c59906799360e037034297c075c9172cf6cde20ac75b9a88841d97c438',
   prev_hash: SNAPSHOT_HEADER_EXAMPLE.envelope_hash,
 };
 

@@ -68,20 +68,15 @@ export class SystemController {
   @Get('v1/meta')
   @Public()
   @ApiRoute('What runs here', 'anyone', { description: 'Unless `META_REQUIRES_AUTH` is true: then it takes a token.' })
-  @ApiAnswer(
-    200,
-    'Version and environment.',
-    META,
-    {
-      service: 'identity-state-service',
-      ts: '2026-01-15T09:00:00.000Z',
-      version: '1.0.0',
-      node: 'v26.10.0',
-      env: 'production',
-      gitSha: '3f1c2d4',
-      builtAt: '2026-01-10T12:00:00.000Z',
-    },
-  )
+  @ApiAnswer(200, 'Version and environment.', META, {
+    service: 'identity-state-service',
+    ts: '2026-01-15T09:00:00.000Z',
+    version: '1.0.0',
+    node: 'v26.10.0',
+    env: 'production',
+    gitSha: '3f1c2d4',
+    builtAt: '2026-01-10T12:00:00.000Z',
+  })
   @ApiErrors('unauthorized')
   async meta(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Meta> {
     if (this.settings.metaRequiresAuth) await this.guard.authenticate(request, response);

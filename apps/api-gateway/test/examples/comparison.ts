@@ -1,0 +1,26 @@
+import { isJson } from '../conformance';
+
+const MADE_ANEW: readonly [RegExp, string][] = [
+  [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a time'],
+  [/^(wsub_|evt_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'an id'],
+  [/^[0-9a-f]{64}$/, 'a hash'],
+  [/^whsec_[A-Za-z0-9+/]{43}=$/, 'a secret'],
+  [/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/, 'a trace'],
+];
+
+/** A JSON value in which what the service makes anew at each write is told by its kind only. */
+export function byKind(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(byKind);
+  if (isJson(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, byKind(one)]));
+  return MADE_ANEW.find(([pattern]) => typeof value === 'string' && pattern.test(value))?.[1] ?? value;
+}
+
+/** The members of a JSON value and their types, all the way down; null, here or in `other`, stands for any type. */
+export function byType(value: unknown, other: unknown): unknown {
+  if (value === null || other === null) return 'any';
+  if (Array.isArray(value))
+    return value.slice(0, 1).map((item) => byType(item, Array.isArray(other) ? other[0] : null));
+  if (!isJson(value)) return typeof value;
+  const beside = isJson(other) ? other : {};
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, byType(one, beside[key])]));
+}

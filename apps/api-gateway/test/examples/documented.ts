@@ -1,0 +1,102 @@
+import { isJson, list, member, type Operation } from '../conformance';
+
+type Json = Record<string, unknown>;
+
+const JSON_TYPE = 'application/json';
+
+export const idOf = ({ description }: Operation): string => String(description['operationId']);
+
+export const parametersOf = ({ description }: Operation, location: string): Json[] =>
+  list(description['parameters']).filter((parameter) => parameter['in'] === location);
+
+/** The statuses of its successes. */
+export const successesOf = ({ description }: Operation): string[] =>
+  Object.keys(member(description, 'responses')).filter((status) => status.startsWith('2'));
+
+/** What it answers with a status, by media type. */
+export const contentOf = ({ description }: Operation, status: string): Json =>
+  member(member(member(description, 'responses'), status), 'content');
+
+/** The examples of its request. */
+export function requestsOf({ description }: Operation): { name: string; body: unknown }[] {
+  const media = member(member(member(description, 'requestBody'), 'content'), JSON_TYPE);
+  return Object.entries(member(media, 'examples')).map(([name, example]) => ({
+    name,
+    body: isJson(example) ? example['value'] : undefined,
+  }));
+}
+
+/** Every example, with the place of its schema in the document. */
+export function examplesOf(operation: Operation): [string[], unknown][] {
+  const at = (...rest: string[]): string[] => ['paths', operation.path, operation.method, ...rest, 'schema'];
+  const ofParameters = list(operation.description['parameters']).flatMap((parameter, index): [string[], unknown][] =>
+    'example' in parameter ? [[at('parameters', String(index)), parameter['example']]] : [],
+  );
+  const ofRequests = requestsOf(operation).map(({ body }): [string[], unknown] => [
+    at('requestBody', 'content', JSON_TYPE),
+    body,
+  ]);
+  const ofAnswers = successesOf(operation).flatMap((status) =>
+    Object.keys(contentOf(operation, status)).map((type): [string[], unknown] => [
+      at('responses', status, 'content', type),
+      member(contentOf(operation, status), type)['example'],
+    ]),
+  );
+  return [...ofParameters, ...ofRequests, ...ofAnswers];
+}
+
+/** One way to call an operation with its examples: a request for a success in a media type, which is '' without a body. */
+export interface Execution {
+  status: string;
+  type: string;
+  name: string;
+  body: unknown;
+  isFirst: boolean;
+}
+
+/** Every way to call it. */
+export function executionsOf(operation: Operation): Execution[] {
+  const requests = requestsOf(operation);
+  return successesOf(operation).flatMap((status) => {
+    const types = Object.keys(contentOf(operation, status));
+    return (types.length === 0 ? [''] : types).flatMap((type) =>
+      (requests.length === 0 ? [{ name: 'no body', body: undefined }] : requests).map((request, index) => ({
+        ...request,
+        status,
+        type,
+        isFirst: index === 0,
+      })),
+    );
+  });
+}
+
+/** Its query with every example. */
+export function exampleQuery(operation: Operation): Json {
+  const parameters = parametersOf(operation, 'query').filter((parameter) => 'example' in parameter);
+  return Object.fromEntries(parameters.map(({ name, example }) => [name, example]));
+}
+
+/** Values of query parameters that the document allows, and some beside them. */
+export function queryValuesOf(operation: Operation): { name: string; value: unknown; isTaken: boolean }[] {
+  return parametersOf(operation, 'query').flatMap((parameter) => {
+    const { enum: members, minimum, maximum, type } = member(parameter, 'schema');
+    const isEnum = Array.isArray(members);
+    const taken = [...(isEnum ? members : []), minimum, maximum].filter((value) => value !== undefined);
+    const refused = [
+      ...(isEnum ? ['something-else'] : []),
+      ...(type === 'integer' ? ['0', '-1', 'abc'] : []),
+      ...(typeof maximum === 'number' ? [maximum + 1] : []),
+    ];
+    const name = String(parameter['name']);
+    return [
+      ...taken.map((value: unknown) => ({ name, value, isTaken: true })),
+      ...refused.map((value) => ({ name, value, isTaken: false })),
+    ];
+  });
+}
+
+/** Every object within a value. */
+export function objectsOf(value: unknown): Json[] {
+  if (Array.isArray(value)) return value.flatMap(objectsOf);
+  return isJson(value) ? [value, ...Object.values(value).flatMap(objectsOf)] : [];
+}
