@@ -1,4 +1,5 @@
 import { DomainError } from '@iss/domain';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { Coalescer, type Outcome } from './coalescer';
 
 /** A coalescer whose statements are answered by hand. */
@@ -92,4 +93,18 @@ it('fails all rows when the database is unavailable: it may have kept them', asy
     { reason: { code: 'unavailable' } },
     { reason: { code: 'unavailable' } },
   ]);
+});
+
+it('gives whoever waits too long a statement of its own, while fewer run than may', async () => {
+  const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 3, maxRunning: 2 });
+  const results = [coalescer.submit('slow')];
+  await nextTurn();
+  results.push(coalescer.submit('a'), coalescer.submit('b'));
+  await nextTurn();
+  expect(batches).toEqual([['slow']]);
+  await waitFor(() => batches.length === 2, { what: 'the second statement' });
+  expect(batches).toEqual([['slow'], ['a', 'b']]);
+  await answer(() => [{ value: 'slow' }]);
+  await answer();
+  await expect(Promise.all(results)).resolves.toEqual(['slow', 'a', 'b']);
 });

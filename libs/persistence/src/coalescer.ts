@@ -9,11 +9,14 @@ interface Waiting<Input, Output> {
   reject: (error: unknown) => void;
 }
 
+/** Whoever waits longer than this for a statement to end gets one of its own, if fewer than `maxRunning` run. */
+const PATIENCE_MS = 5;
+
 /**
  * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
- * those that come while `maxRunning` statements run wait together for the next one. So an idle service adds no delay,
- * and a busy one sends fewer, larger statements. A statement holds only requests that came before it began: each sees
- * all that was committed before it asked.
+ * those that come while a statement runs wait together for the next one, or until their patience ends, so that a slow
+ * statement holds nobody up. An idle service adds no delay, and a busy one sends fewer, larger statements. A statement
+ * holds only requests that came before it began: each sees all that was committed before it asked.
  *
  * `run` gets the rows of one statement and answers for each in the same order. When it fails as a whole and there was
  * more than one row, each row is run alone, so that a bad one does not fail its neighbours. It must therefore leave
@@ -22,6 +25,7 @@ interface Waiting<Input, Output> {
 export class Coalescer<Input, Output> {
   private waiting: Waiting<Input, Output>[] = [];
   private running = 0;
+  private patience: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly run: (inputs: readonly Input[]) => Promise<readonly Outcome<Output>[]>,
@@ -34,11 +38,14 @@ export class Coalescer<Input, Output> {
     return new Promise<Output>((resolve, reject) => {
       this.waiting.push({ input, resolve, reject });
       // Deferred, so that requests read from the network in the same turn go out together.
-      if (this.running < this.limits.maxRunning) setImmediate(() => this.start());
+      if (this.running === 0) setImmediate(() => this.start());
+      else this.patience ??= setTimeout(() => this.start(), PATIENCE_MS);
     });
   }
 
   private start(): void {
+    clearTimeout(this.patience);
+    this.patience = undefined;
     if (this.running >= this.limits.maxRunning || this.waiting.length === 0) return;
     const rows = this.take();
     this.running += 1;
@@ -46,6 +53,7 @@ export class Coalescer<Input, Output> {
       this.running -= 1;
       this.start();
     });
+    if (this.waiting.length > 0) this.patience = setTimeout(() => this.start(), PATIENCE_MS);
   }
 
   private take(): Waiting<Input, Output>[] {

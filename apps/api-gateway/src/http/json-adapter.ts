@@ -10,8 +10,11 @@ const STALLED_MS = 120_000;
 
 function end(response: Response, text: string, contentType = CONTENT_TYPE): void {
   response.setHeader('Content-Type', contentType);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(response.req.method === 'HEAD' ? undefined : text);
+  const bytes = Buffer.byteLength(text);
+  response.setHeader('Content-Length', bytes);
+  if (response.req.method === 'HEAD') response.end();
+  // A byte a character is ASCII, which is sent without being encoded.
+  else response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
 /** Whether `If-None-Match` names the tag (RFC 9110, 13.1.2: weak comparison, a list or `*`). */

@@ -39,11 +39,38 @@ export function parseStoredJson(text: string): JsonValue {
 
 /** `parseJson` for a text that was decoded from UTF-8 before, such as a stored canonical text. */
 export function parseJsonText(text: string, limits: { maxDepth: number } = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
-  return new Parser(text, limits.maxDepth).document();
+  return parseCompact(text, limits.maxDepth) ?? new Parser(text, limits.maxDepth).document();
 }
 
-// Not on top of JSON.parse: that drops duplicate keys and rounds numbers in silence, and V8 takes an escaped key for
-// another one if an earlier object, of any document, had a key that ends in a backslash (nodejs/node#63785).
+/** An escaped surrogate is the one thing that `JSON.stringify` gives back as it came although it must be refused. */
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+
+/**
+ * The value of a text that is compact JSON, several times as fast as by the parser below; undefined for any other text.
+ * `JSON.parse` itself cannot be trusted: it drops duplicate keys and rounds numbers in silence, and V8 takes an escaped
+ * key for another one if an earlier object, of any document, had a key that ends in a backslash (nodejs/node#63785). But
+ * where `JSON.stringify` gives the very text back, nothing was dropped, rounded or mistaken.
+ */
+function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    if (!isWithin(value, maxDepth) || JSON.stringify(value) !== text || ESCAPED_SURROGATE.test(text)) return undefined;
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithin(value: JsonValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0) return false;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (!isWithin(member, depth - 1)) return false;
+  }
+  return true;
+}
+
+/** Reads any text, and says what is wrong and where. */
 class Parser {
   private position = 0;
   private readonly path: (string | number)[] = [];

@@ -1,4 +1,4 @@
-import { v7 } from 'uuid';
+import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
 
 /** The event types that a subscription may name, specification "Events". */
@@ -131,9 +131,12 @@ export function refreshRequestData(request: {
   };
 }
 
-/** A new event id: `evt_` and a UUIDv7, so that ids sort by their time. */
+/** A new event id: `evt_` and a UUIDv7 (RFC 9562, section 5.7), so that ids sort by their time. */
 export function newEventId(): string {
-  return eventIdOf(v7());
+  // The bits of a version 4 UUID, which Node keeps ready, behind the time: the uuid package asks the system for each.
+  const time = Date.now().toString(16).padStart(12, '0');
+  const random = randomUUID();
+  return eventIdOf(`${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`);
 }
 
 /** The public id of an event whose stored id is a bare UUID. */
