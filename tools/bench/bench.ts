@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../build.ts';
 import { reportError, UserError } from '../processes.ts';
-import { comparison, currentCommit, describeMachine, load, type Run, store, table } from './report.ts';
+import { comparison, currentCommit, describeMachine, document, load, type Run, store, table } from './report.ts';
 import {
   BENCH_ENVELOPE,
   type Bench,
@@ -10,6 +10,7 @@ import {
   memory,
   type Outcome,
   reads,
+  scale,
   seedTenants,
   writes,
 } from './scenarios.ts';
@@ -17,7 +18,8 @@ import { openStage } from './stage.ts';
 
 /**
  * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look,
- * `--only reads,writes` for a part, `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
+ * `--only reads,writes` for a part, `--name NAME` to keep it, `--document` to put it into docs/performance.md,
+ * `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
  */
 // What needs the built libraries is loaded when it is their turn: the first command may have to build them.
 const PARTS = {
@@ -26,6 +28,7 @@ const PARTS = {
   writes,
   deliveries: async (bench: Bench) => (await import('./deliveries.ts')).deliveries(bench),
   growth,
+  scale,
   memory,
 } as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
 type Part = keyof typeof PARTS;
@@ -84,6 +87,7 @@ try {
       only: { type: 'string' },
       name: { type: 'string' },
       compare: { type: 'boolean', default: false },
+      document: { type: 'boolean', default: false },
       'cpu-profiles': { type: 'string' },
     },
   });
@@ -93,7 +97,9 @@ try {
     console.log(comparison(load(a), load(b)));
   } else {
     const run = await measure({ quick: values.quick, only: values.only, cpuProfiles: values['cpu-profiles'] });
-    const file = store(run, values.name ?? (values.quick ? 'quick' : 'latest'));
+    const name = values.name ?? (values.quick ? 'quick' : 'latest');
+    const file = store(run, name);
+    if (values.document) document(run, name);
     console.log(`${table(run)}\n\nStored in ${file}`);
   }
 } catch (error) {

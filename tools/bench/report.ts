@@ -115,6 +115,29 @@ export function store(run: Run, name: string): string {
   return file;
 }
 
+const PAGE = join(repositoryRoot, 'docs', 'performance.md');
+const [BEGIN, END] = ['<!-- bench: begin -->', '<!-- bench: end -->'];
+
+/** Puts the run's table and plots into docs/performance.md, between its marks. */
+export function document(run: Run, name: string): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (before < 0 || after < 0) throw new Error(`${PAGE} has no marks`);
+  const { cpu, cores, memoryGiB, node, postgres, redis } = run.machine;
+  const plots = [`${name}-ratios`, ...run.curves.map(({ id }) => `${name}-${id}`)];
+  const block = [
+    BEGIN,
+    '',
+    `${run.at.slice(0, 10)}, commit ${run.commit}, ${run.quick ? 'a quick run' : 'a full run'}: ${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, PostgreSQL ${postgres}, Redis ${redis}. The results are in \`bench/results/${name}.json\`.`,
+    '',
+    table(run),
+    '',
+    ...plots.map((plot) => `![${plot}](../bench/results/${plot}.svg)`),
+    '',
+  ].join('\n');
+  writeFileSync(PAGE, `${page.slice(0, before)}${block}${page.slice(after)}`);
+}
+
 export function load(nameOrFile: string): Run {
   const file = nameOrFile.endsWith('.json') ? nameOrFile : join(RESULTS, `${nameOrFile}.json`);
   return JSON.parse(readFileSync(file, 'utf8'));

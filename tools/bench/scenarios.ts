@@ -328,6 +328,30 @@ export async function growth(bench: Bench): Promise<Outcome> {
   };
 }
 
+/** What a second gateway adds on this machine: both serve reads of the same subjects at once. */
+export async function scale(bench: Bench): Promise<Outcome> {
+  const { gateway, stage, effort } = bench;
+  await seedSubjects(bench, { prefix: 'scale-', subjects: 100, versions: 1 });
+  const paths = Array.from({ length: 100 }, (_, index) => latestPath(OWNER, `scale-${index + 1}`));
+  const flow = { kind: 'get', expect: 200, headers: bench.owner, paths } as const;
+  const second = await stage.startGateway();
+  try {
+    const figures = await alternate(effort.rounds, {
+      one: () => rate(load(bench, gateway.port, flow)),
+      two: async () => {
+        const both = await Promise.all([load(bench, gateway.port, flow), load(bench, second.port, flow)]);
+        return both.reduce((sum, { perSecond }) => sum + perSecond, 0);
+      },
+    });
+    const against = { what: 'one gateway', figure: figures.one };
+    return {
+      lines: [{ id: 'two-gateways', what: 'Latest reads, two gateways', figure: figures.two, unit: '/s', against }],
+    };
+  } finally {
+    await second.stop();
+  }
+}
+
 /** Resident memory of the gateway under the heaviest mix for a while. */
 export async function memory(bench: Bench): Promise<Outcome> {
   const { gateway, effort } = bench;

@@ -107,13 +107,9 @@ export async function requireEveryEvent(
     };
     await waitFor(() => missing().length === 0, { deadlineMs: DELIVERY_DEADLINE_MS }).catch(async () => {
       const lost = missing();
-      throw new Error(
-        `${lost.length} of ${events.length} events did not reach ${subscriptionId}: ${JSON.stringify(
-          await statesOf(product, subscriptionId, lost.slice(0, SHOWN)),
-          null,
-          1,
-        )}`,
-      );
+      const states = await statesOf(product, subscriptionId, lost.slice(0, SHOWN));
+      const shown = states.map((state) => JSON.stringify(state)).join('\n');
+      throw new Error(`${lost.length} of ${events.length} events did not reach ${subscriptionId}:\n${shown}`);
     });
     requireSound(subscription);
     await requireLogged(product, subscription, events.length);
@@ -149,7 +145,7 @@ async function requireLogged(product: Product, { subscriptionId }: Subscription,
          FROM deliveries WHERE subscription_id = $1 GROUP BY 1, 2`,
       [subscriptionId.replace('wsub_', '')],
     );
-    throw new Error(`${await settled()} of ${count} deliveries are logged as made: ${JSON.stringify(states, null, 1)}`);
+    throw new Error(`${await settled()} of ${count} deliveries are logged as made: ${JSON.stringify(states)}`);
   });
 }
 

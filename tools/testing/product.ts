@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { Client, type QueryResultRow } from 'pg';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { clusterFolder, makeTemporaryFolder, type PostgresServer, startPostgres } from '../postgres.ts';
-import { freePort, type OwnedProcess } from '../processes.ts';
+import { freePort, isAlive, type OwnedProcess } from '../processes.ts';
 import { startOwnRedis } from '../redis.ts';
 import { repositoryRoot } from '../root.ts';
 import { ProductProcess } from './product-process.ts';
@@ -12,10 +14,20 @@ import { startTestIssuer } from './test-issuer.ts';
 
 export type QueueKind = 'redis' | 'postgresql';
 
+/** `immediately`: as when the power fails. `hanging`: it keeps its connections and says nothing. */
+export type Outage = 'properly' | 'immediately' | 'hanging';
+
 /** A server that the product stands on; it comes back on the same port. Both calls are safe in any state. */
 export interface Dependency {
-  stop(how: 'properly' | 'immediately'): Promise<void>;
+  stop(how: Outage): Promise<void>;
   start(): Promise<void>;
+}
+
+/** Redis keeps nothing over a stop. */
+export interface RedisDependency extends Dependency {
+  flush(): Promise<void>;
+  /** While it is full it refuses what would need more memory. */
+  fill(isFull: boolean): Promise<void>;
 }
 
 /** How a request ended; status 0: without an answer. */
@@ -31,8 +43,8 @@ export interface Product {
   readonly gateways: readonly ProductProcess[];
   readonly workers: readonly ProductProcess[];
   readonly postgres: Dependency;
-  /** It comes back empty. Absent when the queue stands on PostgreSQL. */
-  readonly redis: (Dependency & { flush(): Promise<void> }) | undefined;
+  /** Absent when the queue stands on PostgreSQL. */
+  readonly redis: RedisDependency | undefined;
   /** As PostgreSQL's superuser, on a connection of its own. */
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   connect(): Promise<Client>;
@@ -51,9 +63,9 @@ const TAIL_LINES = 12;
 
 export async function startProduct(options: {
   queue: QueueKind;
-  gateways?: number;
-  workers?: number;
-  env?: Record<string, string>;
+  gateways: number;
+  workers: number;
+  env: Record<string, string>;
 }): Promise<Product> {
   const closings: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -74,9 +86,12 @@ async function openProduct(
   const folder = makeTemporaryFolder();
   closings.push(async () => rmSync(folder, { recursive: true, force: true }));
   const database = await openPostgres(folder);
-  closings.push(() => database.server().stop());
+  closings.push(async () => {
+    await database.start();
+    await database.server().stop();
+  });
   const redis = options.queue === 'redis' ? await openRedis() : undefined;
-  if (redis !== undefined) closings.push(() => redis.server().stop());
+  if (redis !== undefined) closings.push(() => redis.stop('immediately'));
   const issuer = await startTestIssuer();
   closings.push(() => issuer.stop());
   const databaseUrl = database.server().url;
@@ -113,8 +128,8 @@ async function openProduct(
   const several = (count: number, name: string, app: string, portVariable: string): Promise<ProductProcess[]> =>
     Promise.all(Array.from({ length: count }, (_, index) => launch(`${name}-${index + 1}`, app, portVariable)()));
   const [gateways, workers] = await Promise.all([
-    several(options.gateways ?? 2, 'gateway', 'api-gateway', 'PORT'),
-    several(options.workers ?? 2, 'worker', 'webhook-worker', 'WORKER_PORT'),
+    several(options.gateways, 'gateway', 'api-gateway', 'PORT'),
+    several(options.workers, 'worker', 'webhook-worker', 'WORKER_PORT'),
   ]);
 
   const tokens = new Map<string, Promise<string>>();
@@ -166,7 +181,8 @@ async function openProduct(
       const answer = await answered().catch((error: unknown) => ({
         status: 0,
         headers: new Headers(),
-        body: String(error instanceof Error ? (error.cause ?? error) : error),
+        // Not by class: inside Jest it is of another realm.
+        body: String(Reflect.get(Object(error), 'cause') ?? error),
       }));
       return { ...answer, tookMs: performance.now() - startedAt };
     },
@@ -220,7 +236,7 @@ async function openPostgres(folder: string): Promise<Dependency & { server(): Po
     server: () => current,
     stop: (how) => end(current, how, 'SIGQUIT'),
     async start() {
-      if (current.process.running) return;
+      if (current.process.running) return signalAll(current.process.pid, 'SIGCONT');
       current = await start();
       if (current.url !== url) throw new Error('PostgreSQL did not get its port again');
     },
@@ -229,33 +245,46 @@ async function openPostgres(folder: string): Promise<Dependency & { server(): Po
 
 type OwnRedis = Awaited<ReturnType<typeof startOwnRedis>>;
 
-async function openRedis(): Promise<Dependency & { flush(): Promise<void>; server(): OwnRedis }> {
+async function openRedis(): Promise<RedisDependency & { server(): OwnRedis }> {
   let current = await startOwnRedis();
   const port = Number(new URL(current.url).port);
+  const command = async (run: (client: Redis) => Promise<unknown>): Promise<void> => {
+    const client = new Redis(current.url);
+    await run(client).finally(() => client.disconnect());
+  };
   return {
     server: () => current,
     stop: (how) => end(current, how, 'SIGKILL'),
     async start() {
-      if (current.process.running) return;
+      if (current.process.running) return signalAll(current.process.pid, 'SIGCONT');
       current = await startOwnRedis({ port });
     },
-    async flush() {
-      const { Redis } = await import('ioredis');
-      const client = new Redis(current.url);
-      await client.flushall();
-      client.disconnect();
-    },
+    flush: () => command((client) => client.flushall()),
+    fill: (isFull) => command((client) => client.config('SET', 'maxmemory', isFull ? '1mb' : '0')),
   };
 }
 
 async function end(
   server: { process: OwnedProcess; stop(): Promise<void> },
-  how: 'properly' | 'immediately',
-  signal: 'SIGQUIT' | 'SIGKILL',
+  how: Outage,
+  immediate: 'SIGQUIT' | 'SIGKILL',
 ): Promise<void> {
-  if (how === 'immediately' && server.process.running) {
-    process.kill(server.process.pid, signal);
-    await server.process.ended;
+  const { pid, running, ended } = server.process;
+  if (!running) return;
+  if (how === 'hanging') return signalAll(pid, 'SIGSTOP');
+  if (how === 'immediately') {
+    process.kill(pid, immediate);
+    await ended;
   }
   await server.stop();
+}
+
+/** The process, and those that it has started. */
+function signalAll(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const rows = table.split('\n').map((row) => row.trim().split(/\s+/).map(Number));
+  const children = rows.filter(([, parent]) => parent === pid).map(([child]) => child);
+  for (const one of [pid, ...children]) {
+    if (one !== undefined && isAlive(one)) process.kill(one, signal);
+  }
 }

@@ -79,11 +79,13 @@ export interface Writing {
   stop(): Promise<void>;
 }
 
+/** How many write at once. */
+export const WRITERS = 4;
 /** A writer's pause between its requests: the load is to leave room for everything else on a small machine. */
 const PAUSE_MS = 30;
 
 /** Writes until it is stopped: new subjects, and for every other one an update, proposed and applied. */
-export function startWriting(tenant: TestTenant, { writers = 4 }: { writers?: number } = {}): Writing {
+export function startWriting(tenant: TestTenant): Writing {
   const answers: Answer[] = [];
   const acknowledged = new Map<string, string>();
   let isStopping = false;
@@ -105,7 +107,7 @@ export function startWriting(tenant: TestTenant, { writers = 4 }: { writers?: nu
       if (proposed.status === 201) await note(tenant.apply(user, subjectId, textAt(proposed.body, 'update_id')));
     }
   };
-  const ended = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  const ended = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
   return {
     answers,
     acknowledged,

@@ -331,7 +331,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await Promise.all(Array.from({ length: 1_000 }, (_, index) => workers.subscribe(`${receiver.url}/${index}`)));
       const worker = await workers.start();
       await workers.publish();
-      await receiver.waitForRequests(1_000, 30_000);
+      await receiver.waitForRequests(1_000, 120_000);
       await waitFor(async () => {
         const [row] = await workers.database.sql.run(
           statement<{ open: number }>(

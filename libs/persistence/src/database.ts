@@ -25,7 +25,10 @@ export interface DatabaseSettings {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 30_000;
+/** What waits for longer, for a lock or a disk, is not going to be soon: better that its caller is told. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** A server that does not even say that: it hangs, or the network does. */
+const ANSWER_TIMEOUT_MS = 12_000;
 
 /**
  * Every statement of the applications is a handful of index look-ups. A plan made while the tables are still empty is
@@ -97,6 +100,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
     max: settings.poolSize,
     application_name: settings.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     options: [`role=${APPLICATION_ROLE}`, `statement_timeout=${STATEMENT_TIMEOUT_MS}`, ...PLANNER]
       .map((setting) => `-c ${setting}`)

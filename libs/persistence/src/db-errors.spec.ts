@@ -9,11 +9,13 @@ it.each([
   [failure('40001'), 'conflict'],
   [failure('40P01'), 'conflict'],
   [failure('57P01'), 'unavailable'],
+  [failure('57014'), 'unavailable'],
   [failure('53300'), 'unavailable'],
   [failure('08006'), 'unavailable'],
   [failure('ECONNREFUSED'), 'unavailable'],
   [new Error('Connection terminated unexpectedly'), 'unavailable'],
   [new Error('timeout exceeded when trying to connect'), 'unavailable'],
+  [new Error('Query read timeout'), 'unavailable'],
 ])('explains %o as %s, without the driver’s words', (error, code) => {
   const explained = toDomainError(error);
   expect(explained).toBeInstanceOf(DomainError);

@@ -33,8 +33,9 @@ export function isRetryable(error: unknown): boolean {
   return isDatabaseError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
 }
 
-// Connection failures, by SQLSTATE class or Node error code: the statement may or may not have run.
-const UNREACHABLE = /^(08|57P0|53|25006|28|3D000|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
+// Connection failures and timeouts, by SQLSTATE class or Node error code: the statement may or may not have run.
+const UNREACHABLE =
+  /^(08|57P0|57014|53|25006|28|3D000|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
 
 /** Whether the failure is the database's state and not the statement's. */
 export function isUnavailable(error: unknown): boolean {
@@ -42,7 +43,7 @@ export function isUnavailable(error: unknown): boolean {
   // pg reports these without a code.
   return (
     error instanceof Error &&
-    /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after/.test(
+    /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after/.test(
       error.message,
     )
   );

@@ -35,9 +35,7 @@ it.each([...declaredStatements()].filter(([name, text]) => EXPLAINED.test(text) 
     expect(plan).not.toMatch(/Seq Scan on/);
     // An index without a condition is read whole: right only where it gives the order of the few that wait.
     const scans = /(?:Scan (?:Backward )?using|Bitmap Index Scan on) (\w+).*\n(?!\s+Index Cond)/g;
-    const whole = [...`${plan}\n`.matchAll(scans)].map(
-      ([, index]) => index,
-    );
+    const whole = [...`${plan}\n`.matchAll(scans)].map(([, index]) => index);
     expect(whole.filter((index) => index === undefined || !WAITING.includes(index))).toEqual([]);
   },
 );

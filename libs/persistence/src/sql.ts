@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
-import { isRetryable, toDomainError } from './db-errors';
+import { isRetryable, isUnavailable, toDomainError } from './db-errors';
 
 /** A statement that PostgreSQL parses and plans once a connection. `name` is unique in the process. */
 export interface Statement<Row extends QueryResultRow> {
@@ -63,20 +63,19 @@ export class Sql {
   async transaction<T>(work: (sql: TransactionSql) => Promise<T>): Promise<T> {
     return withRetries(async () => {
       const client = await this.pool.connect();
-      let failure: Error | undefined;
+      let failure: unknown;
       try {
         await client.query('BEGIN');
         const result = await work(new TransactionSql(client, this.observe));
         await client.query('COMMIT');
         return result;
       } catch (error) {
-        await client.query('ROLLBACK').catch((rollbackError: Error) => {
-          failure = rollbackError;
-        });
+        if (isUnavailable(error)) failure = error;
+        else await client.query('ROLLBACK').catch((rollbackError: Error) => (failure = rollbackError));
         throw error;
       } finally {
-        // A connection that could not roll back is not given to the next caller.
-        client.release(failure);
+        // A connection that is broken, or could not roll back, is not given to the next caller.
+        client.release(failure !== undefined);
       }
     });
   }

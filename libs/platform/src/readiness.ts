@@ -1,3 +1,5 @@
+import { within } from './within';
+
 /** The state of one dependency. `degraded`: the process does its work without it, later or slower. */
 export interface Check {
   status: 'ok' | 'degraded' | 'failed';
@@ -14,11 +16,13 @@ export interface Readiness<Name extends string> {
 const OK: Check = { status: 'ok' };
 /** Age from which events and deliveries count as late. */
 const LATE_MS = 60_000;
+/** A dependency that hangs counts as one that is away: whoever asks does not wait for long either. */
+const ANSWER_MS = 3_000;
 
 /** `ok` when the probe resolves, else `onFailure`. */
 export async function reachable(probe: () => Promise<void>, onFailure: 'degraded' | 'failed'): Promise<Check> {
   try {
-    await probe();
+    await within(ANSWER_MS, probe());
     return OK;
   } catch {
     return { status: onFailure, detail: 'unreachable' };
@@ -28,7 +32,7 @@ export async function reachable(probe: () => Promise<void>, onFailure: 'degraded
 /** `failed` while the database lacks migrations that this build has. */
 export async function migrated(missing: () => Promise<readonly string[]>): Promise<Check> {
   try {
-    const names = await missing();
+    const names = await within(ANSWER_MS, missing());
     return names.length === 0
       ? OK
       : { status: 'failed', detail: `missing: ${names.join(', ')}; run npm run db:migrate` };
@@ -40,7 +44,7 @@ export async function migrated(missing: () => Promise<readonly string[]>): Promi
 /** `degraded` when the oldest thing that waits has waited for a minute. `ageMs` gives its age in milliseconds. */
 export async function timely(what: string, ageMs: () => Promise<number>): Promise<Check> {
   try {
-    const age = await ageMs();
+    const age = await within(ANSWER_MS, ageMs());
     if (age < LATE_MS) return OK;
     return { status: 'degraded', detail: `the oldest ${what} has waited for ${Math.round(age / 1_000)} s` };
   } catch {

@@ -8,9 +8,9 @@ import { waitFor } from '../../testing/wait-for.ts';
 import { anyOf, scenario } from './scene.ts';
 
 const BURST = 300;
-const WORKER_KILLS = 3;
+const WORKER_KILLS = 2;
 /** A start takes two seconds of processor time, hence so few unless more are asked for. */
-const GATEWAY_KILLS = Number(process.env['FAULT_KILLS'] ?? 6);
+const GATEWAY_KILLS = Number(process.env['FAULT_KILLS'] ?? 4);
 
 /** kill -9, at random moments under load; each process is started again. */
 export function crashes(product: () => Product): void {

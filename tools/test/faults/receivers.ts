@@ -10,7 +10,7 @@ const EVENTS = 25;
 /** Attempts to one subscription that may be under way: two workers, four each. */
 const IN_FLIGHT = 8;
 
-/** Receivers that misbehave, and subscriptions that change while something waits for them. */
+/** Receivers that misbehave. */
 export function receivers(product: () => Product): void {
   scenario('receivers that misbehave hold up nobody else', product, async (scene) => {
     const [tenant, healthy] = await scene.tenant('crowded');
@@ -81,7 +81,10 @@ export function receivers(product: () => Product): void {
     for (const subscription of bad) await untilNothingWaits(scene.product, subscription);
     expect(trap.requests).toEqual([]);
   });
+}
 
+/** Subscriptions that change while something waits for them. */
+export function changes(product: () => Product): void {
   scenario('a retry that waits is signed with the secret of its time', product, async (scene) => {
     const [tenant, [subscription]] = await scene.tenant('rotated');
     if (subscription === undefined) throw new Error('There is no subscription');

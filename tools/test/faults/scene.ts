@@ -1,6 +1,30 @@
-import type { Product } from '../../testing/product.ts';
+import { type Product, type QueueKind, startProduct } from '../../testing/product.ts';
 import { type Receiver, startReceiver } from '../../testing/receiver.ts';
 import { startWriting, type Subscription, TestTenant, type Writing } from '../../testing/tenant.ts';
+
+export const SHUTDOWN_TIMEOUT_MS = 8_000;
+
+/** All goes faster than in earnest, so that a test need not wait for long. */
+const ENV = {
+  SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_TIMEOUT_MS),
+  SWEEP_INTERVAL_MS: '300',
+  WEBHOOK_TOTAL_TIMEOUT_MS: '1500',
+  WEBHOOK_RETRY_SCHEDULE_MS: '200,400,800,1500,1500,1500,1500,1500',
+};
+
+/** Plays scenarios one after the other on one product: two gateways and two workers. */
+export function faultsOn(queue: QueueKind, register: (product: () => Product) => void): void {
+  jest.setTimeout(240_000);
+  let product: Product;
+  beforeAll(async () => {
+    product = await startProduct({ queue, gateways: 2, workers: 2, env: ENV });
+  });
+  afterAll(() => product?.close());
+  register(() => product);
+  it('no process logged an error or ended by itself', () => {
+    expect(product.faults()).toEqual([]);
+  });
+}
 
 /** What one scenario has of its own on the product that it shares with others. */
 export class Scene {
@@ -27,8 +51,8 @@ export class Scene {
     return receiver;
   }
 
-  writing(tenant: TestTenant, writers?: number): Writing {
-    const writing = startWriting(tenant, writers === undefined ? {} : { writers });
+  writing(tenant: TestTenant): Writing {
+    const writing = startWriting(tenant);
     this.afterwards(() => writing.stop());
     return writing;
   }
@@ -38,8 +62,13 @@ export class Scene {
     this.endings.push(ending);
   }
 
+  /** Whatever was stopped runs again afterwards, for the next scene. */
   async end(): Promise<void> {
+    const { postgres, redis, gateways, workers } = this.product;
     for (const ending of this.endings.reverse()) await ending();
+    await postgres.start();
+    await redis?.start();
+    await Promise.all([...gateways, ...workers].map((one) => one.start()));
   }
 }
 

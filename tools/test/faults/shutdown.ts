@@ -1,18 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { requireAcknowledged, requireEveryEvent, requireWholeHistory } from '../../testing/history.ts';
 import type { Answer, Product } from '../../testing/product.ts';
 import { waitFor } from '../../testing/wait-for.ts';
-import { type Scene, scenario } from './scene.ts';
+import { scenario, SHUTDOWN_TIMEOUT_MS } from './scene.ts';
 
-/** What the product of these tests is given. */
-export const SHUTDOWN_TIMEOUT_MS = 8_000;
 const MARGIN_MS = 5_000;
 
 const WAITING = `
   SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'api-gateway'`;
 
-/** SIGTERM: what has begun is finished, and the process ends well within the time it was given. */
-export function shutdown(product: () => Product): void {
+/** SIGTERM to a gateway in the middle of requests. */
+export function drain(product: () => Product): void {
   scenario('a gateway that is told to stop answers what it has begun', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('drained');
     const [gateway] = scene.product.gateways;
@@ -29,63 +26,47 @@ export function shutdown(product: () => Product): void {
       await waitFor(isWaiting, { what: `request ${count} to reach PostgreSQL` });
     }
     const ended = gateway.terminate();
-    scene.afterwards(() => gateway.start());
-    await waitFor(
-      () =>
-        fetch(`${gateway.url}/health`).then(
-          () => false,
-          () => true,
-        ),
-      {
-        what: `${gateway.name} to take no more connections`,
-      },
-    );
+    const isDeaf = (): Promise<boolean> =>
+      fetch(`${gateway.url}/health`).then(
+        () => false,
+        () => true,
+      );
+    await waitFor(isDeaf, { what: `${gateway.name} to take no more connections` });
     await lock.query('COMMIT');
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(await ended).toMatchObject({ how: 'exit code 0' });
     await requireEveryEvent(scene.product, tenant, subscriptions);
   });
-
-  scenario('processes that are told to stop under load end by themselves and lose nothing', product, stopUnderLoad);
 }
 
-/** Closing a queue may never return while Redis is down. */
-export function shutdownWithoutRedis(product: () => Product): void {
-  scenario(
-    'processes that are told to stop while Redis is away end by themselves and lose nothing',
-    product,
-    async (scene) => {
-      const { redis } = scene.product;
-      scene.afterwards(async () => redis?.start());
-      await stopUnderLoad(scene, async () => redis?.stop('immediately'));
-    },
-  );
-}
-
-async function stopUnderLoad(scene: Scene, before = async (): Promise<void> => undefined): Promise<void> {
-  const { product } = scene;
-  const [tenant, subscriptions] = await scene.tenant(`ended-${randomUUID()}`);
-  // Slow enough that attempts are under way, and one that never answers.
-  subscriptions.forEach(({ receiver }) => receiver.always({ status: 204, afterMs: 200 }));
-  const hanging = await scene.subscribe(tenant);
-  hanging.receiver.always('hang');
-  const writing = scene.writing(tenant);
-  await before();
-  await waitFor(() => hanging.receiver.requests.length > 0 && writing.acknowledged.size > 20, {
-    deadlineMs: 30_000,
-    what: 'load',
+/** SIGTERM under load, and where there is a Redis also without it: closing a queue may never return then. */
+export function stops(product: () => Product): void {
+  scenario('processes that are told to stop under load end by themselves and lose nothing', product, async (scene) => {
+    const { gateways, workers, redis } = scene.product;
+    const [tenant, subscriptions] = await scene.tenant('ended');
+    // Slow enough that attempts are under way, and one that never answers.
+    subscriptions.forEach(({ receiver }) => receiver.always({ status: 204, afterMs: 200 }));
+    const hanging = await scene.subscribe(tenant);
+    hanging.receiver.always('hang');
+    const writing = scene.writing(tenant);
+    for (let round = 0; round < (redis === undefined ? 1 : 2); round += 1) {
+      const [attempts, writes] = [hanging.receiver.requests.length, writing.acknowledged.size];
+      if (round === 1) await redis?.stop('immediately');
+      await waitFor(() => hanging.receiver.requests.length > attempts && writing.acknowledged.size > writes + 20, {
+        deadlineMs: 30_000,
+        what: 'load',
+      });
+      const pair = [gateways[round], workers[round]].filter((one) => one !== undefined);
+      for (const [index, { how, tookMs }] of (await Promise.all(pair.map((one) => one.terminate()))).entries()) {
+        expect({ name: pair[index]?.name, round, how }).toMatchObject({ how: 'exit code 0' });
+        expect(tookMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + MARGIN_MS);
+      }
+      await Promise.all(pair.map((one) => one.start()));
+    }
+    await writing.stop();
+    hanging.receiver.always({ status: 204 });
+    await requireAcknowledged(scene.product, tenant, writing.acknowledged);
+    await requireWholeHistory(scene.product, tenant);
+    await requireEveryEvent(scene.product, tenant, [...subscriptions, hanging]);
   });
-  const victims = [product.gateways[0], product.workers[0]].filter((victim) => victim !== undefined);
-  for (const victim of victims) {
-    const { how, tookMs } = await victim.terminate();
-    scene.afterwards(() => victim.start());
-    expect({ name: victim.name, how }).toEqual({ name: victim.name, how: 'exit code 0' });
-    expect(tookMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + MARGIN_MS);
-  }
-  for (const victim of victims) await victim.start();
-  await writing.stop();
-  hanging.receiver.always({ status: 204 });
-  await requireAcknowledged(product, tenant, writing.acknowledged);
-  await requireWholeHistory(product, tenant);
-  await requireEveryEvent(product, tenant, [...subscriptions, hanging]);
 }

@@ -176,7 +176,7 @@ describe('faults name the place', () => {
   test.each<[string, string | Uint8Array, string, string]>([
     ['nothing', '', 'empty_body', ''],
     ['space only', ' \n\t', 'empty_body', ''],
-    ['byte order mark', 'byte_order_mark', ''],
+    ['byte order mark', '\ufeff{}', 'byte_order_mark', ''],
     ['trailing text', '{"a":1} x', 'invalid_json', ''],
     ['two documents', '{}{}', 'invalid_json', ''],
     ['missing value', '{"a":{"b":}}', 'invalid_json', '/a/b'],
