@@ -23,8 +23,8 @@ export interface WorkerResources {
   logger: Logger;
 }
 
-/** Beyond the time of an attempt: for recording it, also while the database restarts. */
-const RECORDING_MS = 45_000;
+/** Beyond the time of an attempt: for recording it, also while the database restarts. As long a killed worker's attempts wait. */
+const RECORDING_MS = 15_000;
 
 /** The worker's parts, each made from those before it. */
 @Module({})

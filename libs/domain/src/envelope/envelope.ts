@@ -19,7 +19,7 @@ import {
 } from './check';
 import { isDateTime, isUuid } from './formats';
 
-export { isDateTime, isUuid, parseDateTime, sameUuid } from './formats';
+export { isDateTime, isUuid, parseDateTime, requireExpiry, sameUuid } from './formats';
 
 export const ENVELOPE_VERSION = 'entity_state_envelope_v1';
 /** Versions are PostgreSQL integers. */

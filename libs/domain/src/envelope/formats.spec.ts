@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isDateTime, isUuid, parseDateTime, sameUuid } from './formats';
+import { isDateTime, isUuid, parseDateTime, requireExpiry, sameUuid } from './formats';
 
 describe('isUuid', () => {
   it.each([
@@ -86,4 +86,23 @@ describe('isDateTime', () => {
     ['0050-06-01T00:00:00Z', '0050-06-01T00:00:00.000Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
   ])('reads %s as %s', (text, instant) => expect(parseDateTime(text)?.toISOString()).toBe(instant));
+});
+
+describe('requireExpiry', () => {
+  it('takes a moment to come, and null for never', () => {
+    expect(requireExpiry(null)).toBeNull();
+    expect(requireExpiry('2999-01-01T00:00:00Z')).toEqual(new Date('2999-01-01T00:00:00Z'));
+  });
+
+  it.each([
+    ['2999-01-01', 'must be an RFC 3339 date-time with a timezone'],
+    ['2001-01-01T00:00:00Z', 'must be in the future'],
+  ])('refuses %s', (text, message) => {
+    expect(() => requireExpiry(text)).toThrow(
+      expect.objectContaining({
+        code: 'validation_error',
+        details: [{ path: '/expires_at', message, code: 'invalid_value' }],
+      }),
+    );
+  });
 });

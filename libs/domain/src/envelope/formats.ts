@@ -1,3 +1,4 @@
+import { DomainError } from '../errors';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,30})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
@@ -66,4 +67,18 @@ function digits(text: string, start: number, length: number): number {
   let number = 0;
   for (let i = start; i < start + length; i++) number = number * 10 + text.charCodeAt(i) - 48;
   return number;
+}
+
+/**
+ * When something that is made now shall end: the moment of an RFC 3339 date-time, or null for never. Throws
+ * `validation_error` under `/expires_at` when it is none, or has passed.
+ */
+export function requireExpiry(text: string | null): Date | null {
+  if (text === null) return null;
+  const date = parseDateTime(text);
+  if (date !== null && date.getTime() > Date.now()) return date;
+  const message = date === null ? 'must be an RFC 3339 date-time with a timezone' : 'must be in the future';
+  throw new DomainError('validation_error', `expires_at ${message}.`, [
+    { path: '/expires_at', message, code: 'invalid_value' },
+  ]);
 }

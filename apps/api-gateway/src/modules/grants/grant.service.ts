@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, parseDateTime, requireAccess, rolesFrom, type Scope, SCOPES } from '@iss/domain';
+import { DomainError, requireExpiry, requireAccess, rolesFrom, type Scope, SCOPES } from '@iss/domain';
 import {
   type AccessibleSubject,
   type GrantRecord,
@@ -27,7 +27,7 @@ export class GrantService {
 
   /** Throws `validation_error`, `forbidden` unless the tenant owns the subject, or `conflict`. */
   async create({ principalId }: Principal, tenantId: string, request: GrantRequest): Promise<GrantRecord> {
-    const expiresAt = requireFuture(request.expiresAt);
+    const expiresAt = requireExpiry(request.expiresAt);
     if (request.granteeTenantId === tenantId) {
       throw invalid('/grantee_tenant_id', 'must be another tenant: the owner needs no grant');
     }
@@ -87,14 +87,6 @@ export class GrantService {
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
     return page;
   }
-}
-
-function requireFuture(text: string | null): Date | null {
-  if (text === null) return null;
-  const date = parseDateTime(text);
-  if (date === null) throw invalid('/expires_at', 'must be an RFC 3339 date-time with a timezone');
-  if (date.getTime() <= Date.now()) throw invalid('/expires_at', 'must be in the future');
-  return date;
 }
 
 function invalid(path: string, message: string): DomainError {

@@ -6,7 +6,7 @@ import {
   isPointer,
   type JsonValue,
   newEventId,
-  parseDateTime,
+  requireExpiry,
   refreshRequestData,
   requireAccess,
   uuidOfEvent,
@@ -59,7 +59,7 @@ export class RefreshRequestService {
         principalId: writer.principalId,
         refreshRequestId: randomUUID(),
         requestedPaths: requirePaths(request.requestedPaths, this.settings.limits.requestedPaths),
-        expiresAt: requireFuture(request.expiresAt),
+        expiresAt: requireExpiry(request.expiresAt),
       },
       (made, tenantId) => toEvent('refresh_request.created', made, tenantId, writer),
     );
@@ -159,14 +159,6 @@ function pathProblem(path: JsonValue): string | null {
   }
   if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters`;
   return /\p{Cc}/u.test(path) ? 'must not hold control characters' : null;
-}
-
-function requireFuture(text: string | null): Date | null {
-  if (text === null) return null;
-  const date = parseDateTime(text);
-  if (date !== null && date.getTime() > Date.now()) return date;
-  const message = date === null ? 'must be an RFC 3339 date-time with a timezone' : 'must be in the future';
-  throw invalid([{ path: '/expires_at', message, code: 'invalid_value' }]);
 }
 
 function invalid(problems: ErrorDetail[]): DomainError {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, parseDateTime, requireAccess, rolesFrom } from '@iss/domain';
+import { DomainError, requireExpiry, requireAccess, rolesFrom } from '@iss/domain';
 import {
   type NewMembership,
   type Page,
@@ -33,7 +33,7 @@ export class TransferOfferService {
       fromPrincipalId: principalId,
       toPrincipalId: request.toPrincipalId,
       message: request.message,
-      expiresAt: requireFuture(request.expiresAt),
+      expiresAt: requireExpiry(request.expiresAt),
     };
     return this.offers.create(offer, (offerer) => {
       if (requireMember(offerer, RULES.offerTransfer).principalType !== 'human') throw humanRequired();
@@ -125,14 +125,6 @@ function newOwner({ caller }: TransferOfferMove, principal: Principal, tenantId:
     allowCounterpartyAccess: caller?.status === 'active' && caller.allowCounterpartyAccess,
     status: 'active',
   };
-}
-
-function requireFuture(text: string | null): Date | null {
-  if (text === null) return null;
-  const date = parseDateTime(text);
-  if (date === null) throw invalid('/expires_at', 'must be an RFC 3339 date-time with a timezone');
-  if (date.getTime() <= Date.now()) throw invalid('/expires_at', 'must be in the future');
-  return date;
 }
 
 function invalid(path: string, message: string): DomainError {
