@@ -15,6 +15,8 @@ export interface Load {
 
 export interface LoadFigures {
   perSecond: number;
+  /** Iterations in all, those of the warm-up included. */
+  total: number;
   /** Milliseconds; with a rate, from the moment at which the iteration was due. */
   p50: number;
   p99: number;
@@ -39,6 +41,7 @@ async function generate(load: Load): Promise<LoadFigures> {
   const startAt = performance.now() + load.warmUpMs;
   const endAt = startAt + load.measureMs;
   const latencies: number[] = [];
+  let total = 0;
   let nextDue = performance.now();
   const intervalMs = load.ratePerSecond === undefined ? 0 : 1000 / load.ratePerSecond;
 
@@ -57,6 +60,7 @@ async function generate(load: Load): Promise<LoadFigures> {
         if (from >= endAt) return;
         await step(connection);
         const now = performance.now();
+        total += 1;
         if (now >= startAt && now < endAt) latencies.push(now - from);
       }
     }),
@@ -65,7 +69,7 @@ async function generate(load: Load): Promise<LoadFigures> {
   latencies.sort((a, b) => a - b);
   const at = (share: number): number =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { perSecond: (latencies.length * 1000) / load.measureMs, p50: at(0.5), p99: at(0.99), max: at(1) };
+  return { perSecond: (latencies.length * 1000) / load.measureMs, total, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
 if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -108,6 +108,13 @@ const rate = async (figures: Promise<LoadFigures>): Promise<number> => (await fi
 export const latestPath = (tenantId: string, subjectId: string): string =>
   `/v1/tenants/${tenantId}/subjects/${SUBJECT_TYPE}/${subjectId}/snapshots/latest`;
 
+/** Processor time of a server a request, in microseconds: what a busy neighbour of the machine changes least. */
+async function costOf(bench: Bench, server: Server, flow: Load['flow']): Promise<number> {
+  const before = server.cpuMs();
+  const { total } = await load(bench, server.port, flow);
+  return ((server.cpuMs() - before) * 1000) / total;
+}
+
 /** Writes, set against the framework's no-op POST of the same body, Emmett, and bare statements. */
 export async function writes(bench: Bench): Promise<Outcome> {
   const { noOp, gateway, stage, effort } = bench;
@@ -135,6 +142,8 @@ export async function writes(bench: Bench): Promise<Outcome> {
           subjects: await heads(),
         }),
       ),
+    noOpCost: () => costOf(bench, noOp, post),
+    createCost: () => costOf(bench, gateway, { kind: 'create', tenantId: OWNER, headers: bench.owner }),
     emmett: () => perSecond(effort.measureMs, emmett.append),
     raw: () => perSecond(effort.measureMs, raw.insert),
   }).finally(async () => {
@@ -144,6 +153,13 @@ export async function writes(bench: Bench): Promise<Outcome> {
   const noOpPost = { what: 'no-op POST', figure: figures.noOpPost };
   return {
     lines: [
+      {
+        id: 'create-cost',
+        what: 'Gateway processor time of a create',
+        figure: figures.createCost,
+        unit: 'µs',
+        against: { what: 'no-op POST, µs', figure: figures.noOpCost },
+      },
       {
         id: 'create',
         what: 'Create (version 1), 64 connections',
@@ -201,6 +217,8 @@ export async function reads(bench: Bench): Promise<Outcome> {
   const figures = await alternate(effort.rounds, {
     noOp: () => rate(load(bench, noOp.port, { ...get, paths: ['/no-op'], headers: {} })),
     latest: () => rate(load(bench, gateway.port, latest)),
+    noOpCost: () => costOf(bench, noOp, { ...get, paths: ['/no-op'], headers: {} }),
+    latestCost: () => costOf(bench, gateway, latest),
     granted: () =>
       rate(
         load(bench, gateway.port, { ...get, paths: ids.map((id) => latestPath(GRANTEE, id)), headers: bench.grantee }),
@@ -238,6 +256,13 @@ export async function reads(bench: Bench): Promise<Outcome> {
   });
   return {
     lines: [
+      {
+        id: 'latest-cost',
+        what: 'Gateway processor time of a latest read',
+        figure: figures.latestCost,
+        unit: 'µs',
+        against: { what: 'no-op GET, µs', figure: figures.noOpCost },
+      },
       line('latest', 'Read latest, tenant-scoped, owner', 'latest', 1),
       line('latest-grant', 'Read latest, by grant', 'granted', 1),
       line('by-id', 'Read by id', 'byId', 1.2),

@@ -16,6 +16,8 @@ export interface Server {
   port: number;
   /** Resident memory in MiB. */
   rssMiB(): number;
+  /** Processor time since its start, in milliseconds. */
+  cpuMs(): number;
   stop(): Promise<void>;
 }
 
@@ -38,6 +40,8 @@ export interface Stage {
 
 const START_MS = 30_000;
 const STOP_MS = 15_000;
+/** Linux counts processor time in hundredths of a second. */
+const MS_PER_TICK = 10;
 
 export async function openStage(options: { cpuProfiles?: string } = {}): Promise<Stage> {
   const folder = makeTemporaryFolder();
@@ -91,6 +95,11 @@ export async function openStage(options: { cpuProfiles?: string } = {}): Promise
     return {
       port,
       rssMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+      cpuMs: () => {
+        const [, fields = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
+        const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+        return (user + system) * MS_PER_TICK;
+      },
       stop: () => child.stop(STOP_MS),
     };
   };
