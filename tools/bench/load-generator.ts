@@ -17,6 +17,8 @@ export interface LoadFigures {
   perSecond: number;
   /** Iterations in all, those of the warm-up included. */
   total: number;
+  /** Processor time of the generator itself, in milliseconds. */
+  cpuMs: number;
   /** Milliseconds; with a rate, from the moment at which the iteration was due. */
   p50: number;
   p99: number;
@@ -42,6 +44,7 @@ async function generate(load: Load): Promise<LoadFigures> {
   const endAt = startAt + load.measureMs;
   const latencies: number[] = [];
   let total = 0;
+  const cpuBefore = process.cpuUsage();
   let nextDue = performance.now();
   const intervalMs = load.ratePerSecond === undefined ? 0 : 1000 / load.ratePerSecond;
 
@@ -65,11 +68,19 @@ async function generate(load: Load): Promise<LoadFigures> {
       }
     }),
   );
+  const { user, system } = process.cpuUsage(cpuBefore);
   connections.forEach((connection) => connection.close());
   latencies.sort((a, b) => a - b);
   const at = (share: number): number =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { perSecond: (latencies.length * 1000) / load.measureMs, total, p50: at(0.5), p99: at(0.99), max: at(1) };
+  return {
+    perSecond: (latencies.length * 1000) / load.measureMs,
+    total,
+    cpuMs: (user + system) / 1000,
+    p50: at(0.5),
+    p99: at(0.99),
+    max: at(1),
+  };
 }
 
 if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) {
