@@ -7,7 +7,7 @@ import { Histogram } from 'prom-client';
 import { AppModule, type GatewayResources } from './app.module';
 import { AuthGuard } from './auth/auth.guard';
 import { ERRORS_PATH, setUpDocs } from './docs';
-import { accessLog } from './http/access-log';
+import { accessLog, accessLogMiddleware } from './http/access-log';
 import { Cursors } from './http/cursors';
 import { ErrorFilter } from './http/error.filter';
 import { HotLane } from './http/hot-lane';
@@ -19,7 +19,7 @@ import { RateLimitGuard } from './http/rate-limit.guard';
 import { RateLimiter } from './http/rate-limiter';
 import { requestIdMiddleware } from './http/request-id';
 import { RouteTable } from './http/route-table';
-import { securityHeadersMiddleware } from './http/security-headers';
+import { standingHeadersMiddleware } from './http/standing-headers';
 import { hotRoutes } from './modules/identity-state/hot-routes';
 
 /** A peer that sends slower than this holds a socket for nothing. */
@@ -53,8 +53,8 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   express.locals['limits'] = settings.limits;
   express.locals['cursors'] = new Cursors(settings.secretBox);
   express.locals['bodyLimits'] = { maxBytes: settings.limits.bodyBytes, maxDepth: settings.limits.jsonDepth };
-  const middlewares = [requestIdMiddleware, securityHeadersMiddleware, accessLog(logger, durations)];
-  app.use(...middlewares);
+  const watch = accessLog(logger, durations);
+  app.use(requestIdMiddleware, standingHeadersMiddleware, accessLogMiddleware(watch));
   const errors = new ErrorFilter(logger, routes, ERRORS_PATH);
   // The last one is asked first.
   app.useGlobalFilters(errors, new ReplayFilter());
@@ -81,7 +81,7 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   answerMalformedRequests(server, ERRORS_PATH);
-  const common = { express, middlewares, auth: app.get(AuthGuard), rateLimit, errors, adapter };
+  const common = { express, watch, auth: app.get(AuthGuard), rateLimit, errors };
   new HotLane(hotRoutes(app), common).install(server);
   return app;
 }

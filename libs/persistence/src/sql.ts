@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { arrayParameter, type ElementType } from './array-parameter';
 import { isRetryable, isUnavailable, toDomainError } from './db-errors';
 
 /** A statement that PostgreSQL parses and plans once a connection. `name` is unique in the process. */
@@ -55,8 +56,7 @@ export class Sql {
   /** Runs one statement once; failures come out as the driver gives them, for callers that read constraint names. */
   async once<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.observe(query.name);
-    const result = await this.pool.query<Row>({ name: query.name, text: query.text, values: [...values] });
-    return result.rows;
+    return ask(this.pool, query, values);
   }
 
   /** Several statements in one transaction: all of them or none. `work` may run more than once. */
@@ -90,13 +90,29 @@ export class TransactionSql {
 
   async run<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     this.observe(query.name);
-    const result = await this.client.query<Row>({ name: query.name, text: query.text, values: [...values] });
-    return result.rows;
+    return ask(this.client, query, values);
   }
 }
 
+/**
+ * What the driver keeps of a query lives until the next full garbage collection, once one of them has become old: each
+ * holds on to the next. So that values and rows do not live as long, they are taken out of it.
+ */
+async function ask<Row extends QueryResultRow>(
+  on: Pool | PoolClient,
+  { name, text }: Statement<Row>,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const config = { name, text, values: [...values] };
+  const result = await on.query<Row>(config);
+  config.values.length = 0;
+  const { rows } = result;
+  result.rows = [];
+  return rows;
+}
+
 /** Columns of a statement's input rows, by name, with their PostgreSQL types. */
-export type InputColumns = Readonly<Record<string, 'text' | 'int' | 'uuid' | 'boolean'>>;
+export type InputColumns = Readonly<Record<string, ElementType>>;
 
 /** `FROM` item `i` that takes one array parameter a column, and numbers its rows in `i.ord`. */
 export function inputRows(columns: InputColumns): string {
@@ -107,7 +123,12 @@ export function inputRows(columns: InputColumns): string {
 /** The array parameters of {@link inputRows}, from rows that are keyed by column name. */
 export function inputArrays<Columns extends InputColumns>(
   columns: Columns,
-  rows: readonly Readonly<Record<keyof Columns, unknown>>[],
-): unknown[][] {
-  return Object.keys(columns).map((column: keyof Columns) => rows.map((row) => row[column]));
+  rows: readonly Readonly<Record<keyof Columns & string, unknown>>[],
+): Buffer[] {
+  return Object.entries(columns).map(([column, type]) =>
+    arrayParameter(
+      type,
+      rows.map((row) => row[column]),
+    ),
+  );
 }

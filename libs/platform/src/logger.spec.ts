@@ -1,4 +1,4 @@
-import { createLogger, NestLogger } from './logger';
+import { createLogger, lineWriter, NestLogger } from './logger';
 
 function capture(): { lines: () => Record<string, unknown>[]; logger: ReturnType<typeof createLogger> } {
   const written: string[] = [];
@@ -37,6 +37,26 @@ describe('createLogger', () => {
     const record = { subscription: { secret: 'a' } };
     logger.info(record);
     expect(record.subscription.secret).toBe('a');
+  });
+});
+
+describe('lineWriter', () => {
+  it('writes what the logger would', () => {
+    const { lines, logger } = capture();
+    const members = { path: '/a"\\\n\u2028', status: 200, duration_ms: 0.125 };
+    logger.info(members, 'request');
+    lineWriter(logger, 'info', 'request')(members);
+    const [expected, line] = lines();
+    const { time, ...others } = line ?? {};
+    expect({ ...others, time: expected?.['time'] }).toEqual(expected);
+    expect(String(time)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it('writes nothing below the level of the logger', () => {
+    const written: string[] = [];
+    const logger = createLogger({ name: 'gateway', level: 'warn' }, { write: (line) => void written.push(line) });
+    lineWriter(logger, 'info', 'request')({ status: 200 });
+    expect(written).toEqual([]);
   });
 });
 

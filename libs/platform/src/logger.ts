@@ -38,6 +38,35 @@ export function createLogger(
   return pino(settings, destination ?? standardOutput());
 }
 
+/** Members of a log line; they must hold nothing that has to be redacted. */
+export type LineMembers = Readonly<Record<string, string | number>>;
+
+/**
+ * Writes lines of one level and message as the logger would, for what is logged with every request: looking for secrets
+ * in members that are never secret takes longer than the rest of the line.
+ */
+export function lineWriter(logger: Logger, level: Level, message: string): (members: LineMembers) => void {
+  if (!logger.isLevelEnabled(level)) return () => undefined;
+  const destination: DestinationStream = Reflect.get(logger, pino.symbols.streamSym);
+  const bindings = String(Reflect.get(logger, pino.symbols.chindingsSym));
+  const head = `{"level":${logger.levels.values[level]},"time":"`;
+  const middle = `"${bindings},"msg":${JSON.stringify(message)},`;
+  return (members) => destination.write(`${head}${now()}${middle}${JSON.stringify(members).slice(1)}\n`);
+}
+
+let nowMs = 0;
+let nowText = '';
+
+/** RFC 3339; many lines are of the same millisecond. */
+function now(): string {
+  const ms = Date.now();
+  if (ms !== nowMs) {
+    nowMs = ms;
+    nowText = new Date(ms).toISOString();
+  }
+  return nowText;
+}
+
 const BUFFERED_BYTES = 8192;
 const FLUSH_MS = 250;
 

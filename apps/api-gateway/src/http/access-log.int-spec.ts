@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { Histogram, Registry } from 'prom-client';
 import request from 'supertest';
 import { Public } from '../auth/public.decorator';
-import { accessLog } from './access-log';
+import { accessLog, accessLogMiddleware } from './access-log';
 import { ErrorFilter } from './error.filter';
 import { requestIdMiddleware, type RequestTrace, Trace } from './request-id';
 import { RouteTable } from './route-table';
@@ -36,7 +36,7 @@ beforeAll(async () => {
     registers: [new Registry()],
   });
   app = await NestFactory.create(EchoModule, { logger: false });
-  app.use(requestIdMiddleware, accessLog(logger, durations));
+  app.use(requestIdMiddleware, accessLogMiddleware(accessLog(logger, durations)));
   app.useGlobalFilters(new ErrorFilter(logger, new RouteTable(), '/docs/errors'));
   await app.listen(0, '127.0.0.1');
 });

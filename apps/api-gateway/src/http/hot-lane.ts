@@ -1,13 +1,16 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { JsonValue } from '@iss/domain';
-import type { Express, NextFunction, Request, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import type { AuthGuard } from '../auth/auth.guard';
 import type { Principal } from '../auth/principal';
+import type { Watch } from './access-log';
 import type { ErrorFilter } from './error.filter';
-import type { JsonAdapter } from './json-adapter';
+import { sendWhole } from './json-adapter';
 import { readJson } from './json-body';
+import { JsonText } from './json-text';
 import type { RateLimitGuard } from './rate-limit.guard';
-import { type RequestTrace, traceOf } from './request-id';
+import { identify, type RequestTrace, traceOf } from './request-id';
+import { setHeaders, standingHeaders } from './standing-headers';
 
 /** A request on the hot lane: what its controller's parameters are made of. */
 export interface HotCall {
@@ -26,17 +29,16 @@ export interface HotRoute {
   /** With parameters as `:name`. */
   path: string;
   status: number;
-  handle(call: HotCall): Promise<unknown>;
+  handle(call: HotCall): Promise<object>;
 }
 
 /** What the lane has in common with the ordinary way. */
 export interface CommonParts {
   express: Express;
-  middlewares: readonly ((request: Request, response: Response, next: NextFunction) => void)[];
+  watch: Watch;
   auth: AuthGuard;
   rateLimit: RateLimitGuard | undefined;
   errors: ErrorFilter;
-  adapter: JsonAdapter;
 }
 
 type Route = HotRoute & { segments: readonly string[] };
@@ -66,19 +68,20 @@ export class HotLane {
   install(server: Server): void {
     const { express } = this.parts;
     server.removeAllListeners('request');
-    server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
-      if (!this.take(message, answer)) express(message, answer);
+    server.on('request', (request: Request, response: Response) => {
+      if (!this.take(request, response)) express(request, response);
     });
   }
 
-  private take(message: IncomingMessage, answer: ServerResponse): boolean {
-    const { url = '', method = '' } = message;
-    if (url.includes('?') || message.headers['idempotency-key'] !== undefined) return false;
+  private take(request: Request, response: Response): boolean {
+    const { url, method } = request;
+    if (url.includes('?') || request.headers['idempotency-key'] !== undefined) return false;
     const given = url.split('/');
     const route = this.routes.get(keyOf(method, given.length))?.find(({ segments }) => matches(segments, given));
     const params = route === undefined ? undefined : readParams(route.segments, given);
     if (route === undefined || params === undefined) return false;
-    const [request, response] = this.adopt(message, answer);
+    request.res = response;
+    request.originalUrl = url;
     request.params = params;
     request.route = { path: route.path };
     void this.serve(route, request, response);
@@ -86,12 +89,13 @@ export class HotLane {
   }
 
   private async serve(route: Route, request: Request, response: Response): Promise<void> {
-    const { middlewares, auth, rateLimit, errors, adapter } = this.parts;
+    const { watch, auth, rateLimit, errors } = this.parts;
+    identify(request);
+    watch(request, response);
     try {
-      for (const middleware of middlewares) middleware(request, response, NOTHING);
       const principal = await auth.authenticate(request, response);
       if (rateLimit !== undefined) await rateLimit.count(principal, response);
-      response.status(route.status);
+      response.statusCode = route.status;
       const result = await route.handle({
         param: (name) => String(request.params[name]),
         principal,
@@ -99,25 +103,13 @@ export class HotLane {
         body: () => readJson(request),
         response,
       });
-      await adapter.reply(response, result);
+      sendWhole(response, result instanceof JsonText ? result : new JsonText(JSON.stringify(result)));
     } catch (error) {
+      if (!response.headersSent) setHeaders(response, standingHeaders(request));
       errors.answer(error, request, response);
     }
   }
-
-  /** Makes of Node's objects what Express would make of them. */
-  private adopt(message: IncomingMessage, answer: ServerResponse): [Request, Response] {
-    const { express } = this.parts;
-    const request: Request = Object.setPrototypeOf(message, express.request);
-    const response: Response = Object.setPrototypeOf(answer, express.response);
-    request.res = response;
-    response.req = request;
-    request.originalUrl = request.url;
-    return [request, response];
-  }
 }
-
-const NOTHING = (): void => undefined;
 
 function keyOf(method: string, segments: number): string {
   return `${method} ${segments}`;

@@ -1,6 +1,8 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Response } from 'express';
+import { createGatewayServer, type GatewayServer } from './gateway-server';
 import { JsonText, TextStream } from './json-text';
+import { setHeaders, standingHeaders } from './standing-headers';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 /** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
@@ -9,12 +11,29 @@ const PIECE_LENGTH = 64 * 1024;
 const STALLED_MS = 120_000;
 
 function end(response: Response, text: string, contentType = CONTENT_TYPE): void {
-  response.setHeader('Content-Type', contentType);
   const bytes = Buffer.byteLength(text);
-  response.setHeader('Content-Length', bytes);
+  setHeaders(response, contentHeaders(contentType, bytes));
+  finish(response, text, bytes);
+}
+
+function contentHeaders(contentType: string, bytes: number): string[] {
+  return ['Content-Type', contentType, 'Content-Length', String(bytes)];
+}
+
+function finish(response: Response, text: string, bytes: number): void {
   if (response.req.method === 'HEAD') response.end();
   // A byte a character is ASCII, which is sent without being encoded.
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8');
+}
+
+/** How the answer may be reused (RFC 9111), as headers. */
+function cachingHeaders({ caching }: JsonText): string[] {
+  if (caching === undefined) return ['Cache-Control', 'no-store'];
+  return ['ETag', caching.etag, 'Cache-Control', caching.cacheControl];
+}
+
+function isKnown(response: Response, { caching }: JsonText): boolean {
+  return caching !== undefined && isMatch(response.req.headers['if-none-match'], caching.etag);
 }
 
 /** Whether `If-None-Match` names the tag (RFC 9110, 13.1.2: weak comparison, a list or `*`). */
@@ -29,22 +48,26 @@ export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean 
  * an ETag that says nothing of the resource.
  */
 export class JsonAdapter extends ExpressAdapter {
+  private gatewayServer: GatewayServer | undefined;
+
+  override initHttpServer(): void {
+    this.gatewayServer = createGatewayServer(this.getInstance());
+    this.httpServer = this.gatewayServer.server;
+  }
+
+  override beforeClose(): void {
+    super.beforeClose();
+    this.gatewayServer?.drain();
+  }
+
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     if (statusCode !== undefined) response.status(statusCode);
     if (body === undefined || body === null) {
       response.end();
     } else if (body instanceof JsonText) {
-      if (body.caching === undefined) {
-        response.setHeader('Cache-Control', 'no-store');
-      } else {
-        response.setHeader('ETag', body.caching.etag);
-        response.setHeader('Cache-Control', body.caching.cacheControl);
-        if (isMatch(response.req.headers['if-none-match'], body.caching.etag)) {
-          response.status(304).end();
-          return response;
-        }
-      }
-      end(response, body.text);
+      setHeaders(response, cachingHeaders(body));
+      if (isKnown(response, body)) response.status(304).end();
+      else end(response, body.text);
     } else if (body instanceof TextStream) {
       response.setHeader('Cache-Control', 'no-store');
       if (response.req.method !== 'HEAD') return send(response, body);
@@ -56,6 +79,22 @@ export class JsonAdapter extends ExpressAdapter {
     }
     return response;
   }
+}
+
+/**
+ * Sends JSON text with the headers of every answer, all at once; the same as {@link JsonAdapter.reply} where those were
+ * set before.
+ */
+export function sendWhole(response: Response, body: JsonText): void {
+  const headers = [...standingHeaders(response.req), ...cachingHeaders(body)];
+  if (isKnown(response, body)) {
+    response.writeHead(304, headers);
+    response.end();
+    return;
+  }
+  const bytes = Buffer.byteLength(body.text);
+  response.writeHead(response.statusCode, [...headers, ...contentHeaders(CONTENT_TYPE, bytes)]);
+  finish(response, body.text, bytes);
 }
 
 /** Sends a stream as fast as it is read. What fails before the first piece is out can still be answered as an error. */

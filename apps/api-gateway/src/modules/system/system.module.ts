@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
-import { ConnectionDrain } from '../../http/connection-drain';
 import { ReadinessService } from './readiness.service';
 import { SystemController } from './system.controller';
 
 @Module({
   controllers: [SystemController],
-  providers: [ReadinessService, ConnectionDrain],
+  providers: [ReadinessService],
   exports: [ReadinessService],
 })
 export class SystemModule {}

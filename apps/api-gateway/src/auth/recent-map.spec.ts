@@ -1,0 +1,25 @@
+import { RecentMap } from './recent-map';
+
+it('keeps the entries that were used last', () => {
+  const recent = new RecentMap<number, string>(3);
+  for (let key = 0; key < 100; key++) {
+    recent.set(key, `value ${key}`);
+    expect(recent.get(0)).toBe('value 0');
+  }
+  for (const key of [98, 99, 0]) expect(recent.get(key)).toBe(`value ${key}`);
+});
+
+it('forgets the others', () => {
+  const recent = new RecentMap<number, string>(3);
+  for (let key = 0; key < 100; key++) recent.set(key, `value ${key}`);
+  const kept = Array.from({ length: 100 }, (_, key) => recent.get(key)).filter((value) => value !== undefined);
+  expect(kept.length).toBeLessThanOrEqual(6);
+});
+
+it('has the newest value of a key', () => {
+  const recent = new RecentMap<number, string>(2);
+  recent.set(1, 'first');
+  recent.set(2, 'other');
+  recent.set(1, 'second');
+  expect(recent.get(1)).toBe('second');
+});

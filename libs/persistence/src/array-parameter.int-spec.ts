@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { arrayParameter, type ElementType } from './array-parameter';
+import { statement } from './sql';
+import { openWorld, type World } from './testing/world';
+
+const ECHO = {
+  boolean: statement<{ value: unknown }>('spec_echo_boolean', 'SELECT unnest($1::boolean[]) AS value'),
+  int: statement<{ value: unknown }>('spec_echo_int', 'SELECT unnest($1::int[]) AS value'),
+  text: statement<{ value: unknown }>('spec_echo_text', 'SELECT unnest($1::text[]) AS value'),
+  uuid: statement<{ value: unknown }>('spec_echo_uuid', 'SELECT unnest($1::uuid[]) AS value'),
+} as const satisfies Record<ElementType, unknown>;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+afterAll(() => world.close());
+
+async function echo(type: ElementType, values: readonly unknown[]): Promise<unknown[]> {
+  const rows = await world.database.sql.run(ECHO[type], [arrayParameter(type, values)]);
+  return rows.map(({ value }) => value);
+}
+
+it.each<[ElementType, unknown[]]>([
+  ['boolean', [true, null, false]],
+  ['int', [0, -1, 2 ** 31 - 1, -(2 ** 31), null]],
+  ['text', ['', 'a', 'NULL', '"\\{},', 'Zürich', '日本', '😀', null, '\n']],
+  ['uuid', [randomUUID(), null, '00000000-0000-0000-0000-000000000000']],
+  ['text', []],
+])('comes to PostgreSQL as it was given: %s %j', async (type, values) => {
+  expect(await echo(type, values)).toEqual(values);
+});
+
+it('sends any text that has no NUL', async () => {
+  const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0') && value.isWellFormed());
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.option(text)), async (values) => {
+      expect(await echo('text', values)).toEqual(values);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('sends what is undefined as null', async () => {
+  expect(await echo('text', ['a', undefined])).toEqual(['a', null]);
+});
+
+it.each<[ElementType, unknown]>([
+  ['boolean', 'true'],
+  ['int', '1'],
+  ['int', 2 ** 31],
+  ['text', 1],
+  ['uuid', 'no uuid'],
+])('refuses what is no %s: %j', (type, value) => {
+  expect(() => arrayParameter(type, [value])).toThrow();
+});

@@ -1,0 +1,69 @@
+/** Element types of {@link arrayParameter}, with their object ids in PostgreSQL's catalogue. */
+const ELEMENT_OIDS = { boolean: 16, int: 23, text: 25, uuid: 2950 } as const;
+export type ElementType = keyof typeof ELEMENT_OIDS;
+
+const INT32_BYTES = 4;
+const UUID_BYTES = 16;
+/** Dimensions, whether there are nulls, element type; then of the one dimension its size and lower bound. */
+const HEAD_BYTES = 5 * INT32_BYTES;
+const NULL_LENGTH = -1;
+
+/**
+ * A one-dimensional array in PostgreSQL's binary format, as `array_recv` reads it. `pg` would send arrays as text, in
+ * which every quote of a JSON document is escaped by us and unescaped by the server.
+ *
+ * Undefined elements are null. Throws `TypeError` for an element that is none of its type.
+ */
+export function arrayParameter(type: ElementType, values: readonly unknown[]): Buffer {
+  const lengths = values.map((value) => (value === null || value === undefined ? NULL_LENGTH : lengthOf(type, value)));
+  const size = lengths.reduce((sum, length) => sum + INT32_BYTES + Math.max(0, length), HEAD_BYTES);
+  const buffer = Buffer.allocUnsafe(size);
+  let at = 0;
+  const writeInt = (value: number): void => {
+    at = buffer.writeInt32BE(value, at);
+  };
+  writeInt(1);
+  writeInt(lengths.includes(NULL_LENGTH) ? 1 : 0);
+  writeInt(ELEMENT_OIDS[type]);
+  writeInt(values.length);
+  writeInt(1);
+  values.forEach((value, index) => {
+    const length = lengths[index] ?? NULL_LENGTH;
+    writeInt(length);
+    if (length === NULL_LENGTH) return;
+    writeElement(buffer, at, type, value);
+    at += length;
+  });
+  return buffer;
+}
+
+function lengthOf(type: ElementType, value: unknown): number {
+  switch (type) {
+    case 'boolean':
+      if (typeof value === 'boolean') return 1;
+      break;
+    case 'int':
+      if (typeof value === 'number') return INT32_BYTES;
+      break;
+    case 'text':
+      if (typeof value === 'string') return Buffer.byteLength(value);
+      break;
+    case 'uuid':
+      if (typeof value === 'string') return UUID_BYTES;
+      break;
+  }
+  throw new TypeError(`A ${typeof value} is no ${type}`);
+}
+
+function writeElement(buffer: Buffer, at: number, type: ElementType, value: unknown): void {
+  if (typeof value === 'boolean') buffer[at] = value ? 1 : 0;
+  else if (typeof value === 'number') buffer.writeInt32BE(value, at);
+  else if (typeof value === 'string' && type === 'text') buffer.write(value, at);
+  else if (typeof value === 'string') writeUuid(buffer, at, value);
+}
+
+function writeUuid(buffer: Buffer, at: number, value: string): void {
+  if (buffer.write(value.replaceAll('-', ''), at, UUID_BYTES, 'hex') < UUID_BYTES) {
+    throw new TypeError('A uuid has 32 hexadecimal digits');
+  }
+}
