@@ -168,6 +168,30 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
     expect(body.verification).toMatchObject({ chain_supported: false, hash: { stored: null, valid: null } });
   });
 
+  it('is the same read again, while what is verified is what is stored', async () => {
+    const subject = await world.written(1);
+    const first = await world.read(`${pathOf(form, subject)}/snapshots/1`);
+    const paths = [`${pathOf(form, subject)}/snapshots/1`, `${form}/snapshots/${first.body.snapshot_id}`];
+    const texts = async (): Promise<string[]> => {
+      const answers = [];
+      for (const path of [...paths, ...paths]) answers.push((await world.read(path)).text);
+      return [...new Set(answers)];
+    };
+    world.gateway.sent.length = 0;
+    expect(await texts()).toEqual([first.text]);
+    expect(world.gateway.sent).toHaveLength(4);
+    await world.tamper(subject, 1, `envelope = replace(envelope, 'Zürich', 'Basel')`);
+    for (const path of paths) {
+      const { body } = await world.read(`${path}?verify=hash`);
+      expect(body.verification.hash.valid).toBe(false);
+    }
+    expect(await texts()).toEqual([first.text]);
+    await world.tamper(subject, 1, `envelope_hash = sha256(convert_to(envelope, 'UTF8'))`);
+    const [changed, ...others] = await texts();
+    expect(others).toEqual([]);
+    expect(changed).toContain('Basel');
+  });
+
   it('walks a deep chain of large envelopes a few at a time', async () => {
     const subject = await world.lineage(12, 1_000_000);
     world.gateway.sent.length = 0;

@@ -6,6 +6,7 @@ export * from './limits';
 export * from './logger';
 export * from './metrics';
 export * from './readiness';
+export * from './recent-map';
 export * from './secret-box';
 export * from './shutdown';
 export * from './within';

@@ -67,7 +67,7 @@ function now(): string {
   return nowText;
 }
 
-const BUFFERED_BYTES = 8192;
+const BUFFERED_BYTES = 65_536;
 const FLUSH_MS = 250;
 
 /**
@@ -75,7 +75,13 @@ const FLUSH_MS = 250;
  * quarter of a second at most, and are written out when the process ends, unless it is killed.
  */
 function standardOutput(): DestinationStream {
-  return pino.destination({ fd: 1, sync: false, minLength: BUFFERED_BYTES, periodicFlush: FLUSH_MS });
+  return pino.destination({
+    fd: 1,
+    sync: false,
+    minLength: BUFFERED_BYTES,
+    maxWrite: 2 * BUFFERED_BYTES,
+    periodicFlush: FLUSH_MS,
+  });
 }
 
 /** Nest's own log lines through the same logger, the context in the member `context`. */

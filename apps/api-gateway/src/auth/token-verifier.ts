@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
 import type { Socket } from 'node:net';
+import { RecentMap } from '@iss/platform';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { Strategy } from 'passport-jwt';
 import { readAccessToken, readBearerToken, requireCurrent, type AccessToken } from './access-token';
 import { AUTH_SETTINGS } from './auth-settings';
 import type { AuthSettings } from './auth-settings';
-import { RecentMap } from './recent-map';
 import { findSigningKey, KeySet, type SigningKeys } from './key-set';
 import type { Principal } from './principal';
 import { unauthorized } from './unauthorized';

@@ -9,6 +9,7 @@ import { LegacyEntityStateService } from './legacy-entity-state.service';
 import { LegacyEntityStatesController } from './legacy-entity-states.controller';
 import { SnapshotListService } from './snapshot-list.service';
 import { SnapshotListsController } from './snapshot-lists.controller';
+import { RecentEnvelopes } from './recent-envelopes';
 import { SnapshotReadService } from './snapshot-read.service';
 import { SnapshotVerifier } from './snapshot-verifier';
 import { SnapshotsController } from './snapshots.controller';
@@ -30,6 +31,7 @@ import { UpdatesController } from './updates.controller';
     EntityStateService,
     UpdateService,
     UpdateApplyService,
+    RecentEnvelopes,
     SnapshotReadService,
     SnapshotListService,
     SnapshotVerifier,

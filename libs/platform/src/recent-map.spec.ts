@@ -23,3 +23,12 @@ it('has the newest value of a key', () => {
   recent.set(1, 'second');
   expect(recent.get(1)).toBe('second');
 });
+
+it('counts what its entries weigh', () => {
+  const recent = new RecentMap<number, string>(10, (value) => value.length);
+  recent.set(1, 'x'.repeat(9));
+  recent.set(1, 'y'.repeat(9));
+  recent.set(2, 'z');
+  recent.set(3, 'w'.repeat(10));
+  expect([1, 2, 3].map((key) => recent.get(key))).toEqual([undefined, undefined, 'w'.repeat(10)]);
+});
