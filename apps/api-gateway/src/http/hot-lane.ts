@@ -45,8 +45,8 @@ type Route = HotRoute & { segments: readonly string[] };
 
 /**
  * The way around Express's router and Nest's handler chain for the few routes that carry nearly all the load, since both
- * take longer than the work itself (docs/decisions/0010-hot-lane.md). Middlewares, guards, controllers, answers and errors
- * are the same ones, in the same order; a test holds the answers of both ways against each other.
+ * take longer than the work itself (docs/decisions/0010-hot-lane.md). Trace, log, guards, controllers
+ * and errors are the same ones, in the same order; a test holds the answers of both ways against each other.
  *
  * Only plain requests are taken: no query, no Idempotency-Key. Express serves all others.
  */
