@@ -1,19 +1,9 @@
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../build.ts';
 import { reportError, UserError } from '../processes.ts';
-import { comparison, currentCommit, describeMachine, document, load, type Run, store, table } from './report.ts';
-import {
-  BENCH_ENVELOPE,
-  type Bench,
-  type Effort,
-  growth,
-  memory,
-  type Outcome,
-  reads,
-  scale,
-  seedTenants,
-  writes,
-} from './scenarios.ts';
+import { currentCommit, describeMachine, document, load, store } from './report.ts';
+import { comparison, costTable, type Outcome, type Run, table } from './run.ts';
+import type { Bench, Effort } from './scenarios/scenario.ts';
 import { openStage } from './stage.ts';
 
 /**
@@ -21,20 +11,21 @@ import { openStage } from './stage.ts';
  * `--only reads,writes` for a part, `--name NAME` to keep it, `--document` to put it into docs/performance.md,
  * `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
  */
-// What needs the built libraries is loaded when it is their turn: the first command may have to build them.
+// Loaded when it is their turn: they need the built libraries, and the first command may have to build them.
 const PARTS = {
-  documents: async (bench: Bench) => (await import('./documents.ts')).documents(bench),
-  reads,
-  writes,
-  deliveries: async (bench: Bench) => (await import('./deliveries.ts')).deliveries(bench),
-  growth,
-  scale,
-  memory,
+  documents: async (bench: Bench) => (await import('./scenarios/documents.ts')).documents(bench),
+  reads: async (bench: Bench) => (await import('./scenarios/reads.ts')).reads(bench),
+  writes: async (bench: Bench) => (await import('./scenarios/writes.ts')).writes(bench),
+  deliveries: async (bench: Bench) => (await import('./scenarios/deliveries.ts')).deliveries(bench),
+  audience: async (bench: Bench) => (await import('./scenarios/audience.ts')).audience(bench),
+  growth: async (bench: Bench) => (await import('./scenarios/growth.ts')).growth(bench),
+  scale: async (bench: Bench) => (await import('./scenarios/scale.ts')).scale(bench),
+  memory: async (bench: Bench) => (await import('./scenarios/memory.ts')).memory(bench),
 } as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
 type Part = keyof typeof PARTS;
 
-const QUICK: Effort = { rounds: 2, warmUpMs: 500, measureMs: 1500, quick: true };
-const FULL: Effort = { rounds: 5, warmUpMs: 2000, measureMs: 8000, quick: false };
+const QUICK: Effort = { rounds: 2, uncounted: 1, warmUpMs: 200, measureMs: 600, quick: true };
+const FULL: Effort = { rounds: 4, uncounted: 1, warmUpMs: 1000, measureMs: 4000, quick: false };
 
 const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name);
 
@@ -47,6 +38,9 @@ async function measure(options: {
   const unknown = names.find((name) => !isPart(name));
   if (unknown !== undefined) throw new UserError(`--only ${unknown}: the parts are ${Object.keys(PARTS).join(', ')}.`);
   await ensureBuilt();
+  const startedAt = performance.now();
+  const log = (text: string): void =>
+    console.error(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${text}`);
   const stage = await openStage(options.cpuProfiles === undefined ? {} : { cpuProfiles: options.cpuProfiles });
   try {
     const bench: Bench = {
@@ -57,22 +51,24 @@ async function measure(options: {
       owner: await stage.authorization('owner'),
       grantee: await stage.authorization('grantee'),
     };
-    await seedTenants(bench);
-    await stage.sql.query(BENCH_ENVELOPE);
+    await (await import('./scenarios/seed.ts')).seedTenants(bench);
     const run: Run = {
       at: new Date().toISOString(),
       commit: currentCommit(),
       machine: describeMachine(await stage.postgresVersion(), await stage.redisVersion()),
       quick: options.quick,
       lines: [],
+      costs: [],
       curves: [],
     };
     for (const name of names.filter(isPart)) {
-      console.error(`Measuring ${name} …`);
-      const { lines, curves = [] } = await PARTS[name](bench);
+      log(`measuring ${name}`);
+      const { lines, costs = [], curves = [] } = await PARTS[name](bench);
       run.lines.push(...lines);
+      run.costs.push(...costs);
       run.curves.push(...curves);
     }
+    log('done');
     return run;
   } finally {
     await stage.close();
@@ -100,7 +96,8 @@ try {
     const name = values.name ?? (values.quick ? 'quick' : 'latest');
     const file = store(run, name);
     if (values.document) document(run, name);
-    console.log(`${table(run)}\n\nStored in ${file}`);
+    const costs = run.costs.length === 0 ? [] : [costTable(run.costs)];
+    console.log([table(run.lines), ...costs, `Stored in ${file}`].join('\n\n'));
   }
 } catch (error) {
   process.exitCode = reportError(error);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type HttpConnection, requestText } from './http-connection.ts';
+import { type Answer, type HttpConnection, requestBytes } from './http-connection.ts';
 
 /** What one virtual client does over and over. Data, so that it can be sent to the load generator's process. */
 export type Flow =
@@ -14,10 +14,10 @@ export interface Head {
   version: number;
 }
 
-/** One iteration of a flow on one connection. Throws when an answer is not what it should be. */
-export type Step = (connection: HttpConnection) => Promise<void>;
+/** One iteration of a flow on one connection. Rejects when an answer is not what it should be. */
+export type Step = (connection: HttpConnection) => Promise<unknown>;
 
-const SUBJECT_TYPE = 'organization';
+export const SUBJECT_TYPE = 'organization';
 
 /** About 1.1 KB of JSON: the size that every figure of docs/performance.md is about. */
 export function envelopeText(snapshotId: string, subjectId: string): string {
@@ -49,53 +49,71 @@ export function envelopeText(snapshotId: string, subjectId: string): string {
   });
 }
 
-/** The step of the client with this number. */
-export function stepOf(flow: Flow, client: number): Step {
+/** The steps of so many clients. Requests that do not change are encoded once for all of them. */
+export function stepsOf(flow: Flow, clients: number): Step[] {
+  const steps = (stepOf: (client: number) => Step): Step[] =>
+    Array.from({ length: clients }, (_, client) => stepOf(client));
   switch (flow.kind) {
     case 'get': {
-      const requests = flow.paths.map((path) => requestText('GET', path, flow.headers));
-      let next = client;
-      return async (connection) => {
+      const requests = flow.paths.map((path) => requestBytes('GET', path, flow.headers));
+      let next = 0;
+      return steps(() => async (connection) => {
         const request = requests[next++ % requests.length];
-        if (request !== undefined) expectStatus(await connection.send(request), flow.expect);
-      };
+        if (request === undefined) throw new Error('There is no path to get');
+        expectStatus(await connection.send(request), flow.expect);
+      });
     }
     case 'post': {
-      const body = envelopeText(randomUUID(), randomUUID());
-      const request = requestText('POST', flow.path, flow.headers, body);
-      return async (connection) => {
+      const request = requestBytes('POST', flow.path, flow.headers, envelopeText(randomUUID(), randomUUID()));
+      return steps(() => async (connection) => {
         for (let time = 0; time < (flow.times ?? 1); time++) expectStatus(await connection.send(request), flow.expect);
-      };
+      });
     }
     case 'create':
-      return async (connection) => {
-        const body = envelopeText(randomUUID(), randomUUID());
-        expectStatus(
-          await connection.send(requestText('POST', `/v1/tenants/${flow.tenantId}/entity-states`, flow.headers, body)),
-          201,
-        );
-      };
-    case 'propose_and_apply': {
-      const head = flow.subjects[client];
-      if (head === undefined) throw new Error(`there is no subject for client ${client}`);
-      let { version } = head;
-      const path = `/v1/tenants/${flow.tenantId}/subjects/${SUBJECT_TYPE}/${head.subjectId}/updates`;
-      return async (connection) => {
-        const proposal = JSON.stringify({
-          subject_id: head.subjectId,
-          base_snapshot_version: version,
-          patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: `Name ${version}` }],
-        });
-        const proposed = expectStatus(await connection.send(requestText('POST', path, flow.headers, proposal)), 201);
-        const updateId = /"update_id":"([^"]+)"/.exec(proposed.toString('latin1'))?.[1];
-        expectStatus(await connection.send(requestText('POST', `${path}/${updateId}/apply`, flow.headers)), 200);
-        version += 1;
-      };
-    }
+      return steps(() => createStep(flow.tenantId, flow.headers));
+    case 'propose_and_apply':
+      return steps((client) => {
+        const head = flow.subjects[client];
+        if (head === undefined) throw new Error(`There is no subject for client ${client}`);
+        return proposeAndApplyStep(flow.tenantId, flow.headers, head);
+      });
   }
 }
 
-function expectStatus({ status, body }: { status: number; body: Buffer }, expected: number): Buffer {
+/** All ids have one length: each request is the one before it with new ids in their places. */
+function createStep(tenantId: string, headers: Record<string, string>): Step {
+  const [snapshotId, subjectId] = [randomUUID(), randomUUID()];
+  const path = `/v1/tenants/${tenantId}/entity-states`;
+  const request = requestBytes('POST', path, headers, envelopeText(snapshotId, subjectId));
+  const [snapshotAt, subjectAt] = [request.indexOf(snapshotId), request.indexOf(subjectId)];
+  return async (connection) => {
+    request.write(randomUUID(), snapshotAt, 'latin1');
+    request.write(randomUUID(), subjectAt, 'latin1');
+    expectStatus(await connection.send(request), 201);
+  };
+}
+
+const UPDATE_ID = '"update_id":"';
+const UUID_LENGTH = 36;
+
+function proposeAndApplyStep(tenantId: string, headers: Record<string, string>, head: Head): Step {
+  let { version } = head;
+  const path = `/v1/tenants/${tenantId}/subjects/${SUBJECT_TYPE}/${head.subjectId}/updates`;
+  return async (connection) => {
+    const proposal = JSON.stringify({
+      subject_id: head.subjectId,
+      base_snapshot_version: version,
+      patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: `Name ${version}` }],
+    });
+    const proposed = expectStatus(await connection.send(requestBytes('POST', path, headers, proposal)), 201);
+    const idAt = proposed.indexOf(UPDATE_ID) + UPDATE_ID.length;
+    const updateId = proposed.toString('latin1', idAt, idAt + UUID_LENGTH);
+    expectStatus(await connection.send(requestBytes('POST', `${path}/${updateId}/apply`, headers)), 200);
+    version += 1;
+  };
+}
+
+function expectStatus({ status, body }: Answer, expected: number): Buffer {
   if (status !== expected) throw new Error(`${status} instead of ${expected}: ${body.toString('utf8').slice(0, 300)}`);
   return body;
 }

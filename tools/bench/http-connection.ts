@@ -2,40 +2,63 @@ import { connect, type Socket } from 'node:net';
 
 export interface Answer {
   status: number;
+  /** Valid until the next request is sent: the buffer is used again. */
   body: Buffer;
 }
 
+const RECEIVE_BYTES = 64 * 1024;
 const HEAD_END = Buffer.from('\r\n\r\n');
+const CONTENT_LENGTH = Buffer.from('\r\nContent-Length: ');
+const [ZERO, NINE] = [0x30, 0x39];
+const STATUS_AT = 'HTTP/1.1 '.length;
 
 /**
  * One kept-alive HTTP/1.1 connection, one request at a time. It understands what our servers send (Content-Length, or no
- * body) and nothing else, so that the load generator takes as little as possible of the processor it shares with them.
+ * body at all) and nothing else, and reads into one buffer, so that the load generator takes as little as possible of the
+ * processor it shares with them. An answer counts only whole: a byte more or less than announced is a fault.
  */
 export class HttpConnection {
   private readonly socket: Socket;
-  private received: Buffer = Buffer.alloc(0);
+  /** The beginning of an answer that came in several pieces. */
+  private begun: Buffer | undefined;
   private waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+  private fault: Error | undefined;
 
-  private constructor(socket: Socket) {
-    this.socket = socket;
-    socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => this.take(chunk));
-    const end = (error?: Error): void => this.waiting?.reject(error ?? new Error('the server closed the connection'));
-    socket.on('error', end);
-    socket.on('close', () => end());
-  }
-
-  static open(port: number): Promise<HttpConnection> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1');
-      socket.once('error', reject);
-      socket.once('connect', () => resolve(new HttpConnection(socket)));
+  private constructor(port: number, onConnect: () => void, onRefused: (error: Error) => void) {
+    const buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
+    this.socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: {
+        buffer,
+        callback: (size) => {
+          this.take(buffer.subarray(0, size));
+          return true;
+        },
+      },
     });
+    this.socket.once('connect', onConnect);
+    this.socket.on('error', (error) => {
+      onRefused(error);
+      this.fail(error);
+    });
+    this.socket.on('close', () => this.fail(new Error('The server closed the connection')));
   }
 
-  /** Sends a whole request as it stands. */
-  send(request: string): Promise<Answer> {
+  static async open(port: number): Promise<HttpConnection> {
+    let connection: HttpConnection | undefined;
+    await new Promise<void>((resolve, reject) => {
+      connection = new HttpConnection(port, resolve, reject);
+    });
+    if (connection === undefined) throw new Error('There is no connection');
+    return connection;
+  }
+
+  /** Sends a whole request as it stands; its bytes must stay as they are until it is answered. */
+  send(request: Uint8Array): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      if (this.fault !== undefined) return reject(this.fault);
       this.waiting = { resolve, reject };
       this.socket.write(request);
     });
@@ -46,26 +69,66 @@ export class HttpConnection {
     this.socket.destroy();
   }
 
-  private take(chunk: Buffer): void {
-    this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
-    const headEnd = this.received.indexOf(HEAD_END);
-    if (headEnd < 0) return;
-    const head = this.received.toString('latin1', 0, headEnd);
-    const status = Number(head.slice(9, 12));
-    const length = status === 304 || status === 204 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
-    const bodyStart = headEnd + HEAD_END.length;
-    if (this.received.length < bodyStart + length) return;
-    const body = this.received.subarray(bodyStart, bodyStart + length);
-    this.received = Buffer.alloc(0);
+  private take(piece: Buffer): void {
+    const received = this.begun === undefined ? piece : Buffer.concat([this.begun, piece]);
+    const headEnd = received.indexOf(HEAD_END);
+    let size: number | undefined;
+    try {
+      if (headEnd >= 0) size = headEnd + HEAD_END.length + bodyLength(received, headEnd);
+      if (this.waiting === undefined || (size !== undefined && received.length > size))
+        throw new Error(`More bytes than announced: ${received.toString('latin1', size ?? 0).slice(0, 200)}`);
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (size === undefined || received.length < size) {
+      // What came in pieces is kept apart from the buffer, into which the next piece comes.
+      this.begun = this.begun === undefined ? Buffer.from(piece) : received;
+      return;
+    }
+    this.begun = undefined;
     const { waiting } = this;
     this.waiting = undefined;
-    waiting?.resolve({ status, body });
+    waiting?.resolve({ status: statusOf(received), body: received.subarray(headEnd + HEAD_END.length) });
+  }
+
+  private fail(error: Error): void {
+    this.fault ??= error;
+    this.socket.destroy();
+    const { waiting } = this;
+    this.waiting = undefined;
+    waiting?.reject(this.fault);
   }
 }
 
-/** The text of a request. */
-export function requestText(method: string, path: string, headers: Record<string, string>, body = ''): string {
+function statusOf(head: Buffer): number {
+  return numberAt(head, STATUS_AT);
+}
+
+/** The digits from here on. */
+function numberAt(bytes: Buffer, start: number): number {
+  let value = 0;
+  for (let at = start; ; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < ZERO || byte > NINE) return value;
+    value = value * 10 + byte - ZERO;
+  }
+}
+
+function bodyLength(bytes: Buffer, headEnd: number): number {
+  const at = bytes.indexOf(CONTENT_LENGTH);
+  if (at >= 0 && at < headEnd) return numberAt(bytes, at + CONTENT_LENGTH.length);
+  const status = statusOf(bytes);
+  if (status === 204 || status === 304) return 0;
+  const head = bytes.toString('latin1', 0, headEnd + 2);
+  const length = /\r\ncontent-length: *(\d+) *\r\n/i.exec(head)?.[1];
+  if (length === undefined) throw new Error(`An answer without Content-Length: ${head.slice(0, 300)}`);
+  return Number(length);
+}
+
+/** The bytes of a request. */
+export function requestBytes(method: string, path: string, headers: Record<string, string>, body = ''): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const length = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.join('')}${length}\r\n${body}`;
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.join('')}${length}\r\n${body}`);
 }

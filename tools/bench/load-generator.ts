@@ -1,7 +1,8 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Flow, stepOf } from './flows.ts';
+import { type Flow, stepsOf } from './flows.ts';
 import { HttpConnection } from './http-connection.ts';
+import { flatOut, Latencies, paced, percentiles } from './pacing.ts';
 
 export interface Load {
   port: number;
@@ -23,70 +24,76 @@ export interface LoadFigures {
   p50: number;
   p99: number;
   max: number;
+  /** Milliseconds by which the generator itself was late, which `p99` includes; 0 without a rate. */
+  lateP99: number;
 }
 
+/** A server that does not answer must not keep the bench waiting for ever. */
+const GRACE_MS = 60_000;
+
+/** Generators without work. One that has run already is compiled and warm, and its own cost is what it stays. */
+const idle: ChildProcess[] = [];
+
 /** Runs a load in a process of its own, so that measuring and serving do not share an event loop. */
-export function runLoad(load: Load): Promise<LoadFigures> {
-  const child = fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  return new Promise((resolve, reject) => {
+export async function runLoad(load: Load): Promise<LoadFigures> {
+  const child = idle.pop() ?? fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const figures = await new Promise<LoadFigures>((resolve, reject) => {
+    const exited = (code: number | null): void => reject(new Error(`The load generator ended with ${code}`));
+    child.once('exit', exited);
     child.once('message', (message: LoadFigures | { fault: string }) => {
+      child.off('exit', exited);
       if ('fault' in message) reject(new Error(message.fault));
       else resolve(message);
     });
-    child.once('exit', (code) => reject(new Error(`the load generator ended with ${code}`)));
     child.send(load);
   });
+  idle.push(child);
+  return figures;
 }
 
 async function generate(load: Load): Promise<LoadFigures> {
   const connections = await Promise.all(Array.from({ length: load.connections }, () => HttpConnection.open(load.port)));
+  const clients = stepsOf(load.flow, load.connections).map((step, index) => {
+    const connection = connections[index];
+    if (connection === undefined) throw new Error('There are fewer connections than clients');
+    return () => step(connection);
+  });
   const startAt = performance.now() + load.warmUpMs;
-  const endAt = startAt + load.measureMs;
-  const latencies: number[] = [];
-  let total = 0;
+  const latencies = new Latencies(startAt, startAt + load.measureMs);
   const cpuBefore = process.cpuUsage();
-  let nextDue = performance.now();
-  const intervalMs = load.ratePerSecond === undefined ? 0 : 1000 / load.ratePerSecond;
-
-  await Promise.all(
-    connections.map(async (connection, client) => {
-      const step = stepOf(load.flow, client);
-      for (;;) {
-        let from = performance.now();
-        if (intervalMs > 0) {
-          const due = nextDue;
-          nextDue += intervalMs;
-          if (due > from) await new Promise((resolve) => setTimeout(resolve, due - from));
-          // What waited for a free connection counts from when it was due.
-          from = due;
-        }
-        if (from >= endAt) return;
-        await step(connection);
-        const now = performance.now();
-        total += 1;
-        if (now >= startAt && now < endAt) latencies.push(now - from);
-      }
-    }),
-  );
+  const lateness =
+    load.ratePerSecond === undefined
+      ? await flatOut(clients, latencies).then(() => [])
+      : await paced(clients, load.ratePerSecond, latencies);
   const { user, system } = process.cpuUsage(cpuBefore);
   connections.forEach((connection) => connection.close());
-  latencies.sort((a, b) => a - b);
-  const at = (share: number): number =>
-    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  const [p50 = 0, p99 = 0, max = 0] = latencies.percentiles(0.5, 0.99, 1);
+  const [lateP99 = 0] = percentiles(lateness, [0.99]);
   return {
-    perSecond: (latencies.length * 1000) / load.measureMs,
-    total,
+    perSecond: (latencies.counted * 1000) / load.measureMs,
+    total: latencies.total,
     cpuMs: (user + system) / 1000,
-    p50: at(0.5),
-    p99: at(0.99),
-    max: at(1),
+    p50,
+    p99,
+    max,
+    lateP99,
   };
 }
 
+const faultOf = (error: unknown): { fault: string } => ({
+  fault: error instanceof Error ? error.message : String(error),
+});
+
 if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) {
-  process.once('message', (load: Load) => {
+  process.on('disconnect', () => process.exit());
+  process.on('message', (load: Load) => {
+    const deadlineMs = load.warmUpMs + load.measureMs + GRACE_MS;
+    const overdue = setTimeout(() => process.send?.({ fault: 'The server stopped answering' }), deadlineMs);
     generate(load)
-      .catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }))
-      .then((figures) => process.send?.(figures, () => process.exit()));
+      .catch(faultOf)
+      .then((result) => {
+        clearTimeout(overdue);
+        process.send?.(result);
+      });
   });
 }

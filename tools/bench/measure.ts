@@ -14,31 +14,50 @@ export function figure(values: readonly number[]): Figure {
   return { median, spread: median === 0 ? 0 : width / 2 / median, values };
 }
 
+/** What each measurement gave, round by round. */
+export type Measured<Measurements extends Readonly<Record<string, () => Promise<unknown>>>> = {
+  [Name in keyof Measurements]: Awaited<ReturnType<Measurements[Name]>>[];
+};
+
 /**
  * Measures several things in alternation (A B C, A B C, …), so that what changes on the machine meanwhile meets all of
- * them alike. Each gives one number a round; one round comes first and is not counted.
+ * them alike. `uncounted` rounds come first.
  */
-export async function alternate<Name extends string>(
-  rounds: number,
-  measurements: Readonly<Record<Name, () => Promise<number>>>,
-): Promise<Record<Name, Figure>> {
-  const names = Object.keys(measurements).filter((name): name is Name => name in measurements);
-  const values = new Map<Name, number[]>(names.map((name) => [name, []]));
-  for (let round = 0; round <= rounds; round++) {
-    for (const name of names) {
-      const value = await measurements[name]();
-      if (round > 0) values.get(name)?.push(value);
+export async function alternate<Measurements extends Readonly<Record<string, () => Promise<unknown>>>>(
+  { rounds, uncounted }: { rounds: number; uncounted: number },
+  measurements: Measurements,
+): Promise<Measured<Measurements>> {
+  const values: Record<string, unknown[]> = {};
+  for (let round = 0; round < uncounted + rounds; round++) {
+    for (const [name, measure] of Object.entries(measurements)) {
+      const value = await measure();
+      if (round >= uncounted) (values[name] ??= []).push(value);
     }
   }
-  const result: Partial<Record<Name, Figure>> = {};
-  for (const name of names) result[name] = figure(values.get(name) ?? []);
-  return requireAll(names, result);
+  // Each name has what its own measurement gave; the compiler cannot follow that through a loop.
+  return values as Measured<Measurements>;
 }
 
-function requireAll<Name extends string>(
-  names: readonly Name[],
-  result: Partial<Record<Name, Figure>>,
-): Record<Name, Figure> {
-  if (names.some((name) => result[name] === undefined)) throw new Error('a measurement gave nothing');
-  return result as Record<Name, Figure>;
+/** The same for one thing at several sizes. */
+export async function alternateOver<Size, Value>(
+  { rounds, uncounted }: { rounds: number; uncounted: number },
+  sizes: readonly Size[],
+  measure: (size: Size) => Promise<Value>,
+): Promise<{ size: Size; values: Value[] }[]> {
+  const measured = sizes.map((size): { size: Size; values: Value[] } => ({ size, values: [] }));
+  for (let round = 0; round < uncounted + rounds; round++) {
+    for (const { size, values } of measured) {
+      const value = await measure(size);
+      if (round >= uncounted) values.push(value);
+    }
+  }
+  return measured;
+}
+
+/** The first and the last of several. */
+export function ends<Value>(values: readonly Value[]): [Value, Value] {
+  const [first] = values;
+  const last = values.at(-1);
+  if (first === undefined || last === undefined) throw new Error('Nothing was measured');
+  return [first, last];
 }

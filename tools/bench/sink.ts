@@ -12,16 +12,21 @@ export interface Sink {
 }
 
 type Command = { reset: true } | { reached: number };
+/** What has not come by then will not come. */
+const DEADLINE_MS = 180_000;
+
 type Report = { port: number } | { done: 'reset' | 'reached'; at: number };
 
 export async function startSink(): Promise<Sink> {
   const child = fork(fileURLToPath(import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ask = (command: Command): Promise<number> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       const kind = 'reset' in command ? 'reset' : 'reached';
+      const overdue = setTimeout(() => reject(new Error(`Waited in vain for ${JSON.stringify(command)}`)), DEADLINE_MS);
       const listen = (report: Report): void => {
         if (!('done' in report) || report.done !== kind) return;
         child.off('message', listen);
+        clearTimeout(overdue);
         resolve(report.at);
       };
       child.on('message', listen);

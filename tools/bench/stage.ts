@@ -10,6 +10,7 @@ import { startRedis } from '../redis.ts';
 import { repositoryRoot } from '../root.ts';
 import { startTestIssuer } from '../testing/test-issuer.ts';
 import { waitFor } from '../testing/wait-for.ts';
+import { processorMs, processorMsWithChildren, residentMiB } from './processor-time.ts';
 
 /** A process of the product, or one that it is compared with. */
 export interface Server {
@@ -25,9 +26,12 @@ export interface Server {
 export interface Stage {
   databaseUrl: string;
   queueUrl: string;
-  folder: string;
   /** The database's superuser. */
   sql: Client;
+  /** What seals webhook secrets, for those that are written by SQL. */
+  secretsKeys: string;
+  /** Processor time of PostgreSQL with all its processes since its start, in milliseconds. */
+  postgresCpuMs(): number;
   /** `Authorization` for a user. */
   authorization(user: string): Promise<Record<string, string>>;
   startGateway(env?: Record<string, string>): Promise<Server>;
@@ -40,8 +44,8 @@ export interface Stage {
 
 const START_MS = 30_000;
 const STOP_MS = 15_000;
-/** Linux counts processor time in hundredths of a second. */
-const MS_PER_TICK = 10;
+/** Longer than any run. */
+const TOKEN_SECONDS = 12 * 3600;
 
 export async function openStage(options: { cpuProfiles?: string } = {}): Promise<Stage> {
   const folder = makeTemporaryFolder();
@@ -58,13 +62,14 @@ export async function openStage(options: { cpuProfiles?: string } = {}): Promise
   await sql.connect();
 
   const started: OwnedProcess[] = [];
+  const secretsKeys = `bench:${randomBytes(32).toString('base64')}`;
   const common = {
     PATH: process.env['PATH'],
     NODE_ENV: 'production',
     APP_ENV: 'local',
     DATABASE_URL: postgres.url,
     QUEUE_URL: redis.url,
-    SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    SECRETS_KEYS: secretsKeys,
     OIDC_ISSUER: issuer.oidcIssuer,
     OIDC_PROJECT_ID: issuer.projectId,
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
@@ -94,12 +99,8 @@ export async function openStage(options: { cpuProfiles?: string } = {}): Promise
     await waitFor(answers, { deadlineMs: START_MS, what: name });
     return {
       port,
-      rssMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
-      cpuMs: () => {
-        const [, fields = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
-        const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
-        return (user + system) * MS_PER_TICK;
-      },
+      rssMiB: () => residentMiB(child.pid),
+      cpuMs: () => processorMs(child.pid),
       stop: () => child.stop(STOP_MS),
     };
   };
@@ -108,10 +109,12 @@ export async function openStage(options: { cpuProfiles?: string } = {}): Promise
   return {
     databaseUrl: postgres.url,
     queueUrl: redis.url,
-    folder,
     sql,
+    secretsKeys,
+    postgresCpuMs: () => processorMsWithChildren(postgres.process.pid),
     async authorization(user) {
-      return { Authorization: `Bearer ${await issuer.mint(user)}` };
+      const exp = Math.floor(Date.now() / 1000) + TOKEN_SECONDS;
+      return { Authorization: `Bearer ${await issuer.mint(user, { exp })}` };
     },
     startGateway: (env = {}) => start('gateway', 'apps/api-gateway/dist/main.js', 'PORT', env),
     startWorker: (env = {}) => start('worker', 'apps/webhook-worker/dist/main.js', 'WORKER_PORT', env),

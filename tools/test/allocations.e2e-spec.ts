@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => product?.close());
 
-const allocated = async (): Promise<number> => (await fetch(`http://127.0.0.1:${probePort}/`)).json();
+const allocated = async (): Promise<number> => Number(await (await fetch(`http://127.0.0.1:${probePort}/`)).text());
 
 async function create(subjectId: string): Promise<void> {
   expect((await tenant.create(tenant.owner, subjectId)).status).toBe(201);

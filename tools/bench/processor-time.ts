@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+/** Linux counts processor time in hundredths of a second. */
+const MS_PER_TICK = 10;
+/** Fields of /proc/PID/stat from the state on, which follows the name in parentheses; proc_pid_stat(5) counts from 1. */
+const FIRST_FIELD = 3;
+const [PARENT, USER, SYSTEM, ENDED_CHILDREN_USER, ENDED_CHILDREN_SYSTEM] = [4, 14, 15, 16, 17];
+
+interface Times {
+  parent: number;
+  ownMs: number;
+  endedChildrenMs: number;
+}
+
+/** Undefined when there is no such process (any more). */
+function timesOf(pid: number | string): Times | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  const fields = text.slice(text.lastIndexOf(') ') + 2).split(' ');
+  const field = (number: number): number => Number(fields[number - FIRST_FIELD]);
+  return {
+    parent: field(PARENT),
+    ownMs: (field(USER) + field(SYSTEM)) * MS_PER_TICK,
+    endedChildrenMs: (field(ENDED_CHILDREN_USER) + field(ENDED_CHILDREN_SYSTEM)) * MS_PER_TICK,
+  };
+}
+
+/** Processor time of a process since its start, in ms. NaN where there is no /proc: it is shown as unknown. */
+export function processorMs(pid: number): number {
+  return timesOf(pid)?.ownMs ?? NaN;
+}
+
+/** The same with all children, living and ended: PostgreSQL is a process a connection. */
+export function processorMsWithChildren(pid: number): number {
+  if (!existsSync('/proc/self/stat')) return NaN;
+  const own = timesOf(pid);
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(timesOf)
+    .filter((times) => times?.parent === pid);
+  return children.reduce((sum, child) => sum + (child?.ownMs ?? 0), (own?.ownMs ?? NaN) + (own?.endedChildrenMs ?? NaN));
+}
+
+/** Resident memory of a process in MiB; NaN where there is no /proc. */
+export function residentMiB(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024;
+  } catch {
+    return NaN;
+  }
+}

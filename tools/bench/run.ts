@@ -1,0 +1,187 @@
+import type { Figure } from './measure.ts';
+
+/** One line of the table: what was measured, against what, and what was aimed at. */
+export interface Line {
+  /** Short and stable: two runs are compared by it. */
+  id: string;
+  what: string;
+  figure: Figure;
+  unit: '/s' | 'ms' | 'MiB' | 'rows' | '×';
+  against?: { what: string; figure: Figure };
+  /** `figure / against`, or the figure itself where there is nothing to set it against. */
+  target?: { least?: number; most?: number };
+}
+
+/** Processor time of one iteration of a flow, in microseconds, by process. */
+export interface Cost {
+  id: string;
+  what: string;
+  /** The gateway, or the server that stands in its place. */
+  gateway: Figure;
+  postgres: Figure;
+  generator: Figure;
+}
+
+/** Points of one or several series; both axes are named. */
+export interface Curve {
+  id: string;
+  title: string;
+  x: { name: string; scale: 'linear' | 'log' };
+  y: string;
+  series: readonly { name: string; points: readonly { x: number; y: number }[] }[];
+}
+
+/** What one part of the bench found. */
+export interface Outcome {
+  lines: Line[];
+  costs?: Cost[];
+  curves?: Curve[];
+}
+
+export interface Run extends Required<Outcome> {
+  at: string;
+  commit: string;
+  machine: { cpu: string; cores: number; memoryGiB: number; node: string; postgres: string; redis: string };
+  quick: boolean;
+}
+
+export function ratioOf(line: Line): number {
+  return line.against === undefined ? line.figure.median : line.figure.median / line.against.figure.median;
+}
+
+export function isReached(line: Line): boolean | undefined {
+  if (line.target === undefined) return undefined;
+  const ratio = ratioOf(line);
+  return ratio >= (line.target.least ?? -Infinity) && ratio <= (line.target.most ?? Infinity);
+}
+
+export function targetText({ target, against }: Line): string {
+  if (target === undefined) return '';
+  const times = against === undefined ? '' : ' ×';
+  return target.least !== undefined ? `≥ ${target.least}${times}` : `≤ ${target.most}${times}`;
+}
+
+/** Three digits, or a whole number with its thousands parted. */
+export function round(value: number): string {
+  if (Number.isNaN(value)) return '–';
+  const size = Math.abs(value);
+  if (size >= 100) return Math.round(value).toLocaleString('en');
+  return size === 0 ? '0' : size >= 10 ? value.toFixed(1) : size >= 1 ? value.toFixed(2) : value.toPrecision(2);
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const withSpread = ({ median, spread }: Figure, unit = ''): string => `${round(median)}${unit} ±${percent(spread)}`;
+
+function markdown(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The lines as a Markdown table. */
+export function table(lines: readonly Line[]): string {
+  const rows = lines.map((line) => [
+    line.what,
+    withSpread(line.figure, ` ${line.unit}`),
+    line.against === undefined ? '' : `${line.against.what}: ${withSpread(line.against.figure)}`,
+    line.against === undefined ? '' : ratioOf(line).toFixed(2),
+    targetText(line),
+    { true: 'yes', false: '**no**', undefined: '' }[`${isReached(line)}`],
+  ]);
+  return markdown(['Work', 'Measured', 'Set against', 'Ratio', 'Target', 'Reached'], rows);
+}
+
+/** Where the processor time goes, and what a core that does nothing but the gateway's part would do, as a Markdown table. */
+export function costTable(costs: readonly Cost[]): string {
+  const rows = costs.map(({ what, gateway, postgres, generator }) => [
+    what,
+    ...[gateway, postgres, generator].map((one) => withSpread(one)),
+    round(gateway.median + postgres.median + generator.median),
+    `${round(1e6 / gateway.median)} /s`,
+  ]);
+  return markdown(['Flow, µs of processor time a request', 'Gateway', 'PostgreSQL', 'Load generator', 'Total', 'A gateway core'], rows);
+}
+
+/** More of it is better, or less. */
+function isMoreBetter({ target, unit }: Line): boolean {
+  return target === undefined ? unit === '/s' : target.least !== undefined;
+}
+
+/** Less than this says nothing, however close the repetitions were: a figure may have had but one. */
+const LEAST_NOISE = 0.05;
+
+/** Independent spreads together, of a product or quotient. */
+const noiseOf = (...figures: readonly (Figure | undefined)[]): number =>
+  Math.max(LEAST_NOISE, Math.hypot(...figures.map((one) => one?.spread ?? 0)));
+
+interface Compared {
+  before: number;
+  after: number;
+  noise: number;
+  isMoreBetter: boolean;
+}
+
+function verdict({ before, after, noise, isMoreBetter }: Compared): string {
+  const change = after / before - 1;
+  if (!Number.isFinite(change)) return 'not comparable';
+  if (Math.abs(change) <= noise) return `the same within the spread of ${percent(noise)}`;
+  return change > 0 === isMoreBetter ? '**better**' : '**worse**';
+}
+
+const row = (what: string, compared: Compared): string[] => [
+  what,
+  round(compared.before),
+  round(compared.after),
+  percent(compared.after / compared.before - 1),
+  verdict(compared),
+];
+
+/** Of a line its ratio, where it has one, since machines differ; else the figure itself. */
+function compareLines(a: Line, b: Line): string[] {
+  return row(a.against === undefined ? `${a.what}, ${a.unit}` : `${a.what} : ${a.against.what}`, {
+    before: ratioOf(a),
+    after: ratioOf(b),
+    noise: noiseOf(a.figure, a.against?.figure, b.figure, b.against?.figure),
+    isMoreBetter: isMoreBetter(a),
+  });
+}
+
+/** The yardstick of processor time: a machine's own speed is in it. */
+const YARDSTICK = 'no-op-get';
+
+function compareCosts(a: Run, b: Run): string[][] {
+  const [unitA, unitB] = [a, b].map(({ costs }) => costs.find(({ id }) => id === YARDSTICK)?.gateway);
+  if (unitA === undefined || unitB === undefined) return [];
+  return a.costs.flatMap((cost) => {
+    const other = b.costs.find(({ id }) => id === cost.id);
+    if (other === undefined || cost.id === YARDSTICK) return [];
+    return (['gateway', 'postgres'] as const)
+      .filter((process) => cost[process].median >= unitA.median / 10)
+      .map((process) =>
+        row(`${cost.what}: ${process === 'gateway' ? 'gateway' : 'PostgreSQL'} : a no-op GET`, {
+          before: cost[process].median / unitA.median,
+          after: other[process].median / unitB.median,
+          noise: noiseOf(cost[process], unitA, other[process], unitB),
+          isMoreBetter: false,
+        }),
+      );
+  });
+}
+
+/** Two runs, line by line, with what can be said of each: by ratios where there are any, since machines differ. */
+export function comparison(a: Run, b: Run): string {
+  const inBoth = a.lines.flatMap((line) => {
+    const other = b.lines.find(({ id }) => id === line.id);
+    return other === undefined ? [] : [compareLines(line, other)];
+  });
+  const onlyIn = (one: Run, other: Run): string[] =>
+    one.lines.filter((line) => !other.lines.some(({ id }) => id === line.id)).map(({ what }) => what);
+  const notes = [
+    ...(a.quick === b.quick ? [] : ['One of the two is a quick run: its sizes are smaller.']),
+    ...(a.machine.cpu === b.machine.cpu && a.machine.cores === b.machine.cores
+      ? []
+      : [`The machines differ: ${a.machine.cpu}, ${a.machine.cores} cores; ${b.machine.cpu}, ${b.machine.cores} cores.`]),
+    ...onlyIn(a, b).map((what) => `Only in the first: ${what}.`),
+    ...onlyIn(b, a).map((what) => `Only in the second: ${what}.`),
+  ];
+  const heads = ['Work', `${a.commit}, ${a.at.slice(0, 16)}`, `${b.commit}, ${b.at.slice(0, 16)}`, 'Change', 'Verdict'];
+  return [markdown(heads, [...inBoth, ...compareCosts(a, b)]), ...notes].join('\n');
+}

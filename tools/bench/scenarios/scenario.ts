@@ -1,0 +1,111 @@
+import { SUBJECT_TYPE } from '../flows.ts';
+import { type LoadFigures, type Load, runLoad } from '../load-generator.ts';
+import { type Figure, figure } from '../measure.ts';
+import type { Cost } from '../run.ts';
+import type { Server, Stage } from '../stage.ts';
+
+/** How long and how often; a quick run is for a first look. */
+export interface Effort {
+  rounds: number;
+  /** Rounds before those: the first of them meet code that is not compiled yet. */
+  uncounted: number;
+  warmUpMs: number;
+  measureMs: number;
+  quick: boolean;
+}
+
+export interface Bench {
+  stage: Stage;
+  effort: Effort;
+  gateway: Server;
+  noOp: Server;
+  /** `Authorization` of the owner's principal, and of the one that reads by grants. */
+  owner: Record<string, string>;
+  grantee: Record<string, string>;
+}
+
+export const OWNER = 'acme';
+export const GRANTEE = 'beta';
+/** A tenant to which half of all grants are. */
+export const HUB = 'hub';
+export const CONNECTIONS = 64;
+
+/** A call of the gateway; throws when the answer is no success. */
+export async function call(
+  bench: Bench,
+  headers: Record<string, string>,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  const response = await fetch(`http://127.0.0.1:${bench.gateway.port}${path}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+export const subjectPath = (tenantId: string, subjectId: string): string =>
+  `/v1/tenants/${tenantId}/subjects/${SUBJECT_TYPE}/${subjectId}`;
+export const latestPath = (tenantId: string, subjectId: string): string =>
+  `${subjectPath(tenantId, subjectId)}/snapshots/latest`;
+
+/** What a load gave, and the processor time of each process meanwhile, in microseconds an iteration. */
+export interface Sample extends LoadFigures {
+  gatewayUs: number;
+  postgresUs: number;
+  generatorUs: number;
+}
+
+type Options = Partial<Pick<Load, 'connections' | 'measureMs' | 'ratePerSecond'>>;
+
+/** One load on a server, or one on each of several at the same time. */
+export async function sample(
+  { stage, effort }: Bench,
+  servers: Server | readonly Server[],
+  flow: Load['flow'],
+  options: Options = {},
+): Promise<Sample> {
+  const all = 'port' in servers ? [servers] : servers;
+  const { warmUpMs, measureMs } = effort;
+  const cpuMs = (): { gateway: number; postgres: number } => ({
+    gateway: all.reduce((sum, server) => sum + server.cpuMs(), 0),
+    postgres: stage.postgresCpuMs(),
+  });
+  const before = cpuMs();
+  const figures = await Promise.all(
+    all.map(({ port }) => runLoad({ port, connections: CONNECTIONS, warmUpMs, measureMs, flow, ...options })),
+  );
+  const after = cpuMs();
+  const sum = (of: (one: LoadFigures) => number): number => figures.reduce((total, one) => total + of(one), 0);
+  const most = (of: (one: LoadFigures) => number): number => Math.max(...figures.map(of));
+  const total = sum((one) => one.total);
+  const usEach = (ms: number): number => (ms * 1000) / total;
+  return {
+    perSecond: sum((one) => one.perSecond),
+    total,
+    cpuMs: sum((one) => one.cpuMs),
+    p50: most((one) => one.p50),
+    p99: most((one) => one.p99),
+    max: most((one) => one.max),
+    lateP99: most((one) => one.lateP99),
+    gatewayUs: usEach(after.gateway - before.gateway),
+    postgresUs: usEach(after.postgres - before.postgres),
+    generatorUs: usEach(sum((one) => one.cpuMs)),
+  };
+}
+
+export const rateOf = (samples: readonly Sample[]): Figure => figure(samples.map(({ perSecond }) => perSecond));
+
+export function costOf(id: string, what: string, samples: readonly Sample[]): Cost {
+  return {
+    id,
+    what,
+    gateway: figure(samples.map(({ gatewayUs }) => gatewayUs)),
+    postgres: figure(samples.map(({ postgresUs }) => postgresUs)),
+    generator: figure(samples.map(({ generatorUs }) => generatorUs)),
+  };
+}

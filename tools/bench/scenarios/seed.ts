@@ -1,0 +1,107 @@
+import { SUBJECT_TYPE } from '../flows.ts';
+import { type Bench, call, GRANTEE, HUB, OWNER } from './scenario.ts';
+
+/** Rows of one statement. */
+const BATCH = 50_000;
+
+/** Canonical text of about 1.1 KB, made where it is stored. */
+const ENVELOPE = `
+CREATE OR REPLACE FUNCTION bench_envelope(subject_id text, version int, snapshot_id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT '{"attributes":{"legal":{"legal_name":"Bench AG"},"text":"' || repeat('x', 640) || '"},' ||
+         '"audit":{"created_at":"2026-01-15T09:30:00Z","created_by":"bench","source":"bench"},' ||
+         '"envelope_version":"entity_state_envelope_v1","evidence":[],"generated_at":"2026-01-15T09:30:00Z",' ||
+         '"snapshot_id":"' || snapshot_id || '","snapshot_version":' || version ||
+         ',"subject":{"subject_id":"' || subject_id || '","subject_type":"${SUBJECT_TYPE}"}}'
+$$`;
+
+/** Two tenants, and a third of the second one's principal, which may use grants in both. */
+export async function seedTenants(bench: Bench): Promise<void> {
+  await bench.stage.sql.query(ENVELOPE);
+  await seedTenant(bench, bench.owner, OWNER);
+  for (const tenantId of [GRANTEE, HUB]) {
+    await seedTenant(bench, bench.grantee, tenantId);
+    const self = encodeURIComponent('oidc:test#grantee');
+    await call(bench, bench.grantee, 'PUT', `/v1/tenants/${tenantId}/principals/${self}`, {
+      allow_counterparty_access: true,
+    });
+  }
+}
+
+export async function seedTenant(bench: Bench, headers: Record<string, string>, tenantId: string): Promise<void> {
+  await call(bench, headers, 'POST', '/v1/tenants', { tenant_id: tenantId, name: tenantId });
+}
+
+/**
+ * Subjects `prefix1`, `prefix2`, … by SQL, from number `after` + 1 to `upTo`, each with a chain of `versions` snapshots
+ * that holds when it is verified.
+ */
+export async function seedSubjects(
+  { stage }: Bench,
+  {
+    prefix,
+    upTo,
+    after = 0,
+    versions = 1,
+    tenantId = OWNER,
+  }: { prefix: string; upTo: number; after?: number; versions?: number; tenantId?: string },
+): Promise<void> {
+  const batch = Math.max(1, Math.floor(BATCH / versions));
+  for (let from = after; from < upTo; from += batch) {
+    await stage.sql.query(
+      `WITH subject AS (
+         INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
+         SELECT '${SUBJECT_TYPE}', $1 || i, $5 FROM generate_series($2::int, $3::int) i
+         RETURNING subject_key, subject_id)
+       INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
+       SELECT subject_key, v, snapshot_id, $5, '2026-01-15T09:30:00Z', hash,
+              lag(hash) OVER (PARTITION BY subject_key ORDER BY v), envelope
+         FROM subject s
+        CROSS JOIN generate_series(1, $4::int) v
+        CROSS JOIN LATERAL (SELECT md5(s.subject_id || '/' || v)::uuid AS snapshot_id OFFSET 0) i
+        CROSS JOIN LATERAL (SELECT bench_envelope(s.subject_id, v, i.snapshot_id) AS envelope OFFSET 0) e
+        CROSS JOIN LATERAL (SELECT sha256(convert_to(e.envelope, 'UTF8')) AS hash OFFSET 0) h`,
+      [prefix, from + 1, Math.min(from + batch, upTo), versions, tenantId],
+    );
+  }
+}
+
+/** Tenants that hold half of the grants between them. */
+const CROWD = 10_000;
+
+/** Grants on the subjects `prefix(after + 1)` to `prefix(upTo)`: every second one to the hub, the others to a crowd. */
+export async function seedGrants(
+  { stage }: Bench,
+  { prefix, upTo, after = 0 }: { prefix: string; upTo: number; after?: number },
+): Promise<void> {
+  for (let from = after; from < upTo; from += BATCH) {
+    await stage.sql.query(
+      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+       SELECT gen_random_uuid(), s.owner_tenant_id, CASE i % 2 WHEN 0 THEN $4 ELSE 'crowd-' || i / 2 % ${CROWD} END,
+              s.subject_key, '{read_latest,read_lineage}'
+         FROM generate_series($2::int, $3::int) i
+         JOIN subjects s ON s.subject_type = '${SUBJECT_TYPE}' AND s.subject_id = $1 || i`,
+      [prefix, from + 1, Math.min(from + BATCH, upTo), HUB],
+    );
+  }
+}
+
+/** Grants to one tenant on the first `count` subjects with this prefix. */
+export async function grantTo(
+  { stage }: Bench,
+  tenantId: string,
+  { prefix, count }: { prefix: string; count: number },
+): Promise<void> {
+  await stage.sql.query(
+    `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+     SELECT gen_random_uuid(), s.owner_tenant_id, $1, s.subject_key, '{read_latest}'
+       FROM generate_series(1, $3::int) i
+       JOIN subjects s ON s.subject_type = '${SUBJECT_TYPE}' AND s.subject_id = $2 || i`,
+    [tenantId, prefix, count],
+  );
+}
+
+/** As autovacuum and a checkpoint leave the tables some time after a seed. */
+export async function settle({ stage }: Bench): Promise<void> {
+  await stage.sql.query('VACUUM ANALYZE subjects, snapshots, grants, webhook_subscriptions');
+  await stage.sql.query('CHECKPOINT');
+}
