@@ -9,9 +9,10 @@ import { TenantEntity } from './entities/tenant.entity';
 import { WebhookSubscriptionEntity } from './entities/webhook-subscription.entity';
 import { InitialSchema1 } from './migrations/1-initial-schema';
 import { WholeInterface2 } from './migrations/2-whole-interface';
+import { LeanIndexes3 } from './migrations/3-lean-indexes';
 import { Sql, statement } from './sql';
 
-export const MIGRATIONS = [InitialSchema1, WholeInterface2];
+export const MIGRATIONS = [InitialSchema1, WholeInterface2, LeanIndexes3];
 
 export interface DatabaseSettings {
   /** `postgres://…` */

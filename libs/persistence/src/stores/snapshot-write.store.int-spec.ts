@@ -94,6 +94,42 @@ describe('create', () => {
     expect(world.sent[0]).toBe('snapshot_create');
   });
 
+  it('tells a refused row what speaks against it, beside rows that are written', async () => {
+    const store = new SnapshotWriteStore(world.database.sql);
+    const owned = snapshot();
+    await store.create(owned);
+    await store.append(snapshot({ subjectId: owned.subjectId, snapshotVersion: 2, prevHash: owned.envelopeHash }));
+    await owner.query(
+      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+       SELECT $1, 'acme', 'beta', subject_key, '{read_latest}' FROM subjects WHERE subject_id = $2`,
+      [randomUUID(), owned.subjectId],
+    );
+    const membership = { role: 'tenant_editor', status: 'active', allowCounterpartyAccess: false };
+    const asBeta = (snapshotVersion: number): SnapshotToWrite =>
+      snapshot({ subjectId: owned.subjectId, tenantId: 'beta', snapshotVersion });
+    const refused = {
+      kind: 'refused',
+      facts: { membership, ownsSubject: false, grantScopes: ['read_latest'] },
+      snapshotIdTaken: false,
+      headVersion: 2,
+    };
+    const creates = [store.create(snapshot()), store.create(asBeta(1)), store.create(snapshot())];
+    expect(await kinds(creates)).toEqual(['written', 'refused', 'written']);
+    await expect(creates[1]).resolves.toEqual(refused);
+    await expect(store.append(asBeta(3))).resolves.toEqual(refused);
+  });
+
+  it('lets two processes that write the same subjects in opposite orders both get through', async () => {
+    const subjectIds = Array.from({ length: 24 }, () => `crossed-${randomUUID()}`);
+    const writes = [subjectIds, [...subjectIds].reverse()].map((ids) => {
+      const store = new SnapshotWriteStore(world.database.sql);
+      return ids.map((subjectId) => store.create(snapshot({ subjectId })));
+    });
+    const results = await kinds(writes.flat());
+    expect(results.filter((kind) => kind === 'written')).toHaveLength(subjectIds.length);
+    expect(results.filter((kind) => kind === 'refused')).toHaveLength(subjectIds.length);
+  });
+
   it('lets one of many tenants own a subject, whoever races', async () => {
     const subjectId = `raced-${randomUUID()}`;
     const stores = [new SnapshotWriteStore(world.database.sql), new SnapshotWriteStore(world.database.sql)];

@@ -1,6 +1,7 @@
 import type { AccessFacts } from '@iss/domain';
 import { rolesFrom } from '@iss/domain';
 import { Coalescer } from '../coalescer';
+import { inputElement } from '../input-element';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
 import type { SubjectRef } from './snapshot-read.store';
@@ -44,74 +45,94 @@ export interface RefusedSnapshot {
 
 export type WriteOutcome = WrittenSnapshot | RefusedSnapshot;
 
-const COLUMNS = {
+/** What the checks look at. */
+const KEYS = {
   tenant_id: 'text',
   principal_id: 'text',
   subject_type: 'text',
   subject_id: 'text',
   snapshot_id: 'uuid',
   snapshot_version: 'int',
+  event_id: 'uuid',
+  update_id: 'uuid',
+} as const satisfies InputColumns;
+
+const COLUMNS = {
+  ...KEYS,
   generated_at: 'text',
   envelope: 'text',
   envelope_hash: 'text',
   prev_hash: 'text',
-  event_id: 'uuid',
   event_body: 'text',
   request_id: 'text',
   traceparent: 'text',
-  update_id: 'uuid',
 } as const satisfies InputColumns;
+
+const element = (column: keyof typeof COLUMNS): string => inputElement(COLUMNS, column);
 
 const EDITORS = rolesFrom('tenant_editor')
   .map((role) => `'${role}'`)
   .join(', ');
 
 /**
- * Input and what is known of it, in the order that keeps two statements from waiting for each other's rows. A snapshot is
- * looked for with a limit: for EXISTS a plan made early reads the whole table into a hash.
+ * Input that may be written as far as membership and `snapshot_id` go, in the order that keeps two statements from
+ * waiting for each other's rows. Everything is looked up by subqueries with a limit: for joins and EXISTS a plan made
+ * early reads the whole table.
  */
-const FACTS = `
-facts AS MATERIALIZED (
-  SELECT i.*, ${ACCESS_COLUMNS}, s.subject_key,
-         (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-           ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
-         (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken
-    FROM ${inputRows(COLUMNS)}
-    LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-    ${TENANT_ACCESS}
+const ASKED = `
+asked AS MATERIALIZED (
+  SELECT i.*,
+         (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken,
+         (SELECT m.status = 'active' AND m.api_functional_role IN (${EDITORS}) FROM memberships m
+           WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor
+    FROM ${inputRows(KEYS)}
    ORDER BY i.subject_type, i.subject_id
 )`;
 
-const MAY_WRITE = `member_status = 'active' AND role IN (${EDITORS}) AND NOT snapshot_id_taken`;
+const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken';
+
+const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+            ORDER BY n.snapshot_version DESC LIMIT 1)`;
 
 /**
- * Inserts the rows of `ready`, and an event for each whose tenant has a subscription to it. The look-up is a subquery with
- * a limit: EXISTS would be turned into a join, which a plan made early answers by reading every tenant's subscriptions.
+ * Inserts the rows of `ready`: all of them, or the statement fails; and an event for each whose tenant has a subscription
+ * to it. What speaks against a row is looked up only where it was not written. The few written ones are compared as
+ * arrays, since a join of two such lists reads the one anew for each row of the other.
  */
 const INSERTS = `
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, generated_at,
-         decode(envelope_hash, 'hex'), decode(prev_hash, 'hex'), envelope
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, ${element('generated_at')},
+         decode(${element('envelope_hash')}, 'hex'), decode(${element('prev_hash')}, 'hex'), ${element('envelope')}
     FROM ready
-  RETURNING snapshot_id, created_at
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
-  SELECT r.event_id, r.tenant_id, 'identity.snapshot.created', r.event_body, r.request_id, r.traceparent
+  SELECT event_id, tenant_id, 'identity.snapshot.created',
+         ${element('event_body')}, ${element('request_id')}, ${element('traceparent')}
     FROM ready r
    WHERE (SELECT true FROM webhook_subscriptions w
            WHERE w.tenant_id = r.tenant_id AND w.deleted_at IS NULL
              AND 'identity.snapshot.created' = ANY (w.event_types) LIMIT 1)
   RETURNING event_id
 )
-SELECT f.role, f.member_status, f.allow_counterparty_access, f.owns_subject, f.grant_scopes,
-       f.snapshot_id_taken, f.head_version, n.created_at, e.event_id
-  FROM facts f
-  LEFT JOIN new_snapshot n ON n.snapshot_id = f.snapshot_id
-  LEFT JOIN new_event e ON e.event_id = f.event_id
- ORDER BY f.ord`;
+SELECT ${ACCESS_COLUMNS}, f.head_version, i.snapshot_id_taken,
+       CASE WHEN w.is_written THEN now() END AS created_at,
+       CASE WHEN w.is_announced THEN i.event_id END AS event_id
+  FROM asked i
+ CROSS JOIN LATERAL (
+   SELECT i.ord = ANY (ARRAY(SELECT ord FROM ready)) AS is_written,
+          i.event_id = ANY (ARRAY(SELECT event_id FROM new_event)) AS is_announced LIMIT 1
+  ) w
+  LEFT JOIN LATERAL (
+    SELECT ${ACCESS_COLUMNS}, ${HEAD_VERSION} AS head_version
+      FROM (SELECT NOT w.is_written AS is_refused) r
+      LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+      ${TENANT_ACCESS}
+     WHERE r.is_refused LIMIT 1
+  ) f ON true
+ ORDER BY i.ord`;
 
 interface WriteRow extends AccessFactsRow {
   snapshot_id_taken: boolean;
@@ -123,18 +144,16 @@ interface WriteRow extends AccessFactsRow {
 /** Version 1: the subject and its first snapshot, unless someone was first. */
 const CREATE = statement<WriteRow>(
   'snapshot_create',
-  `WITH ${FACTS},
+  `WITH ${ASKED},
 new_subject AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
-  SELECT subject_type, subject_id, tenant_id FROM facts WHERE ${MAY_WRITE} AND subject_key IS NULL
+  SELECT subject_type, subject_id, tenant_id FROM asked WHERE ${MAY_WRITE}
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, subject_type, subject_id
 ),
-ready AS (
-  SELECT n.subject_key, f.snapshot_version, f.snapshot_id, f.tenant_id, f.generated_at, f.envelope_hash, f.prev_hash,
-         f.envelope, f.event_id, f.event_body, f.request_id, f.traceparent
-    FROM new_subject n
-    JOIN facts f ON f.subject_type = n.subject_type AND f.subject_id = n.subject_id
+ready AS MATERIALIZED (
+  SELECT i.*, s.subject_key
+    FROM new_subject s JOIN asked i ON i.subject_id = s.subject_id AND i.subject_type = s.subject_type
 ),
 ${INSERTS}`,
 );
@@ -145,9 +164,16 @@ ${INSERTS}`,
  */
 const APPEND = statement<WriteRow>(
   'snapshot_append',
-  `WITH ${FACTS},
-admitted AS (
-  SELECT * FROM facts WHERE ${MAY_WRITE} AND owns_subject AND head_version = snapshot_version - 1
+  `WITH ${ASKED},
+admitted AS MATERIALIZED (
+  SELECT i.*, s.subject_key
+    FROM asked i
+   CROSS JOIN LATERAL (
+     SELECT s.subject_key, s.owner_tenant_id, ${HEAD_VERSION} AS head_version
+       FROM subjects s
+      WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
+   ) s
+   WHERE ${MAY_WRITE} AND s.owner_tenant_id = i.tenant_id AND s.head_version = i.snapshot_version - 1
 ),
 applied AS (
   UPDATE updates u SET status = 'applied', applied_at = now(), applied_snapshot_id = a.snapshot_id
@@ -155,9 +181,9 @@ applied AS (
    WHERE u.update_id = a.update_id AND u.status = 'proposed'
   RETURNING u.update_id
 ),
-ready AS (
-  SELECT a.* FROM admitted a LEFT JOIN applied p ON p.update_id = a.update_id
-   WHERE a.update_id IS NULL OR p.update_id IS NOT NULL
+ready AS MATERIALIZED (
+  SELECT * FROM admitted
+   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 ${INSERTS}`,
 );

@@ -1,6 +1,7 @@
 import type { AccessFacts, Role } from '@iss/domain';
 import { rolesFrom } from '@iss/domain';
 import { Coalescer } from '../coalescer';
+import { inputElement } from '../input-element';
 import { type Page, type PageRequest, type Position, toPage } from '../page';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
@@ -52,18 +53,25 @@ export interface UpdateToApply extends FoundUpdate {
 const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version`;
 
-const PROPOSE_COLUMNS = {
+/** What the checks look at. */
+const PROPOSE_KEYS = {
   update_id: 'uuid',
   tenant_id: 'text',
   principal_id: 'text',
   subject_type: 'text',
   subject_id: 'text',
-  base_snapshot_id: 'uuid',
   base_snapshot_version: 'int',
-  patch_ops: 'text',
   request_id: 'text',
+} as const satisfies InputColumns;
+
+const PROPOSE_COLUMNS = {
+  ...PROPOSE_KEYS,
+  base_snapshot_id: 'uuid',
+  patch_ops: 'text',
   initiated_by: 'text',
 } as const satisfies InputColumns;
+
+const element = (column: keyof typeof PROPOSE_COLUMNS): string => inputElement(PROPOSE_COLUMNS, column);
 
 const PROPOSERS = rolesFrom('tenant_proposer')
   .map((role) => `'${role}'`)
@@ -78,7 +86,7 @@ const PROPOSE = statement<ProposeRow>(
   'update_propose',
   `WITH facts AS MATERIALIZED (
   SELECT i.*, ${ACCESS_COLUMNS}, s.subject_key, ${HEAD_VERSION}
-    FROM ${inputRows(PROPOSE_COLUMNS)}
+    FROM ${inputRows(PROPOSE_KEYS)}
     LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
     ${TENANT_ACCESS}
    ORDER BY i.tenant_id, i.request_id
@@ -86,16 +94,17 @@ const PROPOSE = statement<ProposeRow>(
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
                        request_id, initiated_by, proposed_by)
-  SELECT update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
-         request_id, initiated_by, principal_id
+  SELECT update_id, tenant_id, subject_key, ${element('base_snapshot_id')}, base_snapshot_version,
+         ${element('patch_ops')}, request_id, ${element('initiated_by')}, principal_id
     FROM facts
    WHERE member_status = 'active' AND role IN (${PROPOSERS}) AND owns_subject
      AND head_version = base_snapshot_version
-  ON CONFLICT ON CONSTRAINT updates_request_key DO NOTHING
-  RETURNING update_id, created_at
+  ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
+  RETURNING update_id
 )
-SELECT ${ACCESS_COLUMNS}, f.head_version, n.created_at
-  FROM facts f LEFT JOIN inserted n ON n.update_id = f.update_id
+SELECT ${ACCESS_COLUMNS}, f.head_version,
+       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS created_at
+  FROM facts f
  ORDER BY f.ord`,
 );
 
