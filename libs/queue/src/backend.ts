@@ -8,8 +8,11 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import { Redis } from 'ioredis';
+import { makeStringsFast } from './fast-strings';
 import type { Jobs, QueueName } from './jobs';
 import { QUEUES } from './jobs';
+
+makeStringsFast();
 
 /** BullMQ's tables on PostgreSQL. */
 export const POSTGRES_SCHEMA = 'bullmq';

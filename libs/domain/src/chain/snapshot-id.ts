@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { canonicalize } from '../json/canonicalize';
 import type { JsonObject } from '../json/value';
 
@@ -15,13 +15,22 @@ export interface SnapshotIdInput extends JsonObject {
  * The namespace comes from the deployment's secret, so that nobody outside can compute, and take, a subject's next id.
  */
 export function deriveSnapshotId(namespaceSecret: string | Uint8Array, input: SnapshotIdInput): string {
-  const namespace = createHmac('sha256', namespaceSecret).update('snapshot_id').digest().subarray(0, 16);
-  return uuidV5(namespace, canonicalize(input));
+  return uuidV5(namespaceOf(namespaceSecret), canonicalize(input));
+}
+
+/** The last one made: a deployment has one secret. */
+let known: { secret: string | Uint8Array; namespace: Uint8Array } | undefined;
+
+function namespaceOf(secret: string | Uint8Array): Uint8Array {
+  if (typeof secret === 'string' && known?.secret === secret) return known.namespace;
+  const namespace = createHmac('sha256', secret).update('snapshot_id').digest().subarray(0, 16);
+  known = { secret, namespace };
+  return namespace;
 }
 
 /** The UUIDv5 (RFC 9562 section 5.5) of a name's UTF-8 bytes in a namespace of 16 bytes, in lower case. */
 export function uuidV5(namespace: Uint8Array, name: string): string {
-  const bytes = createHash('sha1').update(namespace).update(name, 'utf8').digest().subarray(0, 16);
+  const bytes = hash('sha1', Buffer.concat([namespace, Buffer.from(name)]), 'buffer').subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');

@@ -26,6 +26,7 @@ describe('any two documents', () => {
     ['with shared hazard keys', runs(jsonValues(fc.constantFrom('__proto__', '', 'a/b', 'm~n', 'length', '0', '10')))],
     ['arrays of few different scalars', runs(scalarArrays)],
     ['arrays of arrays', runs(fc.array(fc.array(scalarArrays, { maxLength: 4 }), { maxLength: 4 }))],
+    ['arrays deep in one another', runs(fc.array(fc.array(fc.array(fc.array(fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }), { maxLength: 3 }))], // prettier-ignore
     ['arrays of records', runs(recordArrays.map((items) => ({ items })))],
   ])('%s: the operations turn one into the other', (_name, pairs) => {
     fc.assert(
@@ -109,6 +110,14 @@ describe('long arrays', () => {
     const operations = diff(from, to);
     expect(operations).toHaveLength(100);
     expect(operations.every((operation) => operation.op === 'add')).toBe(true);
+  });
+
+  test('elements that changed in place, half of all, are described inside', () => {
+    const people = Array.from({ length: 800 }, (_, id) => ({ id, name: `Person ${id}`, address: { street: `${id}` } }));
+    const moved = people.map((person) => (person.id % 2 === 0 ? person : { ...person, address: { street: 'x' } }));
+    const operations = diff(people, moved);
+    expect(operations).toHaveLength(400);
+    expect(operations[0]).toEqual({ op: 'replace', path: '/1/address/street', value: 'x' });
   });
 
   test('many that differ wholly use up the search together, and still give the one from the other', () => {

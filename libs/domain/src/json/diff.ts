@@ -13,12 +13,30 @@ export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonVa
  */
 export function diff(from: JsonValue, to: JsonValue): DiffOperation[] {
   const differ = new Differ();
-  differ.values(from, to, '');
+  differ.values(from, to, new Place(undefined, ''));
   return differ.operations;
 }
 
-/** A step from left to right through two arrays: an element stays, changed or not; one of the first goes; one of the second comes. */
-type Step = 'keep' | 'remove' | 'add';
+/** A place in the document. Most are passed without a change, so a pointer is only written where one is named. */
+class Place {
+  private written: string | undefined;
+
+  constructor(
+    private readonly parent: Place | undefined,
+    private readonly token: string | number,
+  ) {}
+
+  get pointer(): string {
+    this.written ??= this.parent === undefined ? '' : this.parent.pointer + formatPointer([this.token]);
+    return this.written;
+  }
+}
+
+/**
+ * A step from left to right through two arrays: an element is the same in both; one stays, changed or not; one of the
+ * first goes; one of the second comes.
+ */
+type Step = 'same' | 'keep' | 'remove' | 'add';
 
 /** So many elements in a row. */
 interface Run {
@@ -37,6 +55,9 @@ interface Match {
 const MAX_EDITS = 400;
 const MAX_LOOKS = 1 << 21;
 
+/** Arrays that lie deeper than this in one another have their elements compared by digests, which are made but once. */
+const MAX_DEPTH_COMPARED = 2;
+
 /** What an operation is to a reader beside its value, counted in values. */
 const OPERATION_SIZE = 2;
 
@@ -44,38 +65,45 @@ class Differ {
   readonly operations: DiffOperation[] = [];
   /** Of the elements of arrays: an array in an array is asked for them again. */
   private readonly digests = new Map<JsonValue, number>();
+  private readonly scalarDigests = new Map<JsonValue, number>();
+  private arraysAround = 0;
   private looksLeft = MAX_LOOKS;
 
-  values(from: JsonValue, to: JsonValue, path: string): void {
+  values(from: JsonValue, to: JsonValue, place: Place): void {
     if (from === to) return;
-    if (Array.isArray(from) && Array.isArray(to)) this.arrays(from, to, path);
-    else if (isJsonObject(from) && isJsonObject(to)) this.objects(from, to, path);
-    else this.operations.push({ op: 'replace', path, value: to });
+    if (Array.isArray(from) && Array.isArray(to)) this.arrays(from, to, place);
+    else if (isJsonObject(from) && isJsonObject(to)) this.objects(from, to, place);
+    else this.operations.push({ op: 'replace', path: place.pointer, value: to });
   }
 
-  private objects(from: JsonObject, to: JsonObject, path: string): void {
-    const fromKeys = sortedKeys(from);
-    const toKeys = sortedKeys(to);
+  private objects(from: JsonObject, to: JsonObject, place: Place): void {
+    let fromKeys = Object.keys(from);
+    let toKeys = Object.keys(to);
+    if (isSameList(fromKeys, toKeys)) {
+      fromKeys = fromKeys.filter((key) => from[key] !== to[key]);
+      toKeys = fromKeys;
+    }
+    sort(fromKeys);
+    sort(toKeys);
     for (let fromAt = 0, toAt = 0; fromAt < fromKeys.length || toAt < toKeys.length;) {
       const before = fromKeys[fromAt];
       const after = toKeys[toAt];
       if (before !== undefined && before === after) {
-        const value = from[before]!;
-        const target = to[before]!;
-        if (value !== target) this.values(value, target, path + formatPointer([before]));
+        this.values(from[before]!, to[before]!, new Place(place, before));
         fromAt++;
         toAt++;
       } else if (after === undefined || (before !== undefined && before < after)) {
-        this.operations.push({ op: 'remove', path: path + formatPointer([before!]) });
+        this.operations.push({ op: 'remove', path: place.pointer + formatPointer([before!]) });
         fromAt++;
       } else {
-        this.operations.push({ op: 'add', path: path + formatPointer([after]), value: to[after]! });
+        this.operations.push({ op: 'add', path: place.pointer + formatPointer([after]), value: to[after]! });
         toAt++;
       }
     }
   }
 
-  private arrays(from: JsonValue[], to: JsonValue[], path: string): void {
+  private arrays(from: JsonValue[], to: JsonValue[], place: Place): void {
+    this.arraysAround++;
     let start = 0;
     let fromEnd = from.length;
     let toEnd = to.length;
@@ -88,23 +116,31 @@ class Differ {
     // Also the index in the array as the operations so far leave it.
     let toAt = start;
     for (const { step, count } of this.align(from.slice(start, fromEnd), to.slice(start, toEnd))) {
+      if (step === 'same') {
+        fromAt += count;
+        toAt += count;
+        continue;
+      }
       for (let left = count; left > 0; left--) {
-        const before = from[fromAt]!;
-        const after = to[toAt]!;
-        if (step === 'remove') this.operations.push({ op: 'remove', path: `${path}/${toAt}` });
-        else if (step === 'add') this.operations.push({ op: 'add', path: `${path}/${toAt}`, value: after });
-        else if (before !== after) this.elements(before, after, `${path}/${toAt}`);
+        if (step === 'remove') {
+          this.operations.push({ op: 'remove', path: `${place.pointer}/${toAt}` });
+        } else if (step === 'add') {
+          this.operations.push({ op: 'add', path: `${place.pointer}/${toAt}`, value: to[toAt]! });
+        } else {
+          this.elements(from[fromAt]!, to[toAt]!, new Place(place, toAt));
+        }
         if (step !== 'add') fromAt++;
         if (step !== 'remove') toAt++;
       }
     }
+    this.arraysAround--;
   }
 
   /** An element that became another one reads better as one replacement than as a list of changes inside. */
-  private elements(from: JsonValue, to: JsonValue, path: string): void {
+  private elements(from: JsonValue, to: JsonValue, place: Place): void {
     const { operations } = this;
     const first = operations.length;
-    this.values(from, to, path);
+    this.values(from, to, place);
     if (operations.length <= first + 1) return;
     let described = 0;
     for (let at = first; at < operations.length; at++) {
@@ -113,24 +149,24 @@ class Differ {
     }
     if (OPERATION_SIZE + size(to, described) >= described) return;
     operations.length = first;
-    operations.push({ op: 'replace', path, value: to });
+    operations.push({ op: 'replace', path: place.pointer, value: to });
   }
 
   private areEqual(a: JsonValue, b: JsonValue): boolean {
-    if (a === b) return true;
-    if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
-    return this.digest(a) === this.digest(b) && jsonEquals(a, b);
+    if (this.arraysAround > MAX_DEPTH_COMPARED && this.digest(a) !== this.digest(b)) return false;
+    return jsonEquals(a, b);
   }
 
   private align(from: JsonValue[], to: JsonValue[]): Run[] {
     if (from.length === 0 || to.length === 0) return alignByPosition(from.length, to.length);
+    if (from.length === to.length) {
+      const runs = this.alignInPlace(from, to);
+      if (runs) return runs;
+    }
     const fromDigests = this.digestsOf(from);
     const toDigests = this.digestsOf(to);
-    if (from.length === to.length) {
-      // As many elements and most of them where they were: the others were changed in place.
-      const moved = fromDigests.reduce((count, value, index) => (value === toDigests[index] ? count : count + 1), 0);
-      if (moved * 2 <= from.length) return alignByPosition(from.length, to.length);
-    }
+    const common = new Set(fromDigests);
+    if (!toDigests.some((digest) => common.has(digest))) return alignGap(from, to);
     const runs: Run[] = [];
     let fromAt = 0;
     let toAt = 0;
@@ -142,6 +178,21 @@ class Differ {
       toAt = match.to + match.count;
     }
     return runs;
+  }
+
+  /** By position when at least half of the elements are where they were: the others were changed in place. */
+  private alignInPlace(from: JsonValue[], to: JsonValue[]): Run[] | undefined {
+    const { length } = from;
+    if (length === 1) return alignByPosition(1, 1);
+    const runs: Run[] = [];
+    let changed = 0;
+    for (let at = 0, last: Run | undefined; at < length && changed * 2 <= length; at++) {
+      const step = this.areEqual(from[at]!, to[at]!) ? 'same' : 'keep';
+      if (step === 'keep') changed++;
+      if (last?.step === step) last.count++;
+      else runs.push((last = { step, count: 1 }));
+    }
+    return changed * 2 <= length ? runs : undefined;
   }
 
   /** The longest common subsequence (Myers, "An O(ND) Difference Algorithm", 1986), or nothing when it is too far to find. */
@@ -175,7 +226,7 @@ class Differ {
 
   /** Equal for equal values, whatever the order of their keys; different for most others. Only a hint: nothing rests on it. */
   private digest(element: JsonValue): number {
-    if (element === null || typeof element !== 'object') return digestScalar(element);
+    if (element === null || typeof element !== 'object') return this.digestScalar(element);
     let hash = this.digests.get(element);
     if (hash === undefined) {
       hash = this.digestInside(element);
@@ -185,24 +236,50 @@ class Differ {
   }
 
   private digestInside(value: JsonValue): number {
-    if (value === null || typeof value !== 'object') return digestScalar(value);
+    if (value === null || typeof value !== 'object') return this.digestScalar(value);
     let hash = Array.isArray(value) ? 5 : 6;
     if (Array.isArray(value)) {
       for (const element of value) hash = (Math.imul(hash, 33) + this.digest(element)) | 0;
     } else {
       for (const key of Object.keys(value)) {
-        hash = (hash + Math.imul(digestScalar(key) ^ 0x5bd1e995, this.digestInside(value[key]!) | 1)) | 0;
+        hash = (hash + Math.imul(this.digestScalar(key) ^ 0x5bd1e995, this.digestInside(value[key]!) | 1)) | 0;
       }
+    }
+    return hash;
+  }
+
+  /** By the order in which they are met: the map compares strings many times as fast as a loop over their characters does. */
+  private digestScalar(value: null | boolean | number | string): number {
+    let hash = this.scalarDigests.get(value);
+    if (hash === undefined) {
+      hash = scatter(this.scalarDigests.size);
+      this.scalarDigests.set(value, hash);
     }
     return hash;
   }
 }
 
-/** By UTF-16 code units, as the keys of a canonical text are already. */
-function sortedKeys(object: JsonObject): string[] {
-  const keys = Object.keys(object);
-  for (let at = 1; at < keys.length; at++) if (keys[at - 1]! > keys[at]!) return keys.sort();
-  return keys;
+/** So that digests made of neighbouring numbers have nothing in common (the last steps of MurmurHash3). */
+function scatter(number: number): number {
+  let hash = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+/** By UTF-16 code units, in place; the keys of a canonical text are in that order already. */
+function sort(keys: string[]): void {
+  for (let at = 1; at < keys.length; at++) {
+    if (keys[at - 1]! > keys[at]!) {
+      keys.sort();
+      return;
+    }
+  }
 }
 
 /** How many values there are in a value, itself included; the count ends soon after it is beyond `limit`. */
@@ -289,21 +366,4 @@ function similarity(a: JsonValue, b: JsonValue): number {
   const shared = keys.filter((key) => Object.hasOwn(b, key));
   const same = shared.filter((key) => a[key] === b[key]);
   return (shared.length + same.length) / (2 * Math.max(keys.length, Object.keys(b).length, 1));
-}
-
-function digestScalar(value: null | boolean | number | string): number {
-  switch (typeof value) {
-    case 'string': {
-      let hash = 7;
-      for (let at = 0; at < value.length; at++) hash = (Math.imul(hash, 31) + value.charCodeAt(at)) | 0;
-      return hash;
-    }
-    case 'number':
-      if ((value | 0) === value) return Math.imul(value, 0x9e3779b1);
-      return Math.imul(value | 0, 0x9e3779b1) ^ ((value % 1) * 0x7fffffff);
-    case 'boolean':
-      return value ? 1 : 2;
-    default:
-      return 3;
-  }
 }

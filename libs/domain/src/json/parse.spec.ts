@@ -2,7 +2,8 @@ import { deepStrictEqual } from 'node:assert';
 import * as fc from 'fast-check';
 import { DomainError, type ErrorDetail } from '../errors';
 import { HAZARD_KEYS, anyKey, jsonValues } from '../testing/json-values';
-import { parseJson, parseJsonText } from './parse';
+import { canonicalize } from './canonicalize';
+import { parseJson, parseJsonText, parseStoredJson } from './parse';
 import type { JsonValue } from './value';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -219,6 +220,23 @@ describe('faults name the place', () => {
 test('parseJsonText takes text', () => {
   expect(parseJsonText('{"é":[1]}')).toEqual({ é: [1] });
   expect(() => parseJsonText('[[1]]', { maxDepth: 1 })).toThrow(DomainError);
+});
+
+describe('parseStoredJson', () => {
+  test('gives any canonical text back as the value that it was made of', () => {
+    fc.assert(fc.property(jsonValues(anyKey), (value) => deepStrictEqual(parseStoredJson(canonicalize(value)), value)));
+  });
+
+  test('takes no escaped key for another one (nodejs/node#63785)', () => {
+    JSON.parse('{"stored":[],"\\\\":0}');
+    deepStrictEqual(parseStoredJson('{"stored":1,"\\n":2}'), { stored: 1, '\n': 2 });
+  });
+
+  test('goes as deep as any limit allows, and names the place at which a text is none', () => {
+    deepStrictEqual(parseStoredJson('['.repeat(512) + ']'.repeat(512)), JSON.parse('['.repeat(512) + ']'.repeat(512)));
+    expect(() => parseStoredJson('{"a":[1,')).toThrow(DomainError);
+    expect(() => parseStoredJson('')).toThrow(DomainError);
+  });
 });
 
 describe('depth', () => {

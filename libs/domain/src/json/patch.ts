@@ -311,13 +311,16 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((element, index) => isEqualMember(element, b[index]));
+    for (let at = 0; at < a.length; at++) if (!jsonEquals(a[at]!, b[at]!)) return false;
+    return true;
   }
   const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && isEqualMember(a[key], b[key]));
-}
-
-function isEqualMember(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  return a !== undefined && b !== undefined && jsonEquals(a, b);
+  const others = Object.keys(b);
+  if (keys.length !== others.length) return false;
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]!;
+    if (key !== others[at] && !Object.hasOwn(b, key)) return false;
+    if (!jsonEquals(a[key]!, b[key]!)) return false;
+  }
+  return true;
 }

@@ -45,13 +45,23 @@ export function patchEnvelope(
     maxDepth: jsonDepth,
   });
   if (!isJsonObject(patched)) throw new Error('A patch that may not touch the whole envelope replaced it');
+  if (mayExceed(bodyBytes, baseText, operations)) requireSize(bodyBytes, patched, at);
+  return patched;
+}
+
+/** False where all that the base and the patch hold, of which only a copy makes more, is within the limit. */
+function mayExceed(bodyBytes: number, baseText: string, operations: readonly PatchOperation[]): boolean {
+  if (operations.some(({ op }) => op === 'copy')) return true;
+  // A UTF-16 code unit takes at most three bytes of UTF-8.
+  return 3 * (baseText.length + JSON.stringify(operations).length) > bodyBytes;
+}
+
+function requireSize(bodyBytes: number, patched: JsonObject, at: string): void {
   // The diff of the base says nothing of the next snapshot, which gets its own.
   const lasting = { ...patched };
   delete lasting['diff'];
-  if (Buffer.byteLength(canonicalize(lasting)) > bodyBytes) {
-    throw new DomainError('validation_error', `The patch makes an envelope of more than ${bodyBytes} bytes.`, [
-      { path: at, message: 'makes the envelope too large', code: 'too_large' },
-    ]);
-  }
-  return patched;
+  if (Buffer.byteLength(canonicalize(lasting)) <= bodyBytes) return;
+  throw new DomainError('validation_error', `The patch makes an envelope of more than ${bodyBytes} bytes.`, [
+    { path: at, message: 'makes the envelope too large', code: 'too_large' },
+  ]);
 }
