@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { clusterFolder, makeTemporaryFolder, startPostgres } from '../postgres.ts';
-import { freePort, type OwnedProcess, startOwned } from '../processes.ts';
+import { APP_FLAGS, freePort, type OwnedProcess, startOwned } from '../processes.ts';
 import { startRedis } from '../redis.ts';
 import { repositoryRoot } from '../root.ts';
 import { startTestIssuer } from '../testing/test-issuer.ts';
@@ -83,7 +83,7 @@ export async function openStage(options: { cpuProfiles?: string } = {}): Promise
     const port = await freePort();
     const log = openSync(join(folder, `${name}.log`), 'a');
     const profile = options.cpuProfiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.cpuProfiles}`];
-    const child = await startOwned(process.execPath, [...profile, join(repositoryRoot, file)], {
+    const child = await startOwned(process.execPath, [...APP_FLAGS, ...profile, join(repositoryRoot, file)], {
       cwd: repositoryRoot,
       env: { ...common, [portVariable]: String(port), ...env },
       stdio: ['ignore', log, log],

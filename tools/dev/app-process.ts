@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startOwned, UserError, type OwnedProcess } from '../processes.ts';
+import { APP_FLAGS, startOwned, UserError, type OwnedProcess } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 
 const QUICK_END_MS = 5_000;
@@ -64,7 +64,7 @@ export async function startApp(settings: AppSettings): Promise<App> {
 async function spawnApp({ name, entry, env, logFile }: AppSettings, flag: 'w' | 'a'): Promise<AppProcess> {
   const log = openSync(logFile, flag, 0o600);
   try {
-    const child = await startOwned(process.execPath, [join(repositoryRoot, entry)], {
+    const child = await startOwned(process.execPath, [...APP_FLAGS, join(repositoryRoot, entry)], {
       cwd: repositoryRoot,
       env,
       stdio: ['ignore', log, log],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { repositoryRoot } from '../root.ts';
+import { APP_FLAGS } from '../processes.ts';
 
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 const matches = (text: string, pattern: RegExp): string[] =>
@@ -36,10 +37,24 @@ describe('docker/Dockerfile', () => {
     const targets = services.map((service) => at(service, 'build', 'target')).filter((target) => target !== undefined);
     expect(targets.sort()).toEqual(['api-gateway', 'migrate', 'webhook-worker']);
     expect(matches(dockerfile, /^FROM runtime AS (\S+)$/gm).sort()).toEqual(targets);
-    const entries = matches(dockerfile, /^CMD \["node", "([^"]+)"\]$/gm);
-    expect(entries).toHaveLength(targets.length);
-    const sources = entries.map((entry) => entry.replace(/\/dist\/(.*)\.js$/, '/src/$1.ts'));
+    const commands = matches(dockerfile, /^CMD (\["node", .*\])$/gm).map((text): string[] => JSON.parse(text));
+    expect(commands).toHaveLength(targets.length);
+    const sources = commands
+      .map((command) => command.at(-1) ?? '')
+      .map((entry) => entry.replace(/\/dist\/(.*)\.js$/, '/src/$1.ts'));
     expect(sources.filter((source) => !existsSync(join(repositoryRoot, source)))).toEqual([]);
+  });
+
+  it('starts the apps as the scripts do, with the same flags of Node', () => {
+    const scripts: Record<string, string> = JSON.parse(read('package.json')).scripts;
+    for (const [script, app] of [
+      ['start:gateway', 'api-gateway'],
+      ['start:worker', 'webhook-worker'],
+    ] as const) {
+      const command = ['node', ...APP_FLAGS, `apps/${app}/dist/main.js`];
+      expect(scripts[script]).toBe(command.join(' '));
+      expect(dockerfile).toContain(`CMD ${JSON.stringify(command).replaceAll(',', ', ')}`);
+    }
   });
 
   it('sets and reads variables that exist only', () => {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { type OwnedProcess, startOwned } from '../processes.ts';
+import { APP_FLAGS, type OwnedProcess, startOwned } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -35,7 +35,7 @@ export class ProductProcess {
     if (this.child?.running === true) return;
     const { name, url, entry, env, logFile, onUnexpectedEnd } = this.settings;
     const log = openSync(logFile, 'a');
-    const child = await startOwned(process.execPath, [entry], {
+    const child = await startOwned(process.execPath, [...APP_FLAGS, entry], {
       cwd: repositoryRoot,
       env,
       stdio: ['ignore', log, log],
