@@ -22,6 +22,8 @@ export interface TestWorkers {
   database: Database;
   /** The gateway's end. */
   queue: EventQueue;
+  /** The variables of a worker, for one that is to be a process of its own. */
+  env: Readonly<Record<string, string>>;
   /** Starts a worker process's worth of worker, and gives the port of its probes and the function that stops it. */
   start(env?: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }>;
   subscribe(targetUrl: string): Promise<{ subscriptionId: string; secret: string }>;
@@ -77,23 +79,25 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
     return { deliveryId: row.delivery_id, status: row.status, attempt: row.attempt, attempts: row.attempts ?? [] };
   };
 
+  const common = {
+    APP_ENV: 'local',
+    DATABASE_URL: created.url,
+    ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
+    SECRETS_KEYS: KEY_RING,
+    WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    WEBHOOK_RETRY_SCHEDULE_MS: '50,100,200',
+    WEBHOOK_TOTAL_TIMEOUT_MS: '2000',
+    SWEEP_INTERVAL_MS: '200',
+  };
+
   return {
     database,
     queue,
+    env: common,
     logs,
     delivery,
     async start(env = {}) {
-      const settings = workerEnv({
-        APP_ENV: 'local',
-        DATABASE_URL: created.url,
-        ...(queueUrl !== undefined && { QUEUE_URL: queueUrl }),
-        SECRETS_KEYS: KEY_RING,
-        WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
-        WEBHOOK_RETRY_SCHEDULE_MS: '50,100,200',
-        WEBHOOK_TOTAL_TIMEOUT_MS: '2000',
-        SWEEP_INTERVAL_MS: '200',
-        ...env,
-      });
+      const settings = workerEnv({ ...common, ...env });
       const own = await openDatabase({ url: created.url, poolSize: 8, applicationName: 'test-worker' });
       const ownQueue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, warn });
       const logger = createLogger(

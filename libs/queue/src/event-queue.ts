@@ -46,12 +46,12 @@ export class EventQueue {
     private readonly warn: (message: string, error?: unknown) => void,
   ) {}
 
-  /** Events that were committed and wait for their fan-out. Rejects within two seconds when the queue is down. */
-  wakeFanout(eventIds: readonly string[]): Promise<void> {
+  /** Events of which a step of the fan-out is due in `delayMs`. Rejects within two seconds when the queue is down. */
+  wakeFanout(eventIds: readonly string[], delayMs = 0): Promise<void> {
     return this.add(
       'fanout',
       inRuns(eventIds, MAX_IDS_PER_JOB).map((run) => ({ eventIds: run })),
-      0,
+      delayMs,
     );
   }
 

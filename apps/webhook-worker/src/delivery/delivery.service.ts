@@ -39,7 +39,8 @@ export interface DeliveryServiceParts {
 
 /** Makes attempts: claim, sign, send, record. */
 export class DeliveryService {
-  private readonly recordings = new Set<Promise<void>>();
+  private recordings = 0;
+  private onRecorded: (() => void) | undefined;
   private readonly warn: (message: string, error?: unknown) => void;
 
   constructor(private readonly parts: DeliveryServiceParts) {
@@ -59,14 +60,17 @@ export class DeliveryService {
     if (attempt === null) return 'nothing';
     const trace = traceAttempt(attempt);
     const result = await this.send(attempt, trace);
-    const recording = this.record(attempt, trace, result).finally(() => this.recordings.delete(recording));
-    this.recordings.add(recording);
+    this.recordings += 1;
+    void this.record(attempt, trace, result).finally(() => {
+      this.recordings -= 1;
+      if (this.recordings === 0) this.onRecorded?.();
+    });
     return result.status === 'succeeded' ? 'succeeded' : 'failed';
   }
 
   /** Resolves when every attempt that was sent is recorded. */
   async recorded(): Promise<void> {
-    await Promise.all(this.recordings);
+    if (this.recordings > 0) await new Promise<void>((resolve) => (this.onRecorded = resolve));
   }
 
   private async send(attempt: DeliveryAttempt, trace: AttemptTrace): Promise<AttemptResult> {

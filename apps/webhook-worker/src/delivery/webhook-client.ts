@@ -53,9 +53,12 @@ export class WebhookClient {
 
   /** Posts the body; resolves with whatever status is answered. Rejects with a {@link DeliveryFailure} otherwise. */
   async post(target: string, headers: Record<string, string>, body: string): Promise<WebhookAnswer> {
+    // AbortSignal.timeout would stay for its whole time, also when the answer came at once.
+    const breakOff = new AbortController();
+    const timer = setTimeout(() => breakOff.abort(new DOMException('', 'TimeoutError')), this.settings.totalTimeoutMs);
     try {
       const url = requireTarget(target, this.settings.allowPrivateTargets);
-      const signal = AbortSignal.timeout(this.settings.totalTimeoutMs);
+      const { signal } = breakOff;
       const response = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
       // The status has been given: a body that breaks or never ends doesn't change it.
       await response.body.dump({ limit: MAX_RESPONSE_BYTES, signal }).catch(() => undefined);
@@ -66,6 +69,8 @@ export class WebhookClient {
       };
     } catch (error) {
       throw toDeliveryFailure(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -3,29 +3,37 @@ import { type EventQueue, MAX_IDS_PER_JOB } from '@iss/queue';
 import type { Dispatcher } from '../delivery/dispatcher';
 import type { WorkWatch } from '../health/liveness';
 
-/** Deliveries that one statement makes; events beyond wait for the next. */
-const MAX_DELIVERIES_PER_STATEMENT = 5_000;
+/** Deliveries of an event that are made first: few, so that they are under way while the others are being made. */
+const FIRST_STEP = 16;
+/** Deliveries that a later step makes, of all its events together. */
+const NEXT_STEP = 256;
+/** Between two steps of an event: it need not outrun its deliveries, and others use the database meanwhile. */
+const STEP_PAUSE_MS = 20;
 
-/** Makes the deliveries of events and sees that somebody takes them up. */
+/**
+ * Makes the deliveries of events and sees that somebody takes them up. An event to many subscriptions takes several
+ * steps; between two of them it goes back into the queue, behind the events of others, for any worker to go on with.
+ */
 export class FanoutService {
   constructor(
-    private readonly outbox: OutboxStore,
-    private readonly queue: Pick<EventQueue, 'wakeDelivery'>,
+    private readonly outbox: Pick<OutboxStore, 'fanOut'>,
+    private readonly queue: Pick<EventQueue, 'wakeFanout' | 'wakeDelivery'>,
     private readonly dispatcher: Pick<Dispatcher, 'offer'>,
     private readonly watch: Pick<WorkWatch, 'moved'>,
   ) {}
 
-  /** Fans these events (bare UUIDs) out, each once however often it is asked for. */
+  /** Takes the next step of each of these events (bare UUIDs) that are not done. */
   async fanOut(eventIds: readonly string[]): Promise<void> {
-    for (let left = eventIds.length; left > 0;) {
-      const made = await this.outbox.fanOut(eventIds, MAX_DELIVERIES_PER_STATEMENT);
-      this.watch.moved();
-      left = made.left;
-      await this.share(made.pending);
-    }
+    const next = Math.max(FIRST_STEP, Math.floor(NEXT_STEP / eventIds.length));
+    const { pending, unfinished } = await this.outbox.fanOut(eventIds, { first: FIRST_STEP, next });
+    this.watch.moved();
+    await this.share(pending);
+    // Without the queue this worker takes all the steps.
+    if (unfinished.length > 0)
+      await this.queue.wakeFanout(unfinished, STEP_PAUSE_MS).catch(() => this.fanOut(unfinished));
   }
 
-  /** A few deliveries are made here, at once; what a large fan-out has beyond goes to all workers. */
+  /** A few deliveries are made here, at once; what a step has beyond goes to all workers. */
   private async share(deliveries: readonly PendingDelivery[]): Promise<void> {
     this.dispatcher.offer(deliveries.slice(0, MAX_IDS_PER_JOB));
     const others = deliveries.slice(MAX_IDS_PER_JOB);

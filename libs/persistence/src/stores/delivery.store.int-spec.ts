@@ -315,7 +315,7 @@ describe('The statements of a delivery', () => {
       const attempt = await plain.claim(deliveryId);
       if (attempt === null) throw new Error('nothing to claim');
       await plain.record(result(attempt, success));
-      await outbox.fanOut([eventId], 100);
+      await outbox.fanOut([eventId], { first: 16, next: 100 });
       expect((await rowsRead()) - before).toBeLessThan(50);
     } finally {
       await one.close();

@@ -1,0 +1,86 @@
+import type { FanOutStep, PendingDelivery, StepSizes } from '@iss/persistence';
+import { FanoutService } from './fanout.service';
+
+/** Events of so many subscriptions each, and all that is done with them, in order. */
+class World {
+  readonly done: string[] = [];
+  readonly steps: StepSizes[] = [];
+  isQueueDown = false;
+  private readonly made = new Map<string, number>();
+
+  constructor(private readonly audiences: Readonly<Record<string, number>>) {}
+
+  readonly service = new FanoutService(
+    { fanOut: async (eventIds, sizes) => this.step(eventIds, sizes) },
+    {
+      wakeFanout: async (eventIds) => this.tell(`queue events ${eventIds.join()}`),
+      wakeDelivery: async (deliveries) => {
+        if (deliveries.length > 0) this.tell(`queue ${deliveries.length}`);
+      },
+    },
+    { offer: (deliveries) => void this.done.push(`offer ${deliveries.length}`) },
+    { moved: () => undefined },
+  );
+
+  private step(eventIds: readonly string[], sizes: StepSizes): FanOutStep {
+    this.steps.push(sizes);
+    const [pending, unfinished]: [PendingDelivery[], string[]] = [[], []];
+    for (const eventId of eventIds) {
+      const before = this.made.get(eventId) ?? 0;
+      const size = before === 0 ? sizes.first : sizes.next;
+      const count = Math.min(size, (this.audiences[eventId] ?? 0) - before);
+      for (let index = before; index < before + count; index += 1)
+        pending.push({ deliveryId: `${eventId}#${index}`, subscriptionId: `s${index}`, tenantId: 't' });
+      this.made.set(eventId, before + count);
+      if (count === size) unfinished.push(eventId);
+    }
+    this.done.push(`make ${pending.length}`);
+    return { pending, skipped: 0, unfinished };
+  }
+
+  private tell(what: string): void {
+    if (this.isQueueDown) throw new Error('the queue is down');
+    this.done.push(what);
+  }
+}
+
+describe('FanoutService', () => {
+  it('hands the first deliveries over before it makes the others, and lets other events go between', async () => {
+    const world = new World({ e: 1_000 });
+    await world.service.fanOut(['e']);
+    expect(world.done).toEqual(['make 16', 'offer 16', 'queue events e']);
+    await world.service.fanOut(['e']);
+    expect(world.done.slice(3)).toEqual(['make 256', 'offer 100', 'queue 156', 'queue events e']);
+  });
+
+  it('is done with an event in one step when its audience is small', async () => {
+    const world = new World({ e: 1, f: 15, g: 0 });
+    await world.service.fanOut(['e', 'f', 'g']);
+    expect(world.done).toEqual(['make 16', 'offer 16']);
+  });
+
+  it('bounds what one step makes, however many events it is for', async () => {
+    const eventIds = Array.from({ length: 100 }, (_, index) => `e${index}`);
+    const world = new World(Object.fromEntries(eventIds.map((eventId) => [eventId, 1_000])));
+    await world.service.fanOut(eventIds);
+    await world.service.fanOut(eventIds.slice(0, 8));
+    expect(world.steps).toEqual([
+      { first: 16, next: 16 },
+      { first: 16, next: 32 },
+    ]);
+  });
+
+  it('takes all steps itself while the queue is down', async () => {
+    const world = new World({ e: 600 });
+    world.isQueueDown = true;
+    await world.service.fanOut(['e']);
+    expect(world.done.filter((what) => what.startsWith('make'))).toEqual([
+      'make 16',
+      'make 256',
+      'make 256',
+      'make 72',
+    ]);
+    const offered = world.done.filter((what) => what.startsWith('offer')).map((what) => Number(what.slice(6)));
+    expect(offered.reduce((sum, count) => sum + count, 0)).toBe(600);
+  });
+});

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { statement } from '@iss/persistence';
+import { freePort } from '../../../tools/processes';
+import { ProductProcess } from '../../../tools/testing/product-process';
+import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
+import { testRedisUrl } from '../../../tools/testing/test-redis';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { startWorkers, type TestWorkers } from './worker';
+
+jest.setTimeout(120_000);
+
+const AUDIENCE = 1_500;
+const DEADLINE_MS = 60_000;
+/** On a busy machine an attempt may take so long that it is repeated, as it should be: not here. */
+const PATIENT = { WEBHOOK_HEADERS_TIMEOUT_MS: '60000', WEBHOOK_TOTAL_TIMEOUT_MS: '120000' };
+
+const PROGRESS = statement<{ is_done: boolean; made: number; open: number; audience: number }>(
+  'test_progress',
+  `SELECT o.fanned_out_at IS NOT NULL AS is_done, count(d)::int AS made,
+          (count(d) FILTER (WHERE d.status = 'pending'))::int AS open,
+          count(DISTINCT d.subscription_id)::int AS audience
+     FROM outbox_events o LEFT JOIN deliveries d ON d.event_id = o.event_id
+    WHERE o.event_id = $1 GROUP BY o.event_id`,
+);
+const END_LEASES = statement(
+  'test_end_leases',
+  `UPDATE deliveries SET lease_until = now(), next_at = now() - interval '1 minute' WHERE lease_until IS NOT NULL`,
+);
+
+/** Stops the fan-out at one subscription, until its end: an insertion of that delivery which is never committed. */
+async function barrier(workers: TestWorkers, eventId: string, subscriptionId: string) {
+  const client = new Client({ connectionString: workers.env['DATABASE_URL'] });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query(
+    `INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status)
+     VALUES ($1, $2, $3, 'acme', 'identity.snapshot.created', 'pending')`,
+    [randomUUID(), eventId, subscriptionId],
+  );
+  return { lift: () => client.end() };
+}
+
+describe.each(['Redis', 'PostgreSQL'])('Fan-out with the queue on %s', (backend) => {
+  let workers: TestWorkers;
+  let receiver: Receiver;
+  let subscriptionIds: string[];
+
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    workers = await startWorkers(backend === 'Redis' ? await testRedisUrl() : undefined);
+    const made = await Promise.all(
+      Array.from({ length: AUDIENCE }, (_, at) => workers.subscribe(`${receiver.url}/${at}`)),
+    );
+    subscriptionIds = made.map((subscription) => subscription.subscriptionId).sort();
+  });
+
+  afterEach(async () => {
+    await workers?.close();
+    await receiver?.stop();
+  });
+
+  const progress = async (eventId: string) => {
+    const [row] = await workers.database.sql.run(PROGRESS, [eventId]);
+    if (row === undefined) throw new Error('no such event');
+    return row;
+  };
+  const whole = async (eventId: string): Promise<void> => {
+    const isWhole = async (): Promise<boolean> => {
+      const { is_done: isDone, open } = await progress(eventId);
+      return isDone && open === 0;
+    };
+    await waitFor(isWhole, { deadlineMs: DEADLINE_MS, what: 'the end of the fan-out' });
+    expect(await progress(eventId)).toEqual({ is_done: true, made: AUDIENCE, open: 0, audience: AUDIENCE });
+    expect(new Set(receiver.requests.map(({ path }) => path)).size).toBe(AUDIENCE);
+  };
+
+  it('delivers before it is done, and a worker that is killed between two steps loses and doubles nothing', async () => {
+    const port = await freePort();
+    const logFile = join(tmpdir(), `fanout-${randomUUID()}.log`);
+    const worker = new ProductProcess({
+      name: 'worker',
+      url: `http://127.0.0.1:${port}`,
+      entry: 'apps/webhook-worker/dist/main.js',
+      env: { PATH: process.env['PATH'], ...workers.env, WORKER_PORT: String(port), LOG_LEVEL: 'warn' },
+      logFile,
+      onUnexpectedEnd: () => undefined,
+    });
+    const { eventId } = await workers.publish();
+    const { lift } = await barrier(workers, eventId, subscriptionIds[900] ?? '');
+    try {
+      await worker.start();
+      await receiver.waitForRequests(200, DEADLINE_MS);
+      const halfway = await progress(eventId);
+      expect(halfway.is_done).toBe(false);
+      expect(halfway.made).toBeLessThanOrEqual(900);
+      await worker.kill();
+      await lift();
+      await workers.database.sql.run(END_LEASES, []);
+      await worker.start();
+      await whole(eventId);
+    } finally {
+      await worker.stop(10_000);
+      rmSync(logFile, { force: true });
+    }
+  });
+
+  it('makes each delivery once when two workers are at it', async () => {
+    await workers.start(PATIENT);
+    await workers.start(PATIENT);
+    const { eventId } = await workers.publish({ wake: false });
+    await Promise.all([workers.queue.wakeFanout([eventId]), workers.queue.wakeFanout([eventId])]);
+    await whole(eventId);
+    expect(receiver.requests).toHaveLength(AUDIENCE);
+  });
+
+  it('tells only those who had subscribed when it happened', async () => {
+    const { eventId } = await workers.publish({ wake: false });
+    await workers.subscribe(`${receiver.url}/late`);
+    await workers.start();
+    await whole(eventId);
+    expect(receiver.requests.map(({ path }) => path)).not.toContain('/late');
+  });
+});
