@@ -35,7 +35,9 @@ it.each<[ElementType, unknown[]]>([
 });
 
 it('sends any text that has no NUL', async () => {
-  const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0') && Buffer.from(value).toString() === value);
+  const text = fc
+    .string({ unit: 'grapheme' })
+    .filter((value) => !value.includes('\0') && Buffer.from(value).toString() === value);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.option(text)), async (values) => {
       expect(await echo('text', values)).toEqual(values);
