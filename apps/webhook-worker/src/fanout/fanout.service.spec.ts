@@ -13,7 +13,7 @@ class World {
   readonly service = new FanoutService(
     { fanOut: async (eventIds, sizes) => this.step(eventIds, sizes) },
     {
-      wakeFanout: async (eventIds) => this.tell(`queue events ${eventIds.join()}`),
+      wakeFanout: async (eventIds, delayMs) => this.tell(`queue ${eventIds.join()} in ${delayMs} ms`),
       wakeDelivery: async (deliveries) => {
         if (deliveries.length > 0) this.tell(`queue ${deliveries.length}`);
       },
@@ -48,15 +48,21 @@ describe('FanoutService', () => {
   it('hands the first deliveries over before it makes the others, and lets other events go between', async () => {
     const world = new World({ e: 1_000 });
     await world.service.fanOut(['e']);
-    expect(world.done).toEqual(['make 16', 'offer 16', 'queue events e']);
+    expect(world.done).toEqual(['make 16', 'offer 16', 'queue e in 20 ms']);
     await world.service.fanOut(['e']);
-    expect(world.done.slice(3)).toEqual(['make 256', 'offer 100', 'queue 156', 'queue events e']);
+    expect(world.done.slice(3)).toEqual(['make 256', 'offer 100', 'queue 156', 'queue e in 20 ms']);
   });
 
   it('is done with an event in one step when its audience is small', async () => {
     const world = new World({ e: 1, f: 15, g: 0 });
     await world.service.fanOut(['e', 'f', 'g']);
     expect(world.done).toEqual(['make 16', 'offer 16']);
+  });
+
+  it('asks nothing when there is no event', async () => {
+    const world = new World({});
+    await world.service.fanOut([]);
+    expect(world.steps).toEqual([]);
   });
 
   it('bounds what one step makes, however many events it is for', async () => {

@@ -24,6 +24,7 @@ export class FanoutService {
 
   /** Takes the next step of each of these events (bare UUIDs) that are not done. */
   async fanOut(eventIds: readonly string[]): Promise<void> {
+    if (eventIds.length === 0) return;
     const next = Math.max(FIRST_STEP, Math.floor(NEXT_STEP / eventIds.length));
     const { pending, unfinished } = await this.outbox.fanOut(eventIds, { first: FIRST_STEP, next });
     this.watch.moved();
