@@ -25,7 +25,7 @@ const PARTS = {
 type Part = keyof typeof PARTS;
 
 const QUICK: Effort = { rounds: 2, uncounted: 1, warmUpMs: 200, measureMs: 600, quick: true };
-const FULL: Effort = { rounds: 4, uncounted: 1, warmUpMs: 1000, measureMs: 4000, quick: false };
+const FULL: Effort = { rounds: 3, uncounted: 1, warmUpMs: 800, measureMs: 3000, quick: false };
 
 const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name);
 

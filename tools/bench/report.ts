@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { costPlot, curvePlot, targetPlot } from './plots.ts';
-import { costTable, type Run, table } from './run.ts';
+import { costTable, type Run, sizingTable, table } from './run.ts';
 
 const RESULTS = join(repositoryRoot, 'bench', 'results');
 
@@ -57,25 +57,27 @@ export function load(nameOrFile: string): Run {
   return { costs: [], ...JSON.parse(readFileSync(file, 'utf8')) };
 }
 
-const PAGE = join(repositoryRoot, 'docs', 'performance.md');
 const [BEGIN, END] = ['<!-- bench: begin -->', '<!-- bench: end -->'];
 
-/** Puts the run's tables and plots into docs/performance.md, between its marks. */
+/** Replaces what stands between the marks of a page in docs/. */
+function fill(page: string, lines: readonly string[]): void {
+  const file = join(repositoryRoot, 'docs', page);
+  const text = readFileSync(file, 'utf8');
+  const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (before < 0 || after < before) throw new Error(`${file} has no marks`);
+  writeFileSync(file, `${text.slice(0, before)}${[BEGIN, '', ...lines, ''].join('\n')}${text.slice(after)}`);
+}
+
+/** Puts the run's tables and plots into docs/performance.md, and a sizing into docs/scaling.md, between their marks. */
 export function document(run: Run, name: string): void {
-  const page = readFileSync(PAGE, 'utf8');
-  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (before < 0 || after < before) throw new Error(`${PAGE} has no marks`);
   const { cpu, cores, memoryGiB, node, postgres, redis } = run.machine;
-  const block = [
-    BEGIN,
-    '',
+  fill('performance.md', [
     `${run.at.slice(0, 10)}, commit ${run.commit}, ${run.quick ? 'a quick run' : 'a full run'}: ${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, PostgreSQL ${postgres}, Redis ${redis}. The results are in \`bench/results/${name}.json\`.`,
     '',
     table(run.lines),
     '',
     ...(run.costs.length === 0 ? [] : ['Where the processor time goes:', '', costTable(run.costs), '']),
     ...plotsOf(run, name).map(({ file }) => `![${file}](../bench/results/${file})`),
-    '',
-  ].join('\n');
-  writeFileSync(PAGE, `${page.slice(0, before)}${block}${page.slice(after)}`);
+  ]);
+  if (run.costs.length > 0) fill('scaling.md', [sizingTable(run.costs)]);
 }

@@ -1,6 +1,6 @@
 import { alternate, alternateOver, ends, type Figure, figure } from './measure.ts';
 import { costPlot, curvePlot, targetPlot } from './plots.ts';
-import { comparison, type Cost, costTable, isReached, type Line, ratioOf, round, type Run, table } from './run.ts';
+import { comparison, type Cost, costTable, isReached, type Line, ratioOf, round, type Run, sizingTable, table } from './run.ts';
 
 /** A figure whose spread is this share of its median. */
 const spreading = (median: number, spread: number): Figure => figure([median * (1 - spread), median, median * (1 + spread)]);
@@ -107,6 +107,11 @@ describe('tables', () => {
     expect(costTable([cost('Create', 120, 60)]).split('\n')[2]).toBe(
       '| Create | 120 ±0 % | 60.0 ±0 % | 30.0 ±0 % | 210 | 8,333 /s |',
     );
+  });
+
+  it('say what a rate takes, with cores that are busy for 70 %', () => {
+    const sized = sizingTable([{ ...cost('Create', 140, 70), id: 'create' }, cost('no-op-get', 1, 1)]);
+    expect(sized.split('\n').slice(2)).toEqual(['| Create | 5,000 /s | 10,000 /s | 2.00 | 1.00 |']);
   });
 });
 

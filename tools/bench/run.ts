@@ -100,6 +100,29 @@ export function costTable(costs: readonly Cost[]): string {
   return markdown(['Flow, µs of processor time a request', 'Gateway', 'PostgreSQL', 'Load generator', 'Total', 'A gateway core'], rows);
 }
 
+/** Beyond this share of a core the latencies' tail grows long. */
+const BUSY = 0.7;
+/** Flows that a service is sized by, by the ids of their costs. */
+const SIZED = ['latest', 'latest-grant', 'by-id', 'create', 'pair'];
+
+/** What so many requests a second take, as a Markdown table: computed from processor times, cores at most 70 % busy. */
+export function sizingTable(costs: readonly Cost[]): string {
+  const cores = (us: number, perSecond: number): string => round((us * perSecond) / 1e6 / BUSY);
+  const rows = costs
+    .filter(({ id }) => SIZED.includes(id))
+    .map(({ what, gateway, postgres }) => [
+      what,
+      `${round((BUSY * 1e6) / gateway.median)} /s`,
+      `${round((BUSY * 1e6) / postgres.median)} /s`,
+      cores(gateway.median, 10_000),
+      cores(postgres.median, 10_000),
+    ]);
+  return markdown(
+    ['Flow', 'A gateway', 'A core of PostgreSQL', 'Gateways for 10,000 /s', 'Cores of PostgreSQL for 10,000 /s'],
+    rows,
+  );
+}
+
 /** More of it is better, or less. */
 function isMoreBetter({ target, unit }: Line): boolean {
   return target === undefined ? unit === '/s' : target.least !== undefined;

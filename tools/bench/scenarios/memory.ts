@@ -37,17 +37,19 @@ const PREFIX = 'memory-';
 const SUBJECTS = 1000;
 
 async function underLoad(bench: Bench): Promise<{ lines: Line[]; curves: Curve[] }> {
-  const { gateway, effort, owner } = bench;
+  const { stage, effort, owner } = bench;
   await seedSubjects(bench, { prefix: PREFIX, upTo: SUBJECTS });
   const seconds = effort.quick ? 10 : 600;
   const options = { connections: CONNECTIONS / 2, measureMs: seconds * 1000 };
   const paths = Array.from({ length: SUBJECTS }, (_, index) => latestPath(OWNER, `${PREFIX}${index + 1}`));
+  // A fresh one: what came before would be in its memory.
+  const gateway = await stage.startGateway();
   const points = await watch(gateway, () =>
     Promise.all([
       sample(bench, gateway, { kind: 'create', tenantId: OWNER, headers: owner }, options),
       sample(bench, gateway, { kind: 'get', expect: 200, headers: owner, paths }, options),
     ]),
-  );
+  ).finally(() => gateway.stop());
   const quarter = (which: number): number[] =>
     points.slice(Math.floor((points.length * (which - 1)) / 4), (points.length * which) / 4).map(({ y }) => y);
   const every = Math.ceil(points.length / MAX_POINTS);
