@@ -12,8 +12,11 @@ export function reportError(error: unknown): number {
   return 1;
 }
 
-/** What Node is given for an app, wherever it is started: half of the young generation that it takes by default, in MiB. */
-export const APP_FLAGS = ['--max-semi-space-size=16'];
+/**
+ * What Node is given for an app, wherever it is started: half of the young generation that it takes by default, in MiB;
+ * and all objects young, since some that are made old would keep whole requests (docs/decisions/0011).
+ */
+export const APP_FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring'];
 
 export interface OwnedProcess {
   readonly pid: number;
