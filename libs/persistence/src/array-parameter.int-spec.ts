@@ -6,6 +6,7 @@ import { openWorld, type World } from './testing/world';
 
 const ECHO = {
   boolean: statement<{ value: unknown }>('spec_echo_boolean', 'SELECT unnest($1::boolean[]) AS value'),
+  bytea: statement<{ value: unknown }>('spec_echo_bytea', 'SELECT unnest($1::bytea[]) AS value'),
   int: statement<{ value: unknown }>('spec_echo_int', 'SELECT unnest($1::int[]) AS value'),
   text: statement<{ value: unknown }>('spec_echo_text', 'SELECT unnest($1::text[]) AS value'),
   uuid: statement<{ value: unknown }>('spec_echo_uuid', 'SELECT unnest($1::uuid[]) AS value'),
@@ -26,6 +27,7 @@ async function echo(type: ElementType, values: readonly unknown[]): Promise<unkn
 
 it.each<[ElementType, unknown[]]>([
   ['boolean', [true, null, false]],
+  ['bytea', [Buffer.from([0, 0xff, 0x5c]), null, Buffer.alloc(0)]],
   ['int', [0, -1, 2 ** 31 - 1, -(2 ** 31), null]],
   ['text', ['', 'a', 'NULL', '"\\{},', 'Zürich', '日本', '😀', null, '\n']],
   ['uuid', [randomUUID(), null, '00000000-0000-0000-0000-000000000000']],
@@ -52,6 +54,7 @@ it('sends what is undefined as null', async () => {
 
 it.each<[ElementType, unknown]>([
   ['boolean', 'true'],
+  ['bytea', '\\x00'],
   ['int', '1'],
   ['int', 2 ** 31],
   ['text', 1],

@@ -1,5 +1,5 @@
 /** Element types of {@link arrayParameter}, with their object ids in PostgreSQL's catalogue. */
-const ELEMENT_OIDS = { boolean: 16, int: 23, text: 25, uuid: 2950 } as const;
+const ELEMENT_OIDS = { boolean: 16, bytea: 17, int: 23, text: 25, uuid: 2950 } as const;
 export type ElementType = keyof typeof ELEMENT_OIDS;
 
 const INT32_BYTES = 4;
@@ -42,6 +42,9 @@ function lengthOf(type: ElementType, value: unknown): number {
     case 'boolean':
       if (typeof value === 'boolean') return 1;
       break;
+    case 'bytea':
+      if (Buffer.isBuffer(value)) return value.length;
+      break;
     case 'int':
       if (typeof value === 'number') return INT32_BYTES;
       break;
@@ -58,6 +61,7 @@ function lengthOf(type: ElementType, value: unknown): number {
 function writeElement(buffer: Buffer, at: number, type: ElementType, value: unknown): void {
   if (typeof value === 'boolean') buffer[at] = value ? 1 : 0;
   else if (typeof value === 'number') buffer.writeInt32BE(value, at);
+  else if (Buffer.isBuffer(value)) value.copy(buffer, at);
   else if (typeof value === 'string' && type === 'text') buffer.write(value, at);
   else if (typeof value === 'string') writeUuid(buffer, at, value);
 }

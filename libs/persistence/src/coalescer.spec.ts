@@ -96,7 +96,7 @@ it('fails all rows when the database is unavailable: it may have kept them', asy
 });
 
 it('gives whoever waits too long a statement of its own, while fewer run than may', async () => {
-  const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 3, maxRunning: 2 });
+  const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 6, maxRunning: 2 });
   const results = [coalescer.submit('slow')];
   await nextTurn();
   results.push(coalescer.submit('a'), coalescer.submit('b'));
@@ -107,4 +107,20 @@ it('gives whoever waits too long a statement of its own, while fewer run than ma
   await answer(() => [{ value: 'slow' }]);
   await answer();
   await expect(Promise.all(results)).resolves.toEqual(['slow', 'a', 'b']);
+});
+
+it('starts a further statement as soon as half of what it may hold waits, while fewer run than may', async () => {
+  const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 4, maxRunning: 2 });
+  const results = [coalescer.submit('first')];
+  await nextTurn();
+  for (const input of ['a', 'b', 'c', 'd']) {
+    results.push(coalescer.submit(input));
+    await nextTurn();
+  }
+  expect(batches).toEqual([['first'], ['a', 'b']]);
+  await answer(() => [{ value: 'first' }]);
+  expect(batches).toEqual([['first'], ['a', 'b'], ['c', 'd']]);
+  await answer(() => [{ value: 'a' }, { value: 'b' }]);
+  await answer();
+  await expect(Promise.all(results)).resolves.toEqual(['first', 'a', 'b', 'c', 'd']);
 });

@@ -14,9 +14,10 @@ const PATIENCE_MS = 5;
 
 /**
  * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
- * those that come while a statement runs wait together for the next one, or until their patience ends, so that a slow
- * statement holds nobody up. An idle service adds no delay, and a busy one sends fewer, larger statements. A statement
- * holds only requests that came before it began: each sees all that was committed before it asked.
+ * those that come while a statement runs wait together for its end, but no longer than until they are half of what a
+ * statement may hold, so that the database works while rows are made, nor than their patience, so that a slow statement
+ * holds nobody up. An idle service adds no delay, and a busy one sends fewer, larger statements. A statement holds only
+ * requests that came before it began: each sees all that was committed before it asked.
  *
  * `run` gets the rows of one statement and answers for each in the same order. When it fails as a whole and there was
  * more than one row, each row is run alone, so that a bad one does not fail its neighbours. It must therefore leave
@@ -26,19 +27,22 @@ export class Coalescer<Input, Output> {
   private waiting: Waiting<Input, Output>[] = [];
   private running = 0;
   private patience: NodeJS.Timeout | undefined;
+  private readonly enough: number;
 
   constructor(
     private readonly run: (inputs: readonly Input[]) => Promise<readonly Outcome<Output>[]>,
     private readonly limits: { maxRows: number; maxRunning: number },
     /** Rows with the same key never share a statement: each would not see what the other writes. */
     private readonly keyOf?: (input: Input) => readonly string[],
-  ) {}
+  ) {
+    this.enough = Math.ceil(limits.maxRows / 2);
+  }
 
   submit(input: Input): Promise<Output> {
     return new Promise<Output>((resolve, reject) => {
       this.waiting.push({ input, resolve, reject });
       // Deferred, so that requests read from the network in the same turn go out together.
-      if (this.running === 0) setImmediate(() => this.start());
+      if (this.running === 0 || this.waiting.length === this.enough) setImmediate(() => this.start());
       else this.patience ??= setTimeout(() => this.start(), PATIENCE_MS);
     });
   }

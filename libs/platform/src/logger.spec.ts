@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { createLogger, lineWriter, NestLogger } from './logger';
 
 function capture(): { lines: () => Record<string, unknown>[]; logger: ReturnType<typeof createLogger> } {
@@ -37,6 +39,30 @@ describe('createLogger', () => {
     const record = { subscription: { secret: 'a' } };
     logger.info(record);
     expect(record.subscription.secret).toBe('a');
+  });
+});
+
+describe('standard output', () => {
+  const built = JSON.stringify(join(__dirname, '../dist/logger.js'));
+  const script = `
+    const { createLogger, lineWriter } = require(${built});
+    const logger = createLogger({ name: 'gateway', level: 'info' });
+    const write = lineWriter(logger, 'info', 'request');
+    logger.info('first');
+    write({ status: 200 });
+    logger.error('last');`;
+
+  it.each([
+    ['ends by itself', ''],
+    ['exits', 'process.exit(1)'],
+    ['fails', 'throw new Error()'],
+  ])('has every line in its order when the process %s', (_, end) => {
+    const { stdout } = spawnSync(process.execPath, ['-e', script + end], { encoding: 'utf8' });
+    const messages = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line).msg);
+    expect(messages).toEqual(['first', 'request', 'last']);
   });
 });
 

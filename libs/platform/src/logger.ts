@@ -67,7 +67,8 @@ function now(): string {
   return nowText;
 }
 
-const BUFFERED_BYTES = 65_536;
+/** UTF-16 units. */
+const BLOCK_LENGTH = 65_536;
 const FLUSH_MS = 250;
 
 /**
@@ -75,13 +76,24 @@ const FLUSH_MS = 250;
  * quarter of a second at most, and are written out when the process ends, unless it is killed.
  */
 function standardOutput(): DestinationStream {
-  return pino.destination({
-    fd: 1,
-    sync: false,
-    minLength: BUFFERED_BYTES,
-    maxWrite: 2 * BUFFERED_BYTES,
-    periodicFlush: FLUSH_MS,
-  });
+  let block = '';
+  const writeOut = (): void => {
+    if (block === '') return;
+    const text = block;
+    block = '';
+    output.write(text);
+  };
+  // Before the listeners of `output`, which end it then.
+  process.on('beforeExit', writeOut).on('exit', writeOut);
+  // Its own way to collect lines counts the bytes of all of them with each.
+  const output = pino.destination({ fd: 1, sync: false });
+  setInterval(writeOut, FLUSH_MS).unref();
+  return {
+    write(line) {
+      block += line;
+      if (block.length >= BLOCK_LENGTH) writeOut();
+    },
+  };
 }
 
 /** Nest's own log lines through the same logger, the context in the member `context`. */

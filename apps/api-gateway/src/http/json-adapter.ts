@@ -92,9 +92,8 @@ export function sendWhole(response: Response, body: JsonText): void {
     response.end();
     return;
   }
-  const bytes = Buffer.byteLength(body.text);
-  response.writeHead(response.statusCode, [...headers, ...contentHeaders(CONTENT_TYPE, bytes)]);
-  finish(response, body.text, bytes);
+  response.writeHead(response.statusCode, [...headers, ...contentHeaders(CONTENT_TYPE, body.bytes)]);
+  finish(response, body.text, body.bytes);
 }
 
 /** Sends a stream as fast as it is read. What fails before the first piece is out can still be answered as an error. */

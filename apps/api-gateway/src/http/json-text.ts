@@ -1,10 +1,17 @@
 /** An answer that is JSON text already, so that stored text is sent as it is instead of being parsed and serialized. */
 export class JsonText {
+  private encodedLength: number | undefined;
+
   constructor(
     readonly text: string,
     /** How the answer may be reused (RFC 9111); absent: not at all. */
     readonly caching?: { etag: string; cacheControl: string },
   ) {}
+
+  /** Of the text in UTF-8. */
+  get bytes(): number {
+    return (this.encodedLength ??= Buffer.byteLength(this.text));
+  }
 }
 
 /** An answer of text that is read while it is sent: however long it is, little of it lies in memory at once. */

@@ -24,13 +24,32 @@ export interface SnapshotRead {
   snapshot: SnapshotRecord | null;
 }
 
-type ReadRow = AccessFactsRow & SnapshotRow;
+/** Which snapshot is read. */
+export type SnapshotTarget =
+  | { kind: 'latest'; subject: SubjectRef }
+  | { kind: 'version'; subject: SubjectRef; version: number }
+  | { kind: 'id'; snapshotId: string };
+
+/** What of a snapshot is wanted. */
+export interface Wanted {
+  envelope: boolean;
+  /** Nothing is wanted of a snapshot with this hash. */
+  unlessHash?: Buffer | undefined;
+}
+
+/** `snapshot` is null where there is none, and where there is one with the hash that is known. */
+export interface ConditionalRead extends SnapshotRead {
+  isKnown: boolean;
+}
+
+type ReadRow = AccessFactsRow & SnapshotRow & { is_known: boolean | null };
 
 /** A request as the input row of its statement. */
 type ReadInput = {
   principal_id: string;
   tenant_id: string | null;
   with_envelope: boolean;
+  known_hash: Buffer | undefined;
   subject_type?: string;
   subject_id?: string;
   snapshot_version?: number;
@@ -41,37 +60,39 @@ const ENVELOPE = `CASE WHEN i.with_envelope THEN n.envelope END AS envelope`;
 
 const SUBJECT = 'LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id';
 
-const READER = { principal_id: 'text', tenant_id: 'text', with_envelope: 'boolean' } as const;
+const READER = { principal_id: 'text', tenant_id: 'text', with_envelope: 'boolean', known_hash: 'bytea' } as const;
 
-/** How each kind of read finds its snapshot: its input columns, and the joins from the input `i` to `s` and `n`. */
+type TargetName = SnapshotTarget['kind'];
+
+/** How each kind of read finds its snapshot: its input columns, and the joins from the input `i` to `s` and `found`. */
 const TARGETS = {
   latest: {
     columns: { ...READER, subject_type: 'text', subject_id: 'text' },
     joins: `${SUBJECT}
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
-                    ORDER BY n.snapshot_version DESC LIMIT 1) n ON true`,
+                    ORDER BY n.snapshot_version DESC LIMIT 1) found ON true`,
   },
   version: {
     columns: { ...READER, subject_type: 'text', subject_id: 'text', snapshot_version: 'int' },
     joins: `${SUBJECT}
-LEFT JOIN snapshots n ON n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version`,
+LEFT JOIN snapshots found ON found.subject_key = s.subject_key AND found.snapshot_version = i.snapshot_version`,
   },
   id: {
     columns: { ...READER, snapshot_id: 'uuid' },
-    joins: `LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
-LEFT JOIN subjects s ON s.subject_key = n.subject_key`,
+    joins: `LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
   },
-} as const satisfies Record<string, { columns: InputColumns; joins: string }>;
-type TargetName = keyof typeof TARGETS;
+} as const satisfies Record<TargetName, { columns: InputColumns; joins: string }>;
 type Form = 'tenant' | 'global';
 
 function readStatement(target: TargetName, form: Form): Statement<ReadRow> {
   const { columns, joins } = TARGETS[target];
   return statement<ReadRow>(
     `snapshot_${target}_${form}`,
-    `SELECT ${ACCESS_COLUMNS}, ${SNAPSHOT_HEADER_COLUMNS}, ${ENVELOPE}
+    `SELECT ${ACCESS_COLUMNS}, ${SNAPSHOT_HEADER_COLUMNS}, ${ENVELOPE}, found.envelope_hash = i.known_hash AS is_known
   FROM ${inputRows(columns)}
 ${joins}
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
 ${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}
  ORDER BY i.ord`,
   );
@@ -82,7 +103,7 @@ const MAX_RUNNING = 3;
 
 /** Reads of single snapshots, each together with its access facts in one statement; concurrent ones share it. */
 export class SnapshotReadStore {
-  private readonly readers: Record<`${TargetName}_${Form}`, Coalescer<ReadInput, SnapshotRead>>;
+  private readonly readers: Record<`${TargetName}_${Form}`, Coalescer<ReadInput, ConditionalRead>>;
 
   constructor(private readonly sql: Sql) {
     this.readers = {
@@ -95,51 +116,45 @@ export class SnapshotReadStore {
     };
   }
 
-  /** The subject's newest snapshot; `snapshot` is null when the subject does not exist. */
-  latest(reader: Reader, subject: SubjectRef, withEnvelope: boolean): Promise<SnapshotRead> {
-    return this.read('latest', reader, withEnvelope, {
-      subject_type: subject.subjectType,
-      subject_id: subject.subjectId,
-    });
-  }
-
-  /** One version of a subject; `snapshot` is null when there is none. */
-  byVersion(reader: Reader, subject: SubjectRef, version: number, withEnvelope: boolean): Promise<SnapshotRead> {
-    return this.read('version', reader, withEnvelope, {
-      subject_type: subject.subjectType,
-      subject_id: subject.subjectId,
-      snapshot_version: version,
-    });
-  }
-
-  /** The snapshot with this id; `snapshot` is null when there is none. */
-  byId(reader: Reader, snapshotId: string, withEnvelope: boolean): Promise<SnapshotRead> {
-    return this.read('id', reader, withEnvelope, { snapshot_id: snapshotId });
-  }
-
-  private read(
-    target: TargetName,
-    reader: Reader,
-    withEnvelope: boolean,
-    columns: Partial<ReadInput>,
-  ): Promise<SnapshotRead> {
-    return this.readers[`${target}_${reader.tenantId === null ? 'global' : 'tenant'}`].submit({
+  /** The snapshot, as far as it is wanted, and whether the reader may see it. */
+  read(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<ConditionalRead> {
+    return this.readers[`${target.kind}_${reader.tenantId === null ? 'global' : 'tenant'}`].submit({
       principal_id: reader.principalId,
       tenant_id: reader.tenantId,
-      with_envelope: withEnvelope,
-      ...columns,
+      with_envelope: wanted.envelope,
+      known_hash: wanted.unlessHash,
+      ...columnsOf(target),
     });
   }
 
-  private reader(target: TargetName, form: Form): Coalescer<ReadInput, SnapshotRead> {
+  private reader(target: TargetName, form: Form): Coalescer<ReadInput, ConditionalRead> {
     const query = readStatement(target, form);
     const columns: InputColumns = TARGETS[target].columns;
-    return new Coalescer<ReadInput, SnapshotRead>(
+    return new Coalescer<ReadInput, ConditionalRead>(
       async (inputs) => {
         const rows = await this.sql.run(query, inputArrays(columns, inputs));
-        return rows.map((row) => ({ value: { facts: toAccessFacts(row), snapshot: toSnapshotRecord(row) } }));
+        return rows.map((row) => ({ value: toRead(row) }));
       },
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
     );
   }
+}
+
+function columnsOf(target: SnapshotTarget): Partial<ReadInput> {
+  switch (target.kind) {
+    case 'latest':
+      return { subject_type: target.subject.subjectType, subject_id: target.subject.subjectId };
+    case 'version':
+      return {
+        subject_type: target.subject.subjectType,
+        subject_id: target.subject.subjectId,
+        snapshot_version: target.version,
+      };
+    case 'id':
+      return { snapshot_id: target.snapshotId };
+  }
+}
+
+function toRead(row: ReadRow): ConditionalRead {
+  return { facts: toAccessFacts(row), snapshot: toSnapshotRecord(row), isKnown: row.is_known === true };
 }

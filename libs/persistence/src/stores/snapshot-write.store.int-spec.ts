@@ -43,10 +43,10 @@ describe('create', () => {
     const first = snapshot();
     await expect(store.create(first)).resolves.toMatchObject({ kind: 'written', eventId: null });
     expect(world.sent).toEqual(['snapshot_create']);
-    const read = await new SnapshotReadStore(world.database.sql).latest(
+    const read = await new SnapshotReadStore(world.database.sql).read(
       { tenantId: 'acme', principalId: 'tenant_reader' },
-      first,
-      true,
+      { kind: 'latest', subject: first },
+      { envelope: true },
     );
     expect(read.facts).toEqual({
       membership: { role: 'tenant_reader', status: 'active', allowCounterpartyAccess: false },

@@ -42,10 +42,11 @@ export class EntityStateService {
 
   /** The hash of the snapshot that a later version follows. */
   private async requireParent(writer: Writer, envelope: Envelope): Promise<string | null> {
-    const { facts, snapshot } = await this.reads.latest(
+    const subject = { subjectType: envelope.subject.subject_type, subjectId: envelope.subject.subject_id };
+    const { facts, snapshot } = await this.reads.read(
       { tenantId: writer.tenantId, principalId: writer.principalId },
-      { subjectType: envelope.subject.subject_type, subjectId: envelope.subject.subject_id },
-      false,
+      { kind: 'latest', subject },
+      { envelope: false },
     );
     requireAccess(facts, RULES.submitLaterState);
     if (snapshot?.snapshotVersion !== envelope.snapshot_version - 1) throw notNext(snapshot?.snapshotVersion ?? 0);

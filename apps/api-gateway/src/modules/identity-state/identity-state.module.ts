@@ -9,7 +9,7 @@ import { LegacyEntityStateService } from './legacy-entity-state.service';
 import { LegacyEntityStatesController } from './legacy-entity-states.controller';
 import { SnapshotListService } from './snapshot-list.service';
 import { SnapshotListsController } from './snapshot-lists.controller';
-import { RecentEnvelopes } from './recent-envelopes';
+import { RecentAnswers } from './recent-answers';
 import { SnapshotReadService } from './snapshot-read.service';
 import { SnapshotVerifier } from './snapshot-verifier';
 import { SnapshotsController } from './snapshots.controller';
@@ -31,7 +31,7 @@ import { UpdatesController } from './updates.controller';
     EntityStateService,
     UpdateService,
     UpdateApplyService,
-    RecentEnvelopes,
+    RecentAnswers,
     SnapshotReadService,
     SnapshotListService,
     SnapshotVerifier,

@@ -42,7 +42,7 @@ export class LegacyEntityStateService implements OnModuleInit {
     const own = { tenantId: null, principalId: principal.principalId };
     // A guest is an editor of earlier legacy tenants too, hence never asked for its own.
     for (const reader of [...(this.isPublic ? [legacy] : []), ...(principal === LEGACY ? [] : [own])]) {
-      const { facts, snapshot } = await this.snapshots.byId(reader, snapshotId, true);
+      const { facts, snapshot } = await this.snapshots.read(reader, { kind: 'id', snapshotId }, { envelope: true });
       if (snapshot !== null && decideAccess(facts, RULES.readById).allowed) return snapshot;
     }
     throw notFound();

@@ -1,15 +1,14 @@
 import type { AccessRule } from '@iss/domain';
 import {
   type Reader,
-  type SnapshotRead,
   type SnapshotRecord,
   SnapshotReadStore,
-  type SubjectRef,
+  type SnapshotTarget,
+  type Wanted,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../access/read-access';
 import { RULES } from '../../access/rules';
-import { placeInChain, type Place, RecentEnvelopes } from './recent-envelopes';
 import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from './snapshot-verifier';
 
 /** What of a snapshot is asked for. */
@@ -17,68 +16,39 @@ export interface ReadOptions extends VerifyOptions {
   withEnvelope: boolean;
 }
 
-/** Reads of single snapshots, tenant-scoped and global alike. */
+const RIGHTS: Record<SnapshotTarget['kind'], AccessRule> = {
+  latest: RULES.readLatest,
+  version: RULES.readVersion,
+  id: RULES.readById,
+};
+
+/** Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`. */
 @Injectable()
 export class SnapshotReadService {
   constructor(
     private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
     private readonly verifier: SnapshotVerifier,
-    private readonly recent: RecentEnvelopes,
   ) {}
 
-  async latest(reader: Reader, subject: SubjectRef, options: ReadOptions): Promise<VerifiedSnapshot> {
-    const read = await this.snapshots.latest(reader, subject, needsEnvelope(options));
-    return this.verified(this.requireRead(reader, read, RULES.readLatest), options);
-  }
-
-  async byVersion(
-    reader: Reader,
-    subject: SubjectRef,
-    version: number,
-    options: ReadOptions,
-  ): Promise<VerifiedSnapshot> {
-    return this.unchanging(placeInChain(subject, version), options, async (withEnvelope) => {
-      const read = await this.snapshots.byVersion(reader, subject, version, withEnvelope);
-      return this.requireRead(reader, read, RULES.readVersion);
-    });
-  }
-
-  async byId(reader: Reader, snapshotId: string, options: ReadOptions): Promise<VerifiedSnapshot> {
-    return this.unchanging(snapshotId, options, async (withEnvelope) => {
-      const read = await this.snapshots.byId(reader, snapshotId, withEnvelope);
-      // An id cannot be guessed, so an unknown one is 404 to any member.
-      const rule = read.snapshot === null ? { role: RULES.readById.role } : RULES.readById;
-      return this.requireRead(reader, read, rule);
-    });
-  }
-
-  /** A read of what always gives the same snapshot. What is to be verified is what is stored, not what is kept here. */
-  private async unchanging(
-    place: Place,
-    options: ReadOptions,
-    read: (withEnvelope: boolean) => Promise<SnapshotRecord>,
-  ): Promise<VerifiedSnapshot> {
-    if (options.withEnvelope && options.verify === 'none' && this.recent.has(place)) {
-      const snapshot = this.recent.complete(place, await read(false));
-      if (snapshot !== null) return { snapshot, verification: undefined };
-    }
-    const snapshot = await read(needsEnvelope(options));
-    this.recent.keep(place, snapshot);
-    return this.verified(snapshot, options);
-  }
-
-  private requireRead(reader: Reader, read: SnapshotRead, rule: AccessRule): SnapshotRecord {
-    this.access.require(reader, read.facts, rule);
-    if (read.snapshot === null) throw notFound();
-    return read.snapshot;
-  }
-
-  private async verified(snapshot: SnapshotRecord, options: ReadOptions): Promise<VerifiedSnapshot> {
+  async read(reader: Reader, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
+    const snapshot = await this.find(reader, target, { envelope: options.withEnvelope || options.verify !== 'none' });
+    if (snapshot === null) throw notFound();
     return { snapshot, verification: await this.verifier.verify(snapshot, options) };
   }
-}
 
-function needsEnvelope(options: ReadOptions): boolean {
-  return options.withEnvelope || options.verify !== 'none';
+  /** The snapshot with its envelope, not verified; null when it is the one with this hash. */
+  readUnless(reader: Reader, target: SnapshotTarget, hash: Buffer | undefined): Promise<SnapshotRecord | null> {
+    return this.find(reader, target, { envelope: true, unlessHash: hash });
+  }
+
+  private async find(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<SnapshotRecord | null> {
+    const { facts, snapshot, isKnown } = await this.snapshots.read(reader, target, wanted);
+    const exists = isKnown || snapshot !== null;
+    // An id cannot be guessed, so an unknown one is 404 to any member.
+    const right = target.kind === 'id' && !exists ? { role: RULES.readById.role } : RIGHTS[target.kind];
+    this.access.require(reader, facts, right);
+    if (!exists) throw notFound();
+    return snapshot;
+  }
 }

@@ -7,15 +7,20 @@ import {
   parseStoredJson,
   type Verification,
 } from '@iss/domain';
-import type { SnapshotRecord } from '@iss/persistence';
+import type { SnapshotRecord, SnapshotTarget } from '@iss/persistence';
 import { snapshotHeaderView } from '../../http/snapshot-header.view';
 import { JsonText } from '../../http/json-text';
 
 export const VIEWS = ['full', 'header'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** A snapshot never changes; which one is the latest does. */
 type Reuse = 'immutable' | 'revalidate';
+/** A snapshot never changes; which one is the latest does. */
+export const REUSE: Record<SnapshotTarget['kind'], Reuse> = {
+  latest: 'revalidate',
+  version: 'immutable',
+  id: 'immutable',
+};
 const CACHE_CONTROL: Record<Reuse, string> = { immutable: 'private, immutable', revalidate: 'private, no-cache' };
 
 /** A snapshot as JSON text: the header, then the stored envelope as it stands (specification, "Snapshot header"). */

@@ -1,3 +1,4 @@
+import type { SnapshotTarget } from '@iss/persistence';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
@@ -9,10 +10,11 @@ import { ApiRoute } from '../../http/openapi';
 import { SubjectParam, TenantIdParam, UuidParam, VersionParam } from '../../http/path-params';
 import { QueryOf } from '../../http/query';
 import { type GatewaySettings, SETTINGS } from '../../settings';
+import { RecentAnswers } from './recent-answers';
 import { SnapshotQuery, verifyOptions, VerifyQuery } from './snapshot.dto';
 import { ApiSnapshotRead } from './snapshot.openapi';
-import { type ReadOptions, SnapshotReadService } from './snapshot-read.service';
-import { proofAnswer, snapshotAnswer, summaryAnswer } from './snapshot.views';
+import { SnapshotReadService } from './snapshot-read.service';
+import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer } from './snapshot.views';
 
 interface Subject {
   subjectType: string;
@@ -26,6 +28,7 @@ interface Subject {
 export class SnapshotsController {
   constructor(
     private readonly snapshots: SnapshotReadService,
+    private readonly recent: RecentAnswers,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -62,7 +65,7 @@ export class SnapshotsController {
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
     @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.latest(tenantId, subject, query, principal);
+    return this.snapshot(tenantId, { kind: 'latest', subject }, query, principal);
   }
 
   @Public('global_reads_are_public')
@@ -74,7 +77,7 @@ export class SnapshotsController {
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
     @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.latest(null, subject, query, principal);
+    return this.snapshot(null, { kind: 'latest', subject }, query, principal);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
@@ -87,7 +90,7 @@ export class SnapshotsController {
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
     @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.version(tenantId, subject, version, query, principal);
+    return this.snapshot(tenantId, { kind: 'version', subject, version }, query, principal);
   }
 
   @Public('global_reads_are_public')
@@ -100,7 +103,7 @@ export class SnapshotsController {
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
     @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.version(null, subject, version, query, principal);
+    return this.snapshot(null, { kind: 'version', subject, version }, query, principal);
   }
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id')
@@ -112,7 +115,7 @@ export class SnapshotsController {
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
     @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.id(tenantId, snapshotId, query, principal);
+    return this.snapshot(tenantId, { kind: 'id', snapshotId }, query, principal);
   }
 
   @Public('global_reads_are_public')
@@ -124,7 +127,7 @@ export class SnapshotsController {
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
     @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.id(null, snapshotId, query, principal);
+    return this.snapshot(null, { kind: 'id', snapshotId }, query, principal);
   }
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/proof')
@@ -155,53 +158,31 @@ export class SnapshotsController {
     query: VerifyQuery,
     { principalId }: Principal,
   ): Promise<JsonText> {
+    const target = { kind: 'latest', subject } as const;
     const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: true };
-    const { snapshot, verification } = await this.snapshots.latest({ tenantId, principalId }, subject, options);
+    const { snapshot, verification } = await this.snapshots.read({ tenantId, principalId }, target, options);
     return summaryAnswer(snapshot, verification);
   }
 
-  private async latest(
+  private async snapshot(
     tenantId: string | null,
-    subject: Subject,
+    target: SnapshotTarget,
     query: SnapshotQuery,
     { principalId }: Principal,
   ): Promise<JsonText> {
     const reader = { tenantId, principalId };
-    const { snapshot, verification } = await this.snapshots.latest(reader, subject, this.options(query));
-    return snapshotAnswer(snapshot, query.view ?? 'full', 'revalidate', verification);
-  }
-
-  private async version(
-    tenantId: string | null,
-    subject: Subject,
-    version: number,
-    query: SnapshotQuery,
-    { principalId }: Principal,
-  ): Promise<JsonText> {
-    const reader = { tenantId, principalId };
-    const { snapshot, verification } = await this.snapshots.byVersion(reader, subject, version, this.options(query));
-    return snapshotAnswer(snapshot, query.view ?? 'full', 'immutable', verification);
-  }
-
-  private async id(
-    tenantId: string | null,
-    snapshotId: string,
-    query: SnapshotQuery,
-    { principalId }: Principal,
-  ): Promise<JsonText> {
-    const reader = { tenantId, principalId };
-    const { snapshot, verification } = await this.snapshots.byId(reader, snapshotId, this.options(query));
-    return snapshotAnswer(snapshot, query.view ?? 'full', 'immutable', verification);
+    const view = query.view ?? 'full';
+    const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: view === 'full' };
+    if (options.verify === 'none' && options.withEnvelope)
+      return this.recent.answer(target, (knownHash) => this.snapshots.readUnless(reader, target, knownHash));
+    const { snapshot, verification } = await this.snapshots.read(reader, target, options);
+    return snapshotAnswer(snapshot, view, REUSE[target.kind], verification);
   }
 
   private async proof(tenantId: string | null, snapshotId: string, { principalId }: Principal): Promise<JsonText> {
+    const target = { kind: 'id', snapshotId } as const;
     const options = { verify: 'none', depth: 1, withEnvelope: false } as const;
-    const { snapshot } = await this.snapshots.byId({ tenantId, principalId }, snapshotId, options);
+    const { snapshot } = await this.snapshots.read({ tenantId, principalId }, target, options);
     return proofAnswer(snapshot);
-  }
-
-  private options(query: SnapshotQuery): ReadOptions {
-    const withEnvelope = (query.view ?? 'full') === 'full';
-    return { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope };
   }
 }

@@ -50,7 +50,12 @@ export class UpdateService {
   async propose(caller: Caller, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
     const { limits } = this.settings;
     const operations = requireOperations(proposal.patch, limits);
-    const { facts, snapshot: head } = await this.snapshots.latest(caller, proposal.subject, true);
+    const { subject } = proposal;
+    const { facts, snapshot: head } = await this.snapshots.read(
+      caller,
+      { kind: 'latest', subject },
+      { envelope: true },
+    );
     requireAccess(facts, RULES.proposeUpdate);
     if (head === null) throw new DomainError('not_found', 'No such subject.');
 
@@ -120,7 +125,8 @@ export class UpdateService {
   /** Throws `validation_error` unless id and version of the base name one snapshot. */
   private async requireAgreeingBase(caller: Caller, proposal: Proposal): Promise<void> {
     if (proposal.baseSnapshotId === null) return;
-    const named = await this.snapshots.byVersion(caller, proposal.subject, proposal.baseSnapshotVersion, false);
+    const base = { kind: 'version', subject: proposal.subject, version: proposal.baseSnapshotVersion } as const;
+    const named = await this.snapshots.read(caller, base, { envelope: false });
     requireSameBase(proposal.baseSnapshotId, named.snapshot?.snapshotId ?? null);
   }
 }
