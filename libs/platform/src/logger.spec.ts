@@ -69,7 +69,7 @@ describe('standard output', () => {
 describe('lineWriter', () => {
   it('writes what the logger would', () => {
     const { lines, logger } = capture();
-    const members = { path: '/a"\\\n\u2028', status: 200, duration_ms: 0.125 };
+    const members = { path: '/a"\\\n\u2028', status: 200, duration_ms: 0.125, reason: null };
     logger.info(members, 'request');
     lineWriter(logger, 'info', 'request')(members);
     const [expected, line] = lines();

@@ -39,7 +39,7 @@ export function createLogger(
 }
 
 /** Members of a log line; they must hold nothing that has to be redacted. */
-export type LineMembers = Readonly<Record<string, string | number>>;
+export type LineMembers = Readonly<Record<string, string | number | null>>;
 
 /**
  * Writes lines of one level and message as the logger would, for what is logged with every request: looking for secrets

@@ -6,7 +6,7 @@ import {
   type PendingDelivery,
   type Recorded,
 } from '@iss/persistence';
-import type { Logger, SecretBox } from '@iss/platform';
+import { type LineMembers, lineWriter, type Logger, type SecretBox } from '@iss/platform';
 import { type EventQueue, rarely } from '@iss/queue';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WorkWatch } from '../health/liveness';
@@ -42,8 +42,10 @@ export class DeliveryService {
   private recordings = 0;
   private onRecorded: (() => void) | undefined;
   private readonly warn: (message: string, error?: unknown) => void;
+  private readonly logDelivered: (members: LineMembers) => void;
 
   constructor(private readonly parts: DeliveryServiceParts) {
+    this.logDelivered = lineWriter(parts.logger, 'info', 'Delivered');
     this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
   }
 
@@ -163,7 +165,7 @@ export class DeliveryService {
     watch.moved();
     metrics.delivered(result.status);
     const { disabledReason } = recorded;
-    if (result.status === 'succeeded') logger.info(facts, 'Delivered');
+    if (result.status === 'succeeded') this.logDelivered(facts);
     else if (disabledReason === null) logger.warn(facts, 'Not delivered');
     else logger.warn({ ...facts, disabled_reason: disabledReason }, 'Not delivered. Subscription disabled');
     if (disabledReason === null && result.retryInMs !== null) {
