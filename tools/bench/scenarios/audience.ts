@@ -3,7 +3,7 @@ import { waitFor } from '../../testing/wait-for.ts';
 import { alternate, alternateOver, ends, type Figure, figure } from '../measure.ts';
 import type { Line, Outcome } from '../run.ts';
 import { type Sink, startSink } from '../sink.ts';
-import { createToReceiver } from './deliveries.ts';
+import { bullmqRate, createToReceiver } from './deliveries.ts';
 import { type Bench, costOf, GRANTEE, latestPath, rateOf, type Sample, sample } from './scenario.ts';
 import { seedSubjects, seedTenant, settle } from './seed.ts';
 import { forgetEvents, seedSubscriptions, unsubscribeAll } from './subscriptions.ts';
@@ -32,9 +32,9 @@ export async function audience(bench: Bench): Promise<Outcome> {
     const worker = await bench.stage.startWorker();
     try {
       const firsts = await firstDeliveriesBy(bench, sink, sizes);
-      const bystander = await bystanderLine(bench, sink);
+      const bystander = await bystanderLines(bench, sink);
       return {
-        lines: [...creates(writers), ...firstDeliveries(firsts), bystander],
+        lines: [...creates(writers), ...firstDeliveries(firsts), ...bystander],
         costs: ends(writers).map(({ size, samples }, index) =>
           costOf(
             `create-${index === 0 ? 'one' : 'many'}-subscribed`,
@@ -109,8 +109,8 @@ async function toWholeAudience(bench: Bench, sink: Sink, size: number): Promise<
   return first;
 }
 
-/** Another tenant's reads, with and without an event to the many meanwhile. */
-async function bystanderLine(bench: Bench, sink: Sink): Promise<Line> {
+/** Another tenant's reads, with and without an event to the many meanwhile, and beside a loop that is none of ours. */
+async function bystanderLines(bench: Bench, sink: Sink): Promise<Line[]> {
   const flow = {
     kind: 'get',
     expect: 200,
@@ -118,21 +118,35 @@ async function bystanderLine(bench: Bench, sink: Sink): Promise<Line> {
     headers: bench.grantee,
   } as const;
   const options = { connections: 16, measureMs: BYSTANDER_MS, ratePerSecond: BYSTANDER_RATE };
-  const tail = async (): Promise<number> => (await sample(bench, bench.gateway, flow, options)).p99;
-  const event = (): Promise<number> =>
-    wait(bench.effort.warmUpMs).then(() => toWholeAudience(bench, sink, MANY));
+  const quiet = async (): Promise<number> => (await sample(bench, bench.gateway, flow, options)).p99;
+  const beside = async (work: () => Promise<unknown>): Promise<number> => {
+    const [tail] = await Promise.all([quiet(), wait(bench.effort.warmUpMs).then(work)]);
+    return tail;
+  };
   const tails = await alternate(
     { rounds: bench.effort.rounds, uncounted: 0 },
-    { quiet: tail, busy: async () => (await Promise.all([tail(), event()]))[0] },
+    {
+      quiet,
+      event: () => beside(() => toWholeAudience(bench, sink, MANY)),
+      loop: () => beside(() => bullmqRate(bench, sink, MANY)),
+    },
   );
-  return {
-    id: 'fan-out-bystander',
-    what: "Another tenant's p99 meanwhile",
-    figure: figure(tails.busy),
-    unit: 'ms',
-    against: { what: 'without, ms', figure: figure(tails.quiet) },
-    target: { most: 1.25 },
-  };
+  const line = { figure: figure(tails.event), unit: 'ms' };
+  return [
+    {
+      ...line,
+      id: 'fan-out-bystander',
+      what: "Another tenant's p99 meanwhile",
+      against: { what: 'without, ms', figure: figure(tails.quiet) },
+      target: { most: 1.25 },
+    },
+    {
+      ...line,
+      id: 'fan-out-bystander-loop',
+      what: "The same, against as many POSTs of BullMQ's own loop",
+      against: { what: 'meanwhile, ms', figure: figure(tails.loop) },
+    },
+  ];
 }
 
 function creates(measured: readonly BySize[]): Line[] {

@@ -48,8 +48,7 @@ export async function deliveryRate(bench: Bench, sink: Sink): Promise<number> {
 }
 
 /** What BullMQ itself does: a job, a signed POST, nothing recorded. */
-async function bullmqRate(bench: Bench, sink: Sink): Promise<number> {
-  const count = deliveriesOf(bench);
+export async function bullmqRate(bench: Bench, sink: Sink, count = deliveriesOf(bench)): Promise<number> {
   await sink.reset();
   const url = new URL(bench.stage.queueUrl);
   const connection = { host: url.hostname, port: Number(url.port), maxRetriesPerRequest: null };
