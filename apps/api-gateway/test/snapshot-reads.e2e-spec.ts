@@ -171,7 +171,8 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
   it('is the same read again, while what is verified is what is stored', async () => {
     const subject = await world.written(1);
     const first = await world.read(`${pathOf(form, subject)}/snapshots/1`);
-    const paths = [`${pathOf(form, subject)}/snapshots/1`, `${form}/snapshots/${first.body.snapshot_id}`];
+    const latest = `${pathOf(form, subject)}/snapshots/latest`;
+    const paths = [latest, `${pathOf(form, subject)}/snapshots/1`, `${form}/snapshots/${first.body.snapshot_id}`];
     const texts = async (): Promise<string[]> => {
       const answers = [];
       for (const path of [...paths, ...paths]) answers.push((await world.read(path)).text);
@@ -179,7 +180,7 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
     };
     world.gateway.sent.length = 0;
     expect(await texts()).toEqual([first.text]);
-    expect(world.gateway.sent).toHaveLength(4);
+    expect(world.gateway.sent).toHaveLength(6);
     await world.tamper(subject, 1, `envelope = replace(envelope, 'Zürich', 'Basel')`);
     for (const path of paths) {
       const { body } = await world.read(`${path}?verify=hash`);
@@ -190,6 +191,8 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
     const [changed, ...others] = await texts();
     expect(others).toEqual([]);
     expect(changed).toContain('Basel');
+    await world.write(subject, 2);
+    expect((await world.read(latest)).body.snapshot_version).toBe(2);
   });
 
   it('walks a deep chain of large envelopes a few at a time', async () => {
