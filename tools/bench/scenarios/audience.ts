@@ -131,7 +131,7 @@ async function bystanderLines(bench: Bench, sink: Sink): Promise<Line[]> {
       loop: () => beside(() => bullmqRate(bench, sink, MANY)),
     },
   );
-  const line = { figure: figure(tails.event), unit: 'ms' };
+  const line = { figure: figure(tails.event), unit: 'ms' } as const;
   return [
     {
       ...line,

@@ -11,6 +11,8 @@ import { notFound, ReadAccess } from '../../access/read-access';
 import { RULES } from '../../access/rules';
 import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from './snapshot-verifier';
 
+export type { SnapshotTarget };
+
 /** What of a snapshot is asked for. */
 export interface ReadOptions extends VerifyOptions {
   withEnvelope: boolean;

@@ -1,4 +1,3 @@
-import type { SnapshotTarget } from '@iss/persistence';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
@@ -13,7 +12,7 @@ import { type GatewaySettings, SETTINGS } from '../../settings';
 import { RecentAnswers } from './recent-answers';
 import { SnapshotQuery, verifyOptions, VerifyQuery } from './snapshot.dto';
 import { ApiSnapshotRead } from './snapshot.openapi';
-import { SnapshotReadService } from './snapshot-read.service';
+import { SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
 import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer } from './snapshot.views';
 
 interface Subject {
