@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../build.ts';
 import { reportError, UserError } from '../processes.ts';
 import { currentCommit, describeMachine, document, load, store } from './report.ts';
-import { comparison, costTable, type Outcome, type Run, table } from './run.ts';
+import { comparison, costTable, type Outcome, profileTable, type Run, table } from './run.ts';
 import type { Bench, Effort } from './scenarios/scenario.ts';
 import { openStage } from './stage.ts';
 
@@ -16,6 +16,7 @@ const PARTS = {
   documents: async (bench: Bench) => (await import('./scenarios/documents.ts')).documents(bench),
   reads: async (bench: Bench) => (await import('./scenarios/reads.ts')).reads(bench),
   writes: async (bench: Bench) => (await import('./scenarios/writes.ts')).writes(bench),
+  profile: async (bench: Bench) => (await import('./scenarios/profile.ts')).profiles(bench),
   deliveries: async (bench: Bench) => (await import('./scenarios/deliveries.ts')).deliveries(bench),
   audience: async (bench: Bench) => (await import('./scenarios/audience.ts')).audience(bench),
   growth: async (bench: Bench) => (await import('./scenarios/growth.ts')).growth(bench),
@@ -60,13 +61,15 @@ async function measure(options: {
       lines: [],
       costs: [],
       curves: [],
+      profiles: [],
     };
     for (const name of names.filter(isPart)) {
       log(`measuring ${name}`);
-      const { lines, costs = [], curves = [] } = await PARTS[name](bench);
+      const { lines, costs = [], curves = [], profiles = [] } = await PARTS[name](bench);
       run.lines.push(...lines);
       run.costs.push(...costs);
       run.curves.push(...curves);
+      run.profiles.push(...profiles);
     }
     log('done');
     return run;
@@ -97,7 +100,8 @@ try {
     const file = store(run, name);
     if (values.document) document(run, name);
     const costs = run.costs.length === 0 ? [] : [costTable(run.costs)];
-    console.log([table(run.lines), ...costs, `Stored in ${file}`].join('\n\n'));
+    const profiles = run.profiles.length === 0 ? [] : [profileTable(run.profiles)];
+    console.log([table(run.lines), ...costs, ...profiles, `Stored in ${file}`].join('\n\n'));
   }
 } catch (error) {
   process.exitCode = reportError(error);

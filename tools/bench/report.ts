@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { costPlot, curvePlot, targetPlot } from './plots.ts';
-import { costTable, type Run, sizingTable, table } from './run.ts';
+import { costTable, profileTable, type Run, sizingTable, table } from './run.ts';
 
 const RESULTS = join(repositoryRoot, 'bench', 'results');
 
@@ -53,8 +53,8 @@ export function store(run: Run, name: string): string {
 export function load(nameOrFile: string): Run {
   const file = nameOrFile.endsWith('.json') ? nameOrFile : join(RESULTS, `${nameOrFile}.json`);
   if (!existsSync(file)) throw new UserError(`There is no run ${nameOrFile}: ${file} does not exist.`);
-  // Runs of before costs were measured have none.
-  return { costs: [], ...JSON.parse(readFileSync(file, 'utf8')) };
+  // Earlier runs have fewer kinds of results.
+  return { costs: [], profiles: [], ...JSON.parse(readFileSync(file, 'utf8')) };
 }
 
 const [BEGIN, END] = ['<!-- bench: begin -->', '<!-- bench: end -->'];
@@ -77,6 +77,7 @@ export function document(run: Run, name: string): void {
     table(run.lines),
     '',
     ...(run.costs.length === 0 ? [] : ['Where the processor time goes:', '', costTable(run.costs), '']),
+    ...(run.profiles.length === 0 ? [] : ["And the gateway's, by a CPU profile:", '', profileTable(run.profiles), '']),
     ...plotsOf(run, name).map(({ file }) => `![${file}](../bench/results/${file})`),
   ]);
   if (run.costs.length > 0) fill('scaling.md', [sizingTable(run.costs)]);

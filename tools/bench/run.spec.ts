@@ -1,6 +1,18 @@
 import { alternate, alternateOver, ends, type Figure, figure } from './measure.ts';
 import { costPlot, curvePlot, targetPlot } from './plots.ts';
-import { comparison, type Cost, costTable, isReached, type Line, ratioOf, round, type Run, sizingTable, table } from './run.ts';
+import {
+  comparison,
+  type Cost,
+  costTable,
+  isReached,
+  type Line,
+  profileTable,
+  ratioOf,
+  round,
+  type Run,
+  sizingTable,
+  table,
+} from './run.ts';
 
 /** A figure whose spread is this share of its median. */
 const spreading = (median: number, spread: number): Figure => figure([median * (1 - spread), median, median * (1 + spread)]);
@@ -15,6 +27,7 @@ const run = (lines: Line[], more: Partial<Run> = {}): Run => ({
   lines,
   costs: [],
   curves: [],
+  profiles: [],
   ...more,
 });
 
@@ -190,4 +203,17 @@ describe('plots', () => {
       expect(Math.max(...xs)).toBeLessThan(width);
     }
   });
+});
+
+it('a profile names each area once, what takes most first, and sums up', () => {
+  const rows = profileTable([
+    { what: 'Read', us: { Log: 10, HTTP: 30 } },
+    { what: 'Create', us: { HTTP: 30, Parse: 90 } },
+  ]).split('\n');
+  expect(rows.slice(2)).toEqual([
+    '| Parse | 0 (0 %) | 90.0 (75 %) |',
+    '| HTTP | 30.0 (75 %) | 30.0 (25 %) |',
+    '| Log | 10.0 (25 %) | 0 (0 %) |',
+    '| All | 40.0 | 120 |',
+  ]);
 });

@@ -31,11 +31,18 @@ export interface Curve {
   series: readonly { name: string; points: readonly { x: number; y: number }[] }[];
 }
 
+/** Where the gateway's main thread spends the time of a request: microseconds by area. */
+export interface Profile {
+  what: string;
+  us: Readonly<Record<string, number>>;
+}
+
 /** What one part of the bench found. */
 export interface Outcome {
   lines: Line[];
   costs?: Cost[];
   curves?: Curve[];
+  profiles?: Profile[];
 }
 
 export interface Run extends Required<Outcome> {
@@ -98,6 +105,21 @@ export function costTable(costs: readonly Cost[]): string {
     `${round(1e6 / gateway.median)} /s`,
   ]);
   return markdown(['Flow, µs of processor time a request', 'Gateway', 'PostgreSQL', 'Load generator', 'Total', 'A gateway core'], rows);
+}
+
+/** The profiles as a Markdown table, an area a row, what takes most first. */
+export function profileTable(profiles: readonly Profile[]): string {
+  const areas = [...new Set(profiles.flatMap(({ us }) => Object.keys(us)))];
+  const total = ({ us }: Profile): number => Object.values(us).reduce((sum, one) => sum + one, 0);
+  const most = (area: string): number => Math.max(...profiles.map((profile) => profile.us[area] ?? 0));
+  const rows = areas
+    .sort((a, b) => most(b) - most(a))
+    .map((area) => [
+      area,
+      ...profiles.map((profile) => `${round(profile.us[area] ?? 0)} (${percent((profile.us[area] ?? 0) / total(profile))})`),
+    ]);
+  const totals = ['All', ...profiles.map((profile) => round(total(profile)))];
+  return markdown(["The gateway's main thread, µs a request", ...profiles.map(({ what }) => what)], [...rows, totals]);
 }
 
 /** Beyond this share of a core the latencies' tail grows long. */

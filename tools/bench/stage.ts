@@ -22,6 +22,10 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+interface Profiling {
+  cpuProfiles?: string;
+}
+
 /** Real PostgreSQL (fsync on), real Redis, and the means to start the product's processes on them as they are shipped. */
 export interface Stage {
   databaseUrl: string;
@@ -34,7 +38,8 @@ export interface Stage {
   postgresCpuMs(): number;
   /** `Authorization` for a user. */
   authorization(user: string): Promise<Record<string, string>>;
-  startGateway(env?: Record<string, string>): Promise<Server>;
+  /** With `cpuProfiles`, it writes a CPU profile into this folder when it stops. */
+  startGateway(env?: Record<string, string>, options?: Profiling): Promise<Server>;
   startWorker(env?: Record<string, string>): Promise<Server>;
   startNoOp(): Promise<Server>;
   postgresVersion(): Promise<string>;
@@ -47,7 +52,7 @@ const STOP_MS = 15_000;
 /** Longer than any run. */
 const TOKEN_SECONDS = 12 * 3600;
 
-export async function openStage(options: { cpuProfiles?: string } = {}): Promise<Stage> {
+export async function openStage(options: Profiling = {}): Promise<Stage> {
   const folder = makeTemporaryFolder();
   const postgres = await startPostgres({
     folder: clusterFolder(folder),
@@ -79,10 +84,11 @@ export async function openStage(options: { cpuProfiles?: string } = {}): Promise
     file: string,
     portVariable: string,
     env: Record<string, string>,
+    { cpuProfiles }: Profiling = options,
   ): Promise<Server> => {
     const port = await freePort();
     const log = openSync(join(folder, `${name}.log`), 'a');
-    const profile = options.cpuProfiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.cpuProfiles}`];
+    const profile = cpuProfiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProfiles}`];
     const child = await startOwned(process.execPath, [...APP_FLAGS, ...profile, join(repositoryRoot, file)], {
       cwd: repositoryRoot,
       env: { ...common, [portVariable]: String(port), ...env },
@@ -116,7 +122,8 @@ export async function openStage(options: { cpuProfiles?: string } = {}): Promise
       const exp = Math.floor(Date.now() / 1000) + TOKEN_SECONDS;
       return { Authorization: `Bearer ${await issuer.mint(user, { exp })}` };
     },
-    startGateway: (env = {}) => start('gateway', 'apps/api-gateway/dist/main.js', 'PORT', env),
+    startGateway: (env = {}, profiling = options) =>
+      start('gateway', 'apps/api-gateway/dist/main.js', 'PORT', env, profiling),
     startWorker: (env = {}) => start('worker', 'apps/webhook-worker/dist/main.js', 'WORKER_PORT', env),
     async postgresVersion() {
       const { rows } = await sql.query<{ server_version: string }>('SHOW server_version');

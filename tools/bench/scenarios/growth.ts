@@ -29,7 +29,7 @@ export async function growth(bench: Bench): Promise<Outcome> {
   }
 }
 
-type Grown = Required<Outcome>;
+type Grown = Required<Omit<Outcome, 'profiles'>>;
 
 async function chainGrowth(bench: Bench, probe: Server): Promise<Grown> {
   const lengths = bench.effort.quick ? [1, 1000] : [1, 1000, 100_000];

@@ -5,7 +5,6 @@ import { type Bench, costOf, GRANTEE, latestPath, OWNER, rateOf, sample } from '
 import { grantTo, seedSubjects, settle } from './seed.ts';
 
 const SUBJECTS = 1000;
-const PREFIX = 'read-';
 /** Share of its own peak at which a load's tail is looked at. */
 const STEADY = 0.7;
 
@@ -14,7 +13,7 @@ export const NO_OP_GET = { kind: 'get', expect: 200, paths: ['/no-op'], headers:
 /** Reads, set against the framework's no-op GET. */
 export async function reads(bench: Bench): Promise<Outcome> {
   const { noOp, gateway, effort } = bench;
-  const flows = await flowsOf(bench);
+  const flows = await readFlows(bench, 'read-');
   const samples = await alternate(effort, {
     noOp: () => sample(bench, noOp, NO_OP_GET),
     latest: () => sample(bench, gateway, flows.latest),
@@ -86,13 +85,17 @@ async function tails(
   ];
 }
 
-async function flowsOf(bench: Bench): Promise<Record<'latest' | 'granted' | 'byId' | 'notModified', Load['flow']>> {
-  await seedSubjects(bench, { prefix: PREFIX, upTo: SUBJECTS });
-  await grantTo(bench, GRANTEE, { prefix: PREFIX, count: SUBJECTS });
+/** Single reads of all kinds, of subjects that are seeded for them under this prefix. */
+export async function readFlows(
+  bench: Bench,
+  prefix: string,
+): Promise<Record<'latest' | 'granted' | 'byId' | 'notModified', Load['flow']>> {
+  await seedSubjects(bench, { prefix, upTo: SUBJECTS });
+  await grantTo(bench, GRANTEE, { prefix, count: SUBJECTS });
   await settle(bench);
   const { rows } = await bench.stage.sql.query<{ subject_id: string; snapshot_id: string; tag: string }>(
     `SELECT s.subject_id, n.snapshot_id, encode(n.envelope_hash, 'hex') AS tag
-       FROM snapshots n JOIN subjects s USING (subject_key) WHERE s.subject_id LIKE '${PREFIX}%'`,
+       FROM snapshots n JOIN subjects s USING (subject_key) WHERE s.subject_id LIKE '${prefix}%'`,
   );
   const [first] = rows;
   if (first === undefined) throw new Error('nothing was seeded');

@@ -15,10 +15,7 @@ const KEPT_CHARACTERS = 4 * 1024 * 1024;
  */
 @Injectable()
 export class RecentAnswers {
-  private readonly kept = new RecentMap<string, { hash: Buffer; answer: JsonText }>(
-    KEPT_CHARACTERS,
-    ({ answer }) => answer.text.length,
-  );
+  private readonly kept = new RecentMap<string, Kept>(KEPT_CHARACTERS, ({ answer }) => answer.text.length);
 
   /** The snapshot as an answer. `read` gives null when the one it finds has the hash that it is given. */
   async answer(
@@ -26,19 +23,42 @@ export class RecentAnswers {
     read: (knownHash: Buffer | undefined) => Promise<SnapshotRecord | null>,
   ): Promise<JsonText> {
     const key = keyOf(target);
-    const known = this.kept.get(key);
-    const snapshot = await read(known?.hash);
+    const kept = this.kept.get(key);
+    const snapshot = await read(kept?.provenHash());
     if (snapshot !== null) return this.keep(key, snapshot, snapshotAnswer(snapshot, 'full', REUSE[target.kind]));
-    if (known === undefined) throw notFound();
-    return known.answer;
+    if (kept === undefined) throw notFound();
+    return kept.answer;
   }
 
-  /** Keeps what will always be answered so: nothing that was tampered with, or imported and may yet get its hashes. */
+  /** Keeps what will always be answered so, which what was imported without its hashes will not. */
   private keep(key: string, { envelope, envelopeHash }: SnapshotRecord, answer: JsonText): JsonText {
-    if (answer.caching !== undefined && envelope !== null && hashText(envelope) === envelopeHash) {
-      this.kept.set(key, { hash: Buffer.from(envelopeHash, 'hex'), answer });
+    if (answer.caching !== undefined && envelope !== null && envelopeHash !== null) {
+      this.kept.set(key, new Kept(answer, envelopeHash, envelope.length));
     }
     return answer;
+  }
+}
+
+class Kept {
+  private proven: Buffer | null | undefined;
+
+  constructor(
+    readonly answer: JsonText,
+    private readonly hash: string,
+    private readonly envelopeLength: number,
+  ) {}
+
+  /**
+   * The snapshot's hash; undefined where the envelope has another, having been tampered with. Found out when it is asked
+   * for: many answers are never asked for again.
+   */
+  provenHash(): Buffer | undefined {
+    if (this.proven === undefined) {
+      // The envelope stands last in the answer, before one brace.
+      const envelope = this.answer.text.slice(-1 - this.envelopeLength, -1);
+      this.proven = hashText(envelope) === this.hash ? Buffer.from(this.hash, 'hex') : null;
+    }
+    return this.proven ?? undefined;
   }
 }
 

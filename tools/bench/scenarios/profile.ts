@@ -1,0 +1,61 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Load } from '../load-generator.ts';
+import { areasOf, type CpuProfile, lengthOf } from '../profile-areas.ts';
+import type { Outcome, Profile } from '../run.ts';
+import type { Server } from '../stage.ts';
+import { type Bench, OWNER, sample } from './scenario.ts';
+import { readFlows } from './reads.ts';
+
+/** V8 compiles what it sees often: what is profiled has run for so long before. */
+const WARM_UP_MS = 4000;
+/** From the end of the load to that of the process, at most. */
+const SHUTDOWN_MS = 300;
+
+/** Where the gateway's main thread spends the time of a request. Each flow has a gateway of its own. */
+export async function profiles(bench: Bench): Promise<Outcome> {
+  const { latest, byId } = await readFlows(bench, 'profile-');
+  const create = { kind: 'create', tenantId: OWNER, headers: bench.owner } as const;
+  return {
+    lines: [],
+    profiles: [
+      await profileOf(bench, 'Read latest', latest),
+      await profileOf(bench, 'Read by id', byId),
+      await profileOf(bench, 'Create', create),
+    ],
+  };
+}
+
+async function profileOf(bench: Bench, what: string, flow: Load['flow']): Promise<Profile> {
+  const folder = mkdtempSync(join(tmpdir(), 'profile-'));
+  try {
+    const gateway = await bench.stage.startGateway({}, { cpuProfiles: folder });
+    const { measureMs, perSecond } = await loadOf(bench, gateway, flow);
+    const [file] = readdirSync(folder);
+    if (file === undefined) throw new Error('The gateway wrote no profile');
+    const profile: CpuProfile = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    const end = lengthOf(profile) - SHUTDOWN_MS * 1000;
+    const spent = areasOf(profile, end - measureMs * 1000, end);
+    const requests = (perSecond * measureMs) / 1000;
+    return { what, us: Object.fromEntries([...spent].map(([area, us]) => [area, us / requests])) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function loadOf(
+  bench: Bench,
+  gateway: Server,
+  flow: Load['flow'],
+): Promise<{ measureMs: number; perSecond: number }> {
+  // The part that is looked at lies within the measured one, although the end of the process is not known exactly.
+  const measureMs = bench.effort.quick ? 1000 : 5000;
+  try {
+    await sample(bench, gateway, flow, { measureMs: WARM_UP_MS });
+    const { perSecond } = await sample(bench, gateway, flow, { measureMs: measureMs + 2 * SHUTDOWN_MS });
+    return { measureMs, perSecond };
+  } finally {
+    await gateway.stop();
+  }
+}
