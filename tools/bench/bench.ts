@@ -99,9 +99,12 @@ try {
     const name = values.name ?? (values.quick ? 'quick' : 'latest');
     const file = store(run, name);
     if (values.document) document(run, name);
-    const costs = run.costs.length === 0 ? [] : [costTable(run.costs)];
-    const profiles = run.profiles.length === 0 ? [] : [profileTable(run.profiles)];
-    console.log([table(run.lines), ...costs, ...profiles, `Stored in ${file}`].join('\n\n'));
+    const tables = [
+      ...(run.lines.length === 0 ? [] : [table(run.lines)]),
+      ...(run.costs.length === 0 ? [] : [costTable(run.costs)]),
+      ...(run.profiles.length === 0 ? [] : [profileTable(run.profiles)]),
+    ];
+    console.log([...tables, `Stored in ${file}`].join('\n\n'));
   }
 } catch (error) {
   process.exitCode = reportError(error);

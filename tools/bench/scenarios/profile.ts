@@ -8,8 +8,6 @@ import type { Server } from '../stage.ts';
 import { type Bench, OWNER, sample } from './scenario.ts';
 import { readFlows } from './reads.ts';
 
-/** V8 compiles what it sees often: what is profiled has run for so long before. */
-const WARM_UP_MS = 4000;
 /** From the end of the load to that of the process, at most. */
 const SHUTDOWN_MS = 300;
 
@@ -50,9 +48,10 @@ async function loadOf(
   flow: Load['flow'],
 ): Promise<{ measureMs: number; perSecond: number }> {
   // The part that is looked at lies within the measured one, although the end of the process is not known exactly.
-  const measureMs = bench.effort.quick ? 1000 : 5000;
+  const measureMs = bench.effort.quick ? 700 : 5000;
   try {
-    await sample(bench, gateway, flow, { measureMs: WARM_UP_MS });
+    // V8 compiles what it sees often.
+    await sample(bench, gateway, flow, { measureMs: bench.effort.quick ? 1500 : 5000 });
     const { perSecond } = await sample(bench, gateway, flow, { measureMs: measureMs + 2 * SHUTDOWN_MS });
     return { measureMs, perSecond };
   } finally {
