@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { buildEventBody, eventIdOf, newWebhookSecret } from '@iss/domain';
+import { buildEventBody, newWebhookSecret } from '@iss/domain';
 import { type Database, openDatabase, statement } from '@iss/persistence';
 import { createLogger, createRegistry, SecretBox, workerEnv } from '@iss/platform';
 import { type EventQueue, migrateQueue, openQueue } from '@iss/queue';
@@ -130,7 +130,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
     async publish({ wake = true, data = 'Zürich 🏔', traceparent } = {}) {
       const eventId = randomUUID();
       const body = buildEventBody({
-        id: eventIdOf(eventId),
+        eventId,
         type: 'identity.snapshot.created',
         createdAt: new Date(),
         tenantId: TENANT,

@@ -9,6 +9,7 @@ import { sendWhole } from './json-adapter';
 import { readJson } from './json-body';
 import { JsonText } from './json-text';
 import type { RateLimitGuard } from './rate-limit.guard';
+import { inBatches } from './request-batches';
 import { identify, type RequestTrace, traceOf } from './request-id';
 import { setHeaders, standingHeaders } from './standing-headers';
 
@@ -68,9 +69,10 @@ export class HotLane {
   install(server: Server): void {
     const { express } = this.parts;
     server.removeAllListeners('request');
-    server.on('request', (request: Request, response: Response) => {
+    const serve = inBatches((request, response) => {
       if (!this.take(request, response)) express(request, response);
     });
+    server.on('request', serve);
   }
 
   private take(request: Request, response: Response): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { buildEventBody, eventIdOf, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
+import { buildEventBody, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
 import { envelope, startGateway, type TestGateway } from '../gateway';
 import { type Caller, CALLERS, GRANTEES, MEMBERS, tenantOf, userOf } from './callers';
@@ -138,8 +138,7 @@ export class World {
     const subscriptionId = await this.addSubscription();
     const [eventId, deliveryId] = [randomUUID(), randomUUID()];
     const data = { subscription_id: subscriptionId };
-    const id = eventIdOf(eventId);
-    const body = buildEventBody({ id, type: 'webhook.test', createdAt: new Date(), tenantId: OWNER, data });
+    const body = buildEventBody({ eventId, type: 'webhook.test', createdAt: new Date(), tenantId: OWNER, data });
     await this.sql.query(
       `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, fanned_out_at) VALUES ($1, $2, $3, $4, now())`,
       [eventId, OWNER, EVENT_TYPE, body],

@@ -1,4 +1,4 @@
-import { parseStoredJson, seal, uuidOfEvent, validateEnvelope } from '@iss/domain';
+import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
 import { LEGACY } from '../../src/auth/auth.guard';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/snapshot-header.view';
@@ -147,7 +147,7 @@ export class ExampleWorld {
     const { payload, attempts, ...delivery } = DELIVERY_WITH_PAYLOAD_EXAMPLE;
     const { delivery_id, created_at } = delivery;
     const event = {
-      event_id: uuidOfEvent(delivery.event_id),
+      event_id: delivery.event_id.replace('evt_', ''),
       tenant_id: payload.tenant_id,
       ...pick(delivery, ['event_type', 'created_at']),
     };

@@ -61,35 +61,23 @@ export interface EventBody {
 
 /**
  * The body of every delivery of one event: made once, stored, and signed and sent as these very characters.
- * `id` is `evt_…`; `tenantId` is the tenant whose subscriptions it goes to.
+ * `eventId` is the bare UUID; `tenantId` is the tenant whose subscriptions it goes to.
  */
 export function buildEventBody<T extends keyof EventData>(event: {
-  id: string;
+  eventId: string;
   type: T;
   createdAt: Date;
   tenantId: string;
   data: EventData[T];
 }): string {
-  const { id, type, createdAt, tenantId, data } = event;
-  return JSON.stringify({ id, type, created_at: createdAt.toISOString(), tenant_id: tenantId, data });
-}
-
-/** `data` of `identity.snapshot.created`. */
-export function snapshotCreatedData(header: {
-  subjectType: string;
-  subjectId: string;
-  snapshotId: string;
-  snapshotVersion: number;
-  envelopeHash: string;
-  prevHash: string | null;
-}): SnapshotCreatedData {
-  return {
-    subject: { subject_type: header.subjectType, subject_id: header.subjectId },
-    snapshot_id: header.snapshotId,
-    snapshot_version: header.snapshotVersion,
-    envelope_hash: header.envelopeHash,
-    prev_hash: header.prevHash,
-  };
+  const { eventId, type, createdAt, tenantId, data } = event;
+  return JSON.stringify({
+    id: eventIdOf(eventId),
+    type,
+    created_at: createdAt.toISOString(),
+    tenant_id: tenantId,
+    data,
+  });
 }
 
 /** `data` of `refresh_request.created` and `refresh_request.fulfilled`. */
@@ -131,20 +119,15 @@ export function refreshRequestData(request: {
   };
 }
 
-/** A new event id: `evt_` and a UUIDv7 (RFC 9562, section 5.7), so that ids sort by their time. */
+/** A new event's stored id: a UUIDv7 (RFC 9562, section 5.7), so that ids sort by their time. */
 export function newEventId(): string {
   // The bits of a version 4 UUID, which Node keeps ready, behind the time: the uuid package asks the system for each.
   const time = Date.now().toString(16).padStart(12, '0');
   const random = randomUUID();
-  return eventIdOf(`${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }
 
 /** The public id of an event whose stored id is a bare UUID. */
 export function eventIdOf(uuid: string): string {
   return `evt_${uuid}`;
-}
-
-/** The bare UUID of an event id, for columns of type uuid. Accepts the bare form too. */
-export function uuidOfEvent(eventId: string): string {
-  return eventId.startsWith('evt_') ? eventId.slice(4) : eventId;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '@iss/domain';
+import { buildEventBody, DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { addTenant, openWorld, snapshot, type World } from '../testing/world';
 import { SnapshotReadStore } from './snapshot-read.store';
@@ -149,8 +149,28 @@ describe('create', () => {
        VALUES ($1, 'beta', 'https://example.com', '{identity.snapshot.created}', '', '')`,
       [randomUUID()],
     );
-    const heard = snapshot({ tenantId: 'beta' });
-    await expect(store.create(heard)).resolves.toMatchObject({ kind: 'written', eventId: heard.eventId });
+    const heard = snapshot({ tenantId: 'beta', subjectId: 'Zürich "Öl" \\ 🏔 \u2028 \u001f </>' });
+    const outcome = await store.create(heard);
+    if (outcome.kind !== 'written') throw new Error('refused');
+    expect(outcome.eventId).toBe(heard.eventId);
+    const { rows } = await owner.query('SELECT body FROM outbox_events WHERE event_id = $1', [heard.eventId]);
+    expect(rows).toEqual([
+      {
+        body: buildEventBody({
+          eventId: heard.eventId,
+          type: 'identity.snapshot.created',
+          createdAt: outcome.createdAt,
+          tenantId: 'beta',
+          data: {
+            subject: { subject_type: heard.subjectType, subject_id: heard.subjectId },
+            snapshot_id: heard.snapshotId,
+            snapshot_version: 1,
+            envelope_hash: heard.envelopeHash,
+            prev_hash: null,
+          },
+        }),
+      },
+    ]);
     const refused = snapshot({ tenantId: 'beta', principalId: 'stranger' });
     await store.create(refused);
     expect(

@@ -6,7 +6,7 @@ import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
 import type { SubjectRef } from './snapshot-read.store';
 
-/** A sealed snapshot, and the event that tells of it. */
+/** A sealed snapshot, and what the event that tells of it adds. */
 export interface SnapshotToWrite extends SubjectRef {
   tenantId: string;
   principalId: string;
@@ -19,7 +19,6 @@ export interface SnapshotToWrite extends SubjectRef {
   envelopeHash: string;
   prevHash: string | null;
   eventId: string;
-  eventBody: string;
   requestId: string;
   /** W3C Trace Context of the request; null outside of one. */
   traceparent: string | null;
@@ -63,7 +62,6 @@ const COLUMNS = {
   envelope: 'text',
   envelope_hash: 'text',
   prev_hash: 'text',
-  event_body: 'text',
   request_id: 'text',
   traceparent: 'text',
 } as const satisfies InputColumns;
@@ -91,6 +89,20 @@ asked AS MATERIALIZED (
 
 const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken';
 
+/**
+ * The event's body for a row of `ready`, as `buildEventBody` would write it. Made here, since only the statement knows
+ * whether anyone wants it.
+ */
+const EVENT_BODY = `(
+  SELECT row_to_json(body)::text FROM (
+    SELECT 'evt_' || r.event_id AS id, 'identity.snapshot.created' AS type,
+           to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS created_at, r.tenant_id,
+           (SELECT row_to_json(data) FROM (
+              SELECT (SELECT row_to_json(subject) FROM (SELECT r.subject_type, r.subject_id) subject) AS subject,
+                     r.snapshot_id, r.snapshot_version,
+                     ${element('envelope_hash')} AS envelope_hash, ${element('prev_hash')} AS prev_hash) data) AS data
+  ) body)`;
+
 const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
             ORDER BY n.snapshot_version DESC LIMIT 1)`;
 
@@ -110,7 +122,7 @@ new_snapshot AS (
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
   SELECT event_id, tenant_id, 'identity.snapshot.created',
-         ${element('event_body')}, ${element('request_id')}, ${element('traceparent')}
+         ${EVENT_BODY}, ${element('request_id')}, ${element('traceparent')}
     FROM ready r
    WHERE (SELECT true FROM webhook_subscriptions w
            WHERE w.tenant_id = r.tenant_id AND w.deleted_at IS NULL
@@ -204,7 +216,7 @@ export class SnapshotWriteStore {
           return rows.map((row) => ({ value: toOutcome(row) }));
         },
         { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-        (snapshot) => [`${snapshot.subjectType}/${snapshot.subjectId}`, snapshot.snapshotId],
+        (snapshot) => [snapshot.subjectId, snapshot.snapshotId],
       );
     this.creates = writer(CREATE);
     this.appends = writer(APPEND);
@@ -234,7 +246,6 @@ function toInput(snapshot: SnapshotToWrite): Record<keyof typeof COLUMNS, unknow
     envelope_hash: snapshot.envelopeHash,
     prev_hash: snapshot.prevHash,
     event_id: snapshot.eventId,
-    event_body: snapshot.eventBody,
     request_id: snapshot.requestId,
     traceparent: snapshot.traceparent,
     update_id: snapshot.updateId,

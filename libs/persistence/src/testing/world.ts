@@ -66,7 +66,6 @@ export function snapshot(change: Partial<SnapshotToWrite> = {}): SnapshotToWrite
     envelopeHash: hash,
     prevHash: null,
     eventId: randomUUID(),
-    eventBody: '{}',
     requestId: 'request-1',
     traceparent: null,
     updateId: null,

@@ -2,6 +2,7 @@ import {
   DomainError,
   type Envelope,
   type JsonValue,
+  newEventId,
   requireAccess,
   seal,
   type Sealed,
@@ -11,7 +12,6 @@ import { type RefusedSnapshot, type SnapshotRecord, SnapshotReadStore, SnapshotW
 import { Injectable } from '@nestjs/common';
 import { RULES } from '../../access/rules';
 import { EventHandOver } from '../../events/event-hand-over';
-import { snapshotCreated } from './snapshot-created';
 
 /** Who writes, for which tenant, in which request. */
 export interface Writer {
@@ -72,7 +72,7 @@ export class EntityStateService {
     };
     const toWrite = {
       ...snapshot,
-      ...snapshotCreated(writer.tenantId, snapshot),
+      eventId: newEventId(),
       tenantId: writer.tenantId,
       principalId: writer.principalId,
       requestId: writer.requestId,

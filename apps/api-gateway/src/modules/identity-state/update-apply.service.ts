@@ -2,6 +2,7 @@ import {
   deriveSnapshotId,
   DomainError,
   type Envelope,
+  newEventId,
   parsePatch,
   parseStoredJson,
   type PatchOperation,
@@ -24,7 +25,6 @@ import { EventHandOver } from '../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import type { Writer } from './entity-state.service';
 import { patchEnvelope } from './patched-envelope';
-import { snapshotCreated } from './snapshot-created';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 const AT = '/patch_ops';
@@ -66,7 +66,7 @@ export class UpdateApplyService {
     };
     const outcome = await this.writes.append({
       ...snapshot,
-      ...snapshotCreated(tenantId, snapshot),
+      eventId: newEventId(),
       tenantId,
       principalId,
       requestId,

@@ -9,7 +9,6 @@ import {
   requireExpiry,
   refreshRequestData,
   requireAccess,
-  uuidOfEvent,
 } from '@iss/domain';
 import {
   type EventToWrite,
@@ -134,10 +133,10 @@ function toEvent(
   tenantId: string,
   { requestId, traceparent }: Writer,
 ): EventToWrite {
-  const id = newEventId();
+  const eventId = newEventId();
   const data = refreshRequestData(request);
-  const eventBody = buildEventBody({ id, type: eventType, createdAt: new Date(), tenantId, data });
-  return { eventId: uuidOfEvent(id), tenantId, eventType, eventBody, requestId, traceparent };
+  const eventBody = buildEventBody({ eventId, type: eventType, createdAt: new Date(), tenantId, data });
+  return { eventId, tenantId, eventType, eventBody, requestId, traceparent };
 }
 
 /** The paths in the order in which they came, each once. */

@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  buildEventBody,
-  DomainError,
-  newEventId,
-  parseDateTime,
-  requireAccess,
-  TEST_EVENT_TYPE,
-  uuidOfEvent,
-} from '@iss/domain';
+import { buildEventBody, DomainError, newEventId, parseDateTime, requireAccess, TEST_EVENT_TYPE } from '@iss/domain';
 import {
   type DeliveryFilter,
   DeliveryLogStore,
@@ -93,14 +85,14 @@ export class DeliveryLogService {
   /** Sends `webhook.test` to this subscription and to no other. Throws `conflict` while it is disabled. */
   async test(reader: LogReader, trace: { requestId: string; traceparent: string }): Promise<DeliveryRecord> {
     const subscription = await this.requireActive(reader);
-    const [id, deliveryId] = [newEventId(), randomUUID()];
+    const [eventId, deliveryId] = [newEventId(), randomUUID()];
     const { subscriptionId } = reader;
     const isSent = await this.log.addTest(subscriptionId, {
       deliveryId,
-      eventId: uuidOfEvent(id),
+      eventId,
       eventType: TEST_EVENT_TYPE,
       body: buildEventBody({
-        id,
+        eventId,
         type: TEST_EVENT_TYPE,
         createdAt: new Date(),
         tenantId: subscription.tenantId,
