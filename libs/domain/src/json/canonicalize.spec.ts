@@ -83,6 +83,27 @@ describe('any JSON value', () => {
     );
   });
 
+  test('gives the same text whether the document can be put in order or not', () => {
+    fc.assert(
+      fc.property(jsonValues(anyKey), (value) => {
+        // No object has an integer key behind another one.
+        expect(canonicalize({ '-': 0, '1': value })).toBe(`{"-":0,"1":${canonicalize(value)}}`);
+        expect(canonicalize({ '-': 0, a: value })).toBe(`{"-":0,"a":${canonicalize(value)}}`);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('leaves the value as it is', () => {
+    fc.assert(
+      fc.property(jsonValues(anyKey), (value) => {
+        const before = JSON.stringify(value);
+        canonicalize(value);
+        expect(JSON.stringify(value)).toBe(before);
+      }),
+    );
+  });
+
   test('and every double comes back as itself', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
@@ -100,6 +121,7 @@ test.each<[string, JsonValue, string]>([
   ['many keys', Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${49 - i}`, 0])), `{${Array.from({ length: 50 }, (_, i) => `"k${i}":0`).sort().join(',')}}`],
   ['own __proto__', JSON.parse('{"b":1,"__proto__":{"a":2}}') as JsonValue, '{"__proto__":{"a":2},"b":1}'],
   ['control characters', '\u0000\b\t\n\f\r\u001f\u007f\u2028"\\/', '"\\u0000\\b\\t\\n\\f\\r\\u001f\u007f\u2028\\"\\\\/"'],
+  ['what looks like an escaped surrogate', '\\ud800', '"\\\\ud800"'],
   ['composed and decomposed', { é: 1, 'e\u0301': 2 }, '{"e\u0301":2,"é":1}'],
   ['empty array and object', [[], {}, '', [[]]], '[[],{},"",[[]]]'],
 ])('%s', (_name, value, text) => expect(canonicalize(value)).toBe(text)); // prettier-ignore

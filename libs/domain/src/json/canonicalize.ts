@@ -1,12 +1,76 @@
 import { DomainError } from '../errors';
-import type { JsonValue } from './value';
+import { setMember } from './pointer';
+import { hasEscapedSurrogate } from './surrogates';
+import type { JsonObject, JsonValue } from './value';
 
 /**
  * The RFC 8785 (JSON Canonicalization Scheme) text of a JSON value: own members only, sorted by UTF-16 code units;
- * numbers as ECMAScript writes them, `-0` as `0`; strings with the fewest escapes; no space. Never calls `toJSON`.
- * Throws `DomainError('validation_error')` for what is not JSON: a number that is not finite, half of a surrogate pair.
+ * numbers as ECMAScript writes them, `-0` as `0`; strings with the fewest escapes; no space. A `toJSON` in it is a member
+ * like any other. Throws `DomainError('validation_error')` for what is not JSON: a number that is not finite, half of a
+ * surrogate pair.
  */
 export function canonicalize(value: JsonValue): string {
+  const ordered = inOrder(value);
+  if (ordered !== undefined) {
+    const text = JSON.stringify(ordered);
+    if (!hasEscapedSurrogate(text)) return text;
+  }
+  return write(value);
+}
+
+/**
+ * The value with its members in the order of RFC 8785, section 3.2.3: what `JSON.stringify` makes of it is the canonical
+ * text, since section 3.2.2 writes everything else as ECMAScript does. What is in order is not copied. Undefined for what
+ * no object holds in order, since integer keys always come first in one, and for what is not JSON.
+ */
+function inOrder(value: JsonValue): JsonValue | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value : undefined;
+    case 'object':
+      break;
+    default:
+      return undefined;
+  }
+  if (value === null) return value;
+  return Array.isArray(value) ? elementsInOrder(value) : membersInOrder(value);
+}
+
+function elementsInOrder(array: JsonValue[]): JsonValue[] | undefined {
+  let copy: JsonValue[] | undefined;
+  for (let index = 0; index < array.length; index++) {
+    const element = array[index]!;
+    const ordered = inOrder(element);
+    if (ordered === undefined) return undefined;
+    if (ordered !== element) (copy ??= array.slice())[index] = ordered;
+  }
+  return copy ?? array;
+}
+
+function membersInOrder(object: JsonObject): JsonObject | undefined {
+  const keys = Object.keys(object);
+  // An integer key would be the first.
+  if (/^[0-9]/.test(keys[0] ?? '')) return undefined;
+  let copy: JsonObject | undefined = sort(keys) ? {} : undefined;
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]!;
+    const member = object[key];
+    const ordered = member === undefined ? undefined : inOrder(member);
+    if (ordered === undefined) return undefined;
+    if (copy === undefined && ordered !== member) {
+      copy = {};
+      for (const before of keys.slice(0, at)) setMember(copy, before, object[before]!);
+    }
+    if (copy !== undefined) setMember(copy, key, ordered);
+  }
+  return copy ?? object;
+}
+
+/** Writes the text itself, whatever the keys, and says what is not JSON. */
+function write(value: JsonValue): string {
   switch (typeof value) {
     case 'string':
       return quote(value);
@@ -23,47 +87,43 @@ export function canonicalize(value: JsonValue): string {
   if (value === null) return 'null';
   let text = '';
   if (Array.isArray(value)) {
-    for (const element of value) text += text === '' ? canonicalize(element) : ',' + canonicalize(element);
+    for (const element of value) text += text === '' ? write(element) : ',' + write(element);
     return '[' + text + ']';
   }
-  for (const key of sorted(Object.keys(value))) {
+  const keys = Object.keys(value);
+  sort(keys);
+  for (const key of keys) {
     const member = value[key];
     if (member === undefined) throw notJson('A JSON document cannot hold undefined.');
-    text += (text === '' ? '' : ',') + quoteKey(key) + canonicalize(member);
+    text += (text === '' ? '' : ',') + quote(key) + ':' + write(member);
   }
   return '{' + text + '}';
 }
 
-// Documents repeat their keys. The bound keeps callers who make up keys from filling the memory.
-const MAX_QUOTED_KEYS = 4096;
-const quotedKeys = new Map<string, string>();
-
-function quoteKey(key: string): string {
-  let quoted = quotedKeys.get(key);
-  if (quoted === undefined) {
-    quoted = quote(key) + ':';
-    if (quotedKeys.size >= MAX_QUOTED_KEYS) quotedKeys.clear();
-    if (key.length <= 64) quotedKeys.set(key, quoted);
-  }
-  return quoted;
-}
-
 function quote(string: string): string {
-  if (!/["\\\u0000-\u001f\ud800-\udfff]/.test(string)) return '"' + string + '"';
   if (/\p{Surrogate}/u.test(string)) throw notJson('A string holds half of a surrogate pair.');
   return JSON.stringify(string);
 }
 
-/** Sorts in place. Keys are few and often in order already: then insertion takes a fraction of what the built-in sort does. */
-function sorted(keys: string[]): string[] {
-  if (keys.length > 32) return keys.sort();
+/**
+ * Sorts in place, and says whether anything moved. Keys are few and often in order already: then insertion takes a
+ * fraction of what the built-in sort does.
+ */
+function sort(keys: string[]): boolean {
+  let hasMoved = false;
   for (let end = 1; end < keys.length; end++) {
     const key = keys[end]!;
+    if (keys[end - 1]! <= key) continue;
+    hasMoved = true;
+    if (keys.length > 32) {
+      keys.sort();
+      break;
+    }
     let at = end;
     for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
     keys[at] = key;
   }
-  return keys;
+  return hasMoved;
 }
 
 function notJson(message: string): DomainError {

@@ -1,5 +1,6 @@
 import { DomainError } from '../errors';
 import { formatPointer, setMember } from './pointer';
+import { hasEscapedSurrogate } from './surrogates';
 import type { JsonObject, JsonValue } from './value';
 
 /** How many arrays and objects may lie inside one another unless the caller says otherwise. */
@@ -50,15 +51,12 @@ export function parseJsonText(text: string, limits: { maxDepth: number } = { max
   return parseCompact(text, limits.maxDepth) ?? new Parser(text, limits.maxDepth).document();
 }
 
-/** An escaped surrogate is the one thing that `JSON.stringify` gives back as it came although it must be refused. */
-const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
-const hasEscapedSurrogate = (text: string): boolean => text.includes('\\') && ESCAPED_SURROGATE.test(text);
-
 /**
  * The value of a text that is compact JSON, several times as fast as by the parser below; undefined for any other text.
  * `JSON.parse` itself cannot be trusted: it drops duplicate keys and rounds numbers in silence, and V8 takes an escaped
  * key for another one if an earlier object, of any document, had a key that ends in a backslash (nodejs/node#63785). But
- * where `JSON.stringify` gives the very text back, nothing was dropped, rounded or mistaken.
+ * where `JSON.stringify` gives the very text back, nothing was dropped, rounded or mistaken; an escaped surrogate, which it
+ * gives back too, is left to the parser below.
  */
 function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
   try {
