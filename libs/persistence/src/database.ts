@@ -35,7 +35,7 @@ const ANSWER_TIMEOUT_MS = 12_000;
  * Every statement of the applications is a handful of index look-ups. A plan made while the tables are still empty is
  * kept by the connection, so the planner is told what stays right when they have grown.
  */
-const PLANNER = [
+export const PLANNER = [
   'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',

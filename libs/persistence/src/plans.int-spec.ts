@@ -1,4 +1,5 @@
 import { Client, Pool } from 'pg';
+import { PLANNER } from './database';
 import { SnapshotReadStore } from './index';
 import { declaredStatements, Sql } from './sql';
 import { openWorld, type World } from './testing/world';
@@ -8,17 +9,26 @@ new SnapshotReadStore(new Sql(new Pool()));
 
 let world: World;
 let client: Client;
+const columnsOf = new Map<string, string[]>();
 
 beforeAll(async () => {
   world = await openWorld();
-  client = new Client({ connectionString: world.url, options: '-c role=iss_app -c enable_seqscan=off -c jit=off' });
+  client = new Client({ connectionString: world.url, options: PLANNER_OPTIONS });
   await client.connect();
+  const { rows } = await client.query<{ name: string; columns: string[] }>(
+    `SELECT i.indexrelid::regclass::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+       FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid GROUP BY 1`,
+  );
+  for (const { name, columns } of rows) columnsOf.set(name, columns);
 });
 
 afterAll(async () => {
   await client.end();
   await world.close();
 });
+
+/** As the applications plan. */
+const PLANNER_OPTIONS = ['role=iss_app', ...PLANNER].map((setting) => `-c ${setting}`).join(' ');
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
 /** Asked of a table that has a row for each migration. */
@@ -37,6 +47,38 @@ it.each([...declaredStatements()].filter(([name, text]) => EXPLAINED.test(text) 
     const scans = /(?:Scan (?:Backward )?using|Bitmap Index Scan on) (\w+).*\n(?!\s+Index Cond)/g;
     const whole = [...`${plan}\n`.matchAll(scans)].map(([, index]) => index);
     expect(whole.filter((index) => index === undefined || !WAITING.includes(index))).toEqual([]);
+  },
+);
+
+interface PlanNode {
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  Plans?: PlanNode[];
+}
+
+const scansOf = (node: PlanNode): PlanNode[] => [
+  ...(node['Index Name'] === undefined ? [] : [node]),
+  ...(node.Plans ?? []).flatMap(scansOf),
+];
+
+/** Whether the condition holds a column against something, by itself or in a row with others. */
+const isGiven = (column: string, condition: string): boolean =>
+  new RegExp(`[( ]${column}\\)?(?:::\\w+)? (?:=|<|>|IS)|\\(${column},|, ${column}\\)`).test(condition);
+
+/** An index is entered at its first columns: what lies below one that is not given is walked through. */
+function isWalkedThrough({ 'Index Name': name = '', 'Index Cond': condition = '' }: PlanNode): boolean {
+  const given = (columnsOf.get(name) ?? []).map((column) => isGiven(column, condition));
+  return given.includes(false) && given.lastIndexOf(true) > given.indexOf(false);
+}
+
+it.each([...declaredStatements()].filter(([, text]) => EXPLAINED.test(text)))(
+  'statement %s walks through no index',
+  async (_, text) => {
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+    );
+    const scans = rows.flatMap((row) => scansOf(row['QUERY PLAN'][0].Plan));
+    expect(scans.filter(isWalkedThrough)).toEqual([]);
   },
 );
 

@@ -29,7 +29,8 @@ LEFT JOIN LATERAL (
 /**
  * Facts about `i.principal_id` acting for whichever of its tenants has a right on subject `s`, as `f`: membership of
  * the owner, or the scopes of every live grant to a tenant in which its counterparty flag is on. A subquery with a limit
- * and not EXISTS, for which a plan made early reads the whole table into a hash.
+ * and not EXISTS, for which a plan made early reads the whole table into a hash; OFFSET keeps one from walking through
+ * the grants of every tenant.
  */
 export const ANY_TENANT_ACCESS = `
 LEFT JOIN LATERAL (
@@ -39,7 +40,9 @@ LEFT JOIN LATERAL (
              AND m.status = 'active' LIMIT 1) AS owns_subject,
          (SELECT array_agg(DISTINCT scope)
             FROM memberships m
-            JOIN grants g ON g.grantee_tenant_id = m.tenant_id AND g.subject_key = s.subject_key AND ${LIVE_GRANT}
+           CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+                                WHERE g.grantee_tenant_id = m.tenant_id AND g.subject_key = s.subject_key
+                                  AND ${LIVE_GRANT} OFFSET 0) g
            CROSS JOIN unnest(g.scopes) scope
            WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
 ) f ON true`;

@@ -121,7 +121,8 @@ const ACCESS_COLUMNS = `m.api_functional_role AS role, m.status AS member_status
 /** The subscription `s`, deleted or not, and the caller's membership `m` of its tenant. */
 const LOG = `(SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
   LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
-  LEFT JOIN memberships m ON m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id`;
+  LEFT JOIN LATERAL (SELECT * FROM memberships m
+                      WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1) m ON true`;
 
 const DELIVERY_COLUMNS = `d.delivery_id, d.event_id, d.event_type, d.subscription_id, d.status, d.attempt, d.next_at,
   d.created_at, d.finished_at, d.request_id, d.traceparent, t.attempts`;
@@ -163,20 +164,23 @@ const FIND = statement<FoundRow<DeliveryRow & { body: string }>>(
      FROM ${LOG}
      LEFT JOIN LATERAL (
        SELECT d.*, o.request_id, o.traceparent, o.body
-         FROM deliveries d JOIN outbox_events o ON o.event_id = d.event_id
-        WHERE d.delivery_id = $3 AND d.subscription_id = s.subscription_id
+         FROM (SELECT * FROM deliveries d WHERE d.delivery_id = $3 LIMIT 1) d
+         JOIN outbox_events o ON o.event_id = d.event_id
+        WHERE d.subscription_id = s.subscription_id
      ) d ON true ${ATTEMPTS}`,
 );
 
 /** A finished delivery begins again: due now, its attempts numbered on, its retry schedule from the start. */
 const BEGIN_AGAIN = `status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, retries_from = d.attempt`;
 
+/** Whether the subscription `$1` gets deliveries. Found by its key and judged after that, in no index of all that are live. */
+const IS_ACTIVE = `(SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END FROM webhook_subscriptions s
+              WHERE s.subscription_id = $1) = 'active'`;
+
 const REDELIVER = statement<{ delivery_id: string }>(
   'delivery_redeliver',
   `UPDATE deliveries d SET ${BEGIN_AGAIN}
-     FROM webhook_subscriptions s
-    WHERE d.delivery_id = $2 AND d.subscription_id = $1 AND d.status <> 'pending'
-      AND s.subscription_id = d.subscription_id AND s.status = 'active' AND s.deleted_at IS NULL
+    WHERE d.delivery_id = $2 AND (d.subscription_id = $1) IS TRUE AND d.status <> 'pending' AND ${IS_ACTIVE}
    RETURNING d.delivery_id`,
 );
 
@@ -188,8 +192,7 @@ const REPLAY = statement<{ delivery_ids: string[]; next_from: Date | null }>(
       WHERE d.subscription_id = $1 AND d.status = ANY ($4::text[])
         AND d.created_at >= $2::timestamptz
         AND d.created_at < coalesce($3::timestamptz + interval '1 millisecond', 'infinity')
-        AND (SELECT s.status FROM webhook_subscriptions s
-              WHERE s.subscription_id = $1 AND s.deleted_at IS NULL) = 'active'
+        AND ${IS_ACTIVE}
       ORDER BY d.created_at, d.delivery_id LIMIT $5::int + 1
         FOR UPDATE
    ), taken AS MATERIALIZED (
@@ -205,8 +208,7 @@ const REPLAY = statement<{ delivery_ids: string[]; next_from: Date | null }>(
 const TEST = statement<{ delivery_id: string }>(
   'delivery_test',
   `WITH target AS MATERIALIZED (
-     SELECT subscription_id, tenant_id FROM webhook_subscriptions
-      WHERE subscription_id = $1 AND status = 'active' AND deleted_at IS NULL
+     SELECT subscription_id, tenant_id FROM webhook_subscriptions WHERE subscription_id = $1 AND ${IS_ACTIVE}
    ), event AS (
      INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent, fanned_out_at)
      SELECT $3::uuid, tenant_id, $4::text, $5::text, $6::text, $7::text, now() FROM target

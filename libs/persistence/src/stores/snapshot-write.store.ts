@@ -172,7 +172,8 @@ ${INSERTS}`,
 
 /**
  * Version >= 2: the owner's next snapshot on the head, and with it the proposal's move to `applied`. The proposal's row
- * lock lets one of many appliers through; the unique (subject, version) lets one of many proposals through.
+ * lock lets one of many appliers through; the unique (subject, version) lets one of many proposals through. Nothing but
+ * the proposal's key may find it: IS TRUE keeps a plan made early from walking through all that are proposed.
  */
 const APPEND = statement<WriteRow>(
   'snapshot_append',
@@ -190,7 +191,7 @@ admitted AS MATERIALIZED (
 applied AS (
   UPDATE updates u SET status = 'applied', applied_at = now(), applied_snapshot_id = a.snapshot_id
     FROM admitted a
-   WHERE u.update_id = a.update_id AND u.status = 'proposed'
+   WHERE u.update_id = a.update_id AND (u.status = 'proposed') IS TRUE
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (

@@ -129,11 +129,14 @@ const REF_COLUMNS = {
   subject_id: 'text',
 } as const satisfies InputColumns;
 
-/** From the input `i` to its update `u`, with the subject `s` on which access is decided: the path's where it names one. */
+/**
+ * From the input `i` to its update `u`, with the subject `s` on which access is decided: the path's where it names one.
+ * The update is found by its key first and judged after that: a plan made early walks through all of the tenant's.
+ */
 const UPDATE = `
   LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
-  LEFT JOIN updates u ON u.update_id = i.update_id AND u.tenant_id = i.tenant_id
-                     AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
+  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
+    ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
   LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
   ${TENANT_ACCESS}`;
 
@@ -162,7 +165,7 @@ const WITHDRAW = statement<AccessFactsRow & UpdateRow & { withdrawn_now_at: Date
 withdrawn AS (
   UPDATE updates u SET status = 'withdrawn', withdrawn_at = now()
     FROM found f
-   WHERE u.update_id = f.update_id AND u.status = 'proposed' AND f.member_status = 'active' AND f.owns_subject
+   WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active' AND f.owns_subject
      AND (f.role = ANY ($7) OR (f.role = ANY ($6) AND f.proposed_by = f.principal_id))
   RETURNING u.withdrawn_at
 )
