@@ -48,6 +48,11 @@ it('sends any text that has no NUL', async () => {
   );
 });
 
+it('sends a uuid however it is written', async () => {
+  const uuid = 'abcdef01-2345-6789-abcd-ef0123456789';
+  expect(await echo('uuid', [uuid.toUpperCase(), uuid.replaceAll('-', '')])).toEqual([uuid, uuid]);
+});
+
 it('sends what is undefined as null', async () => {
   expect(await echo('text', ['a', undefined])).toEqual(['a', null]);
 });
@@ -59,6 +64,10 @@ it.each<[ElementType, unknown]>([
   ['int', 2 ** 31],
   ['text', 1],
   ['uuid', 'no uuid'],
+  ['uuid', '0'.repeat(31)],
+  ['uuid', '0'.repeat(33)],
+  ['uuid', `${'0'.repeat(31)}g`],
+  ['uuid', `${'0'.repeat(31)}é`],
 ])('refuses what is no %s: %j', (type, value) => {
   expect(() => arrayParameter(type, [value])).toThrow();
 });

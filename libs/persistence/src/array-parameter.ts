@@ -8,6 +8,15 @@ const UUID_BYTES = 16;
 const HEAD_BYTES = 5 * INT32_BYTES;
 const NULL_LENGTH = -1;
 
+const HYPHEN = 0x2d;
+const NO_DIGIT = 0xff;
+/** By character code: a loop over 36 characters takes less time than one call of `Buffer`'s decoder. */
+const HEX_DIGITS = new Uint8Array(128).fill(NO_DIGIT);
+for (let digit = 0; digit < 16; digit++) {
+  const character = digit.toString(16);
+  for (const form of [character, character.toUpperCase()]) HEX_DIGITS[form.charCodeAt(0)] = digit;
+}
+
 /**
  * A one-dimensional array in PostgreSQL's binary format, as `array_recv` reads it. `pg` would send arrays as text, in
  * which every quote of a JSON document is escaped by us and unescaped by the server.
@@ -67,7 +76,17 @@ function writeElement(buffer: Buffer, at: number, type: ElementType, value: unkn
 }
 
 function writeUuid(buffer: Buffer, at: number, value: string): void {
-  if (buffer.write(value.replaceAll('-', ''), at, UUID_BYTES, 'hex') < UUID_BYTES) {
-    throw new TypeError('A uuid has 32 hexadecimal digits');
+  let digits = 0;
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index);
+    if (code === HYPHEN) continue;
+    const digit = HEX_DIGITS[code] ?? NO_DIGIT;
+    if (digit === NO_DIGIT || digits === 2 * UUID_BYTES) throw noUuid();
+    const byte = at + (digits >> 1);
+    buffer[byte] = digits % 2 === 0 ? digit << 4 : (buffer[byte] ?? 0) | digit;
+    digits++;
   }
+  if (digits < 2 * UUID_BYTES) throw noUuid();
 }
+
+const noUuid = (): TypeError => new TypeError('A uuid has 32 hexadecimal digits');

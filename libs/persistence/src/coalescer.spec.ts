@@ -48,6 +48,15 @@ it('sends what comes in one turn together, and what comes meanwhile in the next 
   await expect(Promise.all(results)).resolves.toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
 });
 
+it('takes a row whose keys are the same', async () => {
+  const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 3, maxRunning: 1 }, (input) => [input, input]);
+  const result = coalescer.submit('a');
+  await nextTurn();
+  expect(batches).toEqual([['a']]);
+  await answer();
+  await expect(result).resolves.toBe('a');
+});
+
 it('keeps rows with one key apart', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 3, maxRunning: 1 }, (input) => [input.charAt(0)]);
   const results = ['a1', 'a2', 'b1'].map((input) => coalescer.submit(input));

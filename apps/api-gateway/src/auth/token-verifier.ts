@@ -17,6 +17,13 @@ interface VerifiedToken {
   keys: SigningKeys;
 }
 
+/** An `Authorization` header as it was sent, its token, and that one's SHA-256. */
+interface Credentials {
+  header: string | undefined;
+  text: string;
+  digest: string;
+}
+
 /** About 4 MB. Only tokens with a good signature take a place, so nobody else can push them out. */
 const VERIFIED_TOKENS = 5_000;
 
@@ -24,8 +31,8 @@ const VERIFIED_TOKENS = 5_000;
 export class TokenVerifier {
   /** By SHA-256 of the token. The token itself is not kept. */
   private readonly verified = new RecentMap<string, VerifiedToken>(VERIFIED_TOKENS);
-  /** What each connection sent last, with its digest: nearly always it sends the same again. */
-  private readonly digests = new WeakMap<Socket, { text: string; digest: string }>();
+  /** What each connection sent last: nearly always it sends the same again. */
+  private readonly last = new WeakMap<Socket, Credentials>();
 
   constructor(
     @Inject(AUTH_SETTINGS) private readonly settings: AuthSettings,
@@ -37,8 +44,7 @@ export class TokenVerifier {
    * What needs no key is checked first, so that tokens of others never make us ask the issuer.
    */
   async verify(request: Request): Promise<Principal> {
-    const text = readBearerToken(valuesOf(request, 'authorization'), this.settings.maxTokenBytes);
-    const digest = this.digestOf(text, request.socket);
+    const { text, digest } = this.credentialsOf(request);
     const known = this.verified.get(digest);
     const token = known?.token ?? readAccessToken(text, this.settings);
     requireCurrent(token, this.settings.clockSkewSeconds);
@@ -49,12 +55,14 @@ export class TokenVerifier {
     return token.principal;
   }
 
-  private digestOf(text: string, socket: Socket): string {
-    const last = this.digests.get(socket);
-    if (last?.text === text) return last.digest;
-    const digest = hash('sha256', text, 'base64');
-    this.digests.set(socket, { text, digest });
-    return digest;
+  private credentialsOf(request: Request): Credentials {
+    const values = authorizationOf(request);
+    const last = this.last.get(request.socket);
+    if (last !== undefined && values.length === 1 && values[0] === last.header) return last;
+    const text = readBearerToken(values, this.settings.maxTokenBytes);
+    const credentials = { header: values[0], text, digest: hash('sha256', text, 'base64') };
+    this.last.set(request.socket, credentials);
+    return credentials;
   }
 
   /** Returns the key set that it was good under: a newer one when `keys` had no key for it. */
@@ -101,7 +109,14 @@ export class TokenVerifier {
   }
 }
 
-/** Every value of a header, as `headersDistinct` has it, which collects all headers for one. `name` in lower case. */
-function valuesOf({ rawHeaders }: Request, name: string): string[] {
-  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+/** Every `Authorization` header, as `headersDistinct` has it, which collects all headers for one. */
+function authorizationOf({ rawHeaders }: Request): string[] {
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    const value = rawHeaders[at + 1];
+    const isIt = name.length === 'authorization'.length && name.toLowerCase() === 'authorization';
+    if (isIt && value !== undefined) values.push(value);
+  }
+  return values;
 }

@@ -151,31 +151,52 @@ describe('create', () => {
     );
     const heard = snapshot({ tenantId: 'beta', subjectId: 'Zürich "Öl" \\ 🏔 \u2028 \u001f </>' });
     const outcome = await store.create(heard);
-    if (outcome.kind !== 'written') throw new Error('refused');
-    expect(outcome.eventId).toBe(heard.eventId);
-    const { rows } = await owner.query('SELECT body FROM outbox_events WHERE event_id = $1', [heard.eventId]);
-    expect(rows).toEqual([
-      {
-        body: buildEventBody({
-          eventId: heard.eventId,
-          type: 'identity.snapshot.created',
-          createdAt: outcome.createdAt,
-          tenantId: 'beta',
-          data: {
-            subject: { subject_type: heard.subjectType, subject_id: heard.subjectId },
-            snapshot_id: heard.snapshotId,
-            snapshot_version: 1,
-            envelope_hash: heard.envelopeHash,
-            prev_hash: null,
-          },
-        }),
+    if (outcome.kind !== 'written' || outcome.eventId === null) throw new Error('not written, or not announced');
+    const { eventId, createdAt } = outcome;
+    expect(eventId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(parseInt(eventId.replace('-', '').slice(0, 12), 16)).toBe(createdAt.getTime());
+    const { rows } = await owner.query('SELECT body FROM outbox_events WHERE event_id = $1', [eventId]);
+    const body = buildEventBody({
+      eventId,
+      type: 'identity.snapshot.created',
+      createdAt,
+      tenantId: 'beta',
+      data: {
+        subject: { subject_type: heard.subjectType, subject_id: heard.subjectId },
+        snapshot_id: heard.snapshotId,
+        snapshot_version: 1,
+        envelope_hash: heard.envelopeHash,
+        prev_hash: null,
       },
-    ]);
-    const refused = snapshot({ tenantId: 'beta', principalId: 'stranger' });
-    await store.create(refused);
-    expect(
-      await count('SELECT count(*) FROM outbox_events WHERE event_id = ANY($1)', [[heard.eventId, refused.eventId]]),
-    ).toBe(1);
+    });
+    expect(rows).toEqual([{ body }]);
+  });
+
+  it('answers each row of a shared statement with its own event', async () => {
+    const store = new SnapshotWriteStore(world.database.sql);
+    const rows = [
+      snapshot(),
+      snapshot({ tenantId: 'beta', principalId: 'stranger' }),
+      ...Array.from({ length: 6 }, (_, index) => snapshot({ tenantId: index % 2 === 0 ? 'beta' : 'acme' })),
+    ];
+    const before = await count('SELECT count(*) FROM outbox_events');
+    const outcomes = await Promise.all(rows.map((row) => store.create(row)));
+    let events = 0;
+    for (const [index, outcome] of outcomes.entries()) {
+      const isHeard = rows[index]?.tenantId === 'beta' && outcome.kind === 'written';
+      expect(outcome.kind).toBe(index === 1 ? 'refused' : 'written');
+      expect(outcome.kind === 'written' && outcome.eventId !== null).toBe(isHeard);
+      if (outcome.kind !== 'written' || outcome.eventId === null) continue;
+      events += 1;
+      expect(
+        await count(
+          `SELECT count(*) FROM outbox_events WHERE event_id = $1 AND body::json->'data'->>'snapshot_id' = $2`,
+          [outcome.eventId, rows[index]?.snapshotId],
+        ),
+      ).toBe(1);
+    }
+    expect(events).toBe(3);
+    expect(await count('SELECT count(*) FROM outbox_events')).toBe(before + events);
   });
 });
 

@@ -6,7 +6,7 @@ import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
 import type { SubjectRef } from './snapshot-read.store';
 
-/** A sealed snapshot, and what the event that tells of it adds. */
+/** A sealed snapshot, and what is known of the request that wrote it. */
 export interface SnapshotToWrite extends SubjectRef {
   tenantId: string;
   principalId: string;
@@ -18,7 +18,6 @@ export interface SnapshotToWrite extends SubjectRef {
   /** Lowercase hex SHA-256 of `envelope`. */
   envelopeHash: string;
   prevHash: string | null;
-  eventId: string;
   requestId: string;
   /** W3C Trace Context of the request; null outside of one. */
   traceparent: string | null;
@@ -29,7 +28,7 @@ export interface SnapshotToWrite extends SubjectRef {
 export interface WrittenSnapshot {
   kind: 'written';
   createdAt: Date;
-  /** The event to announce; null when no subscription wants it. */
+  /** The event that was written with it, to be announced; null when no subscription wants it. */
   eventId: string | null;
 }
 
@@ -52,7 +51,6 @@ const KEYS = {
   subject_id: 'text',
   snapshot_id: 'uuid',
   snapshot_version: 'int',
-  event_id: 'uuid',
   update_id: 'uuid',
 } as const satisfies InputColumns;
 
@@ -89,10 +87,15 @@ asked AS MATERIALIZED (
 
 const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken';
 
-/**
- * The event's body for a row of `ready`, as `buildEventBody` would write it. Made here, since only the statement knows
- * whether anyone wants it.
- */
+/** The id of the event for the input row `i`, as `newEventId` makes it; null when its tenant has no subscription to it. */
+const EVENT_ID = `(
+  SELECT (substr(ms, 1, 8) || '-' || substr(ms, 9) || '-7' || substr(gen_random_uuid()::text, 16))::uuid
+    FROM (SELECT lpad(to_hex(floor(extract(epoch FROM now()) * 1000)::bigint), 12, '0') AS ms
+            FROM webhook_subscriptions w
+           WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL
+             AND 'identity.snapshot.created' = ANY (w.event_types) LIMIT 1) event) AS event_id`;
+
+/** The event's body for a row of `ready`, as `buildEventBody` writes it. */
 const EVENT_BODY = `(
   SELECT row_to_json(body)::text FROM (
     SELECT 'evt_' || r.event_id AS id, 'identity.snapshot.created' AS type,
@@ -107,8 +110,8 @@ const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subjec
             ORDER BY n.snapshot_version DESC LIMIT 1)`;
 
 /**
- * Inserts the rows of `ready`: all of them, or the statement fails; and an event for each whose tenant has a subscription
- * to it. What speaks against a row is looked up only where it was not written. The few written ones are compared as
+ * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one. Only the statement
+ * knows whether anyone wants an event, hence makes it. What speaks against a row is looked up only where it was not written. The few written ones are compared as
  * arrays, since a join of two such lists reads the one anew for each row of the other.
  */
 const INSERTS = `
@@ -124,22 +127,16 @@ new_event AS (
   SELECT event_id, tenant_id, 'identity.snapshot.created',
          ${EVENT_BODY}, ${element('request_id')}, ${element('traceparent')}
     FROM ready r
-   WHERE (SELECT true FROM webhook_subscriptions w
-           WHERE w.tenant_id = r.tenant_id AND w.deleted_at IS NULL
-             AND 'identity.snapshot.created' = ANY (w.event_types) LIMIT 1)
-  RETURNING event_id
+   WHERE event_id IS NOT NULL
 )
 SELECT ${ACCESS_COLUMNS}, f.head_version, i.snapshot_id_taken,
-       CASE WHEN w.is_written THEN now() END AS created_at,
-       CASE WHEN w.is_announced THEN i.event_id END AS event_id
+       CASE WHEN w.place IS NOT NULL THEN now() END AS created_at,
+       (ARRAY(SELECT event_id FROM ready))[w.place] AS event_id
   FROM asked i
- CROSS JOIN LATERAL (
-   SELECT i.ord = ANY (ARRAY(SELECT ord FROM ready)) AS is_written,
-          i.event_id = ANY (ARRAY(SELECT event_id FROM new_event)) AS is_announced LIMIT 1
-  ) w
+ CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
   LEFT JOIN LATERAL (
     SELECT ${ACCESS_COLUMNS}, ${HEAD_VERSION} AS head_version
-      FROM (SELECT NOT w.is_written AS is_refused) r
+      FROM (SELECT w.place IS NULL AS is_refused) r
       LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
       ${TENANT_ACCESS}
      WHERE r.is_refused LIMIT 1
@@ -164,7 +161,7 @@ new_subject AS (
   RETURNING subject_key, subject_type, subject_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, s.subject_key
+  SELECT i.*, s.subject_key, ${EVENT_ID}
     FROM new_subject s JOIN asked i ON i.subject_id = s.subject_id AND i.subject_type = s.subject_type
 ),
 ${INSERTS}`,
@@ -195,7 +192,7 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT * FROM admitted
+  SELECT i.*, ${EVENT_ID} FROM admitted i
    WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 ${INSERTS}`,
@@ -246,7 +243,6 @@ function toInput(snapshot: SnapshotToWrite): Record<keyof typeof COLUMNS, unknow
     envelope: snapshot.envelope,
     envelope_hash: snapshot.envelopeHash,
     prev_hash: snapshot.prevHash,
-    event_id: snapshot.eventId,
     request_id: snapshot.requestId,
     traceparent: snapshot.traceparent,
     update_id: snapshot.updateId,

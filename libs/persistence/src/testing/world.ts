@@ -65,7 +65,6 @@ export function snapshot(change: Partial<SnapshotToWrite> = {}): SnapshotToWrite
     envelope: text,
     envelopeHash: hash,
     prevHash: null,
-    eventId: randomUUID(),
     requestId: 'request-1',
     traceparent: null,
     updateId: null,

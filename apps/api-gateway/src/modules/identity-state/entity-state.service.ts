@@ -2,7 +2,6 @@ import {
   DomainError,
   type Envelope,
   type JsonValue,
-  newEventId,
   requireAccess,
   seal,
   type Sealed,
@@ -72,7 +71,6 @@ export class EntityStateService {
     };
     const toWrite = {
       ...snapshot,
-      eventId: newEventId(),
       tenantId: writer.tenantId,
       principalId: writer.principalId,
       requestId: writer.requestId,

@@ -2,7 +2,6 @@ import {
   deriveSnapshotId,
   DomainError,
   type Envelope,
-  newEventId,
   parsePatch,
   parseStoredJson,
   type PatchOperation,
@@ -66,7 +65,6 @@ export class UpdateApplyService {
     };
     const outcome = await this.writes.append({
       ...snapshot,
-      eventId: newEventId(),
       tenantId,
       principalId,
       requestId,
