@@ -43,6 +43,13 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
     new DomainError('payload_too_large', `The body exceeds ${maxBytes} bytes. Send a smaller one.`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
+    // Nearly always all of it has come with the head: then it is there, and no event needs to be waited for.
+    const whole: unknown = request.complete ? request.read() : null;
+    if (Buffer.isBuffer(whole)) {
+      if (whole.length > maxBytes) reject(tooLarge());
+      else resolve(whole);
+      return;
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
