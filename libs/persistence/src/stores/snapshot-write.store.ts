@@ -150,6 +150,9 @@ interface WriteRow extends AccessFactsRow {
   event_id: string | null;
 }
 
+/** A subject's identity as one value: a type has no slash in it. */
+const IDENTITY = `subject_type || '/' || subject_id`;
+
 /** Version 1: the subject and its first snapshot, unless someone was first. */
 const CREATE = statement<WriteRow>(
   'snapshot_create',
@@ -158,11 +161,13 @@ new_subject AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
   SELECT subject_type, subject_id, tenant_id FROM asked WHERE ${MAY_WRITE}
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
-  RETURNING subject_key, subject_type, subject_id
+  RETURNING subject_key, ${IDENTITY} AS identity
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, s.subject_key, ${EVENT_ID}
-    FROM new_subject s JOIN asked i ON i.subject_id = s.subject_id AND i.subject_type = s.subject_type
+  SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, ${EVENT_ID}
+    FROM asked i
+   CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity FROM new_subject), ${IDENTITY}) AS place LIMIT 1) s
+   WHERE s.place IS NOT NULL
 ),
 ${INSERTS}`,
 );
