@@ -20,7 +20,6 @@ const AREAS: readonly { area: string; functions?: readonly string[]; files?: Reg
   { area: 'Strict parse of the body', files: /domain\/dist\/json\/parse\.js$/ },
   { area: 'Canonical text and its hash', files: /domain\/dist\/(?:json\/canonicalize|chain\/seal)\.js$/ },
   { area: 'Check of the envelope', files: /domain\/dist\/envelope\// },
-  { area: "The event's body", files: /domain\/dist\/webhooks\/|identity-state\/snapshot-created\.js$/ },
   { area: 'Decision on access', files: /domain\/dist\/access\/|api-gateway\/dist\/access\// },
   { area: 'Access log and metrics', files: /platform\/dist\/logger\.js$|http\/access-log\.js$|\/(?:prom-client|sonic-boom)\// },
   { area: 'Token', files: /api-gateway\/dist\/auth\// },

@@ -4,9 +4,8 @@ type Listener = (request: Request, response: Response) => void;
 
 /**
  * Hands on the requests that are read in one turn of the event loop together. Each stage of their way is then taken by
- * one after the other, so that the code it runs and the data it looks at are still in the processor's caches: a busy
- * gateway takes three quarters of the time for a write. An idle one waits for nothing, since a turn ends when there is
- * nothing left to read.
+ * one after the other, so that the code it runs and the data it looks at are still in the processor's caches
+ * (docs/decisions/0012-requests-in-batches.md). Adds no wait: a turn ends when there is nothing left to read.
  */
 export function inBatches(listener: Listener): Listener {
   let batch: Parameters<Listener>[] = [];

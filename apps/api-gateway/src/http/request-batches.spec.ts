@@ -1,0 +1,32 @@
+import express, { type Request, type Response } from 'express';
+import { inBatches } from './request-batches';
+
+/** Requests of which nothing matters but their path. */
+const some = (...paths: string[]): [Request, Response][] =>
+  paths.map((url) => [Object.assign(Object.create(express.request), { url }), Object.create(express.response)]);
+
+const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+it('hands on what came in one turn together, in its order, before anything that follows from it', async () => {
+  const seen: string[] = [];
+  const take = inBatches((request) => {
+    seen.push(request.url);
+    void Promise.resolve().then(() => seen.push(`${request.url}, next stage`));
+  });
+  for (const pair of some('/a', '/b')) take(...pair);
+  expect(seen).toEqual([]);
+  await endOfTurn();
+  expect(seen).toEqual(['/a', '/b', '/a, next stage', '/b, next stage']);
+});
+
+it('hands each on once, also what comes while others are handed on', async () => {
+  const seen: string[] = [];
+  const [late] = some('/late');
+  const take = inBatches((request) => {
+    seen.push(request.url);
+    if (request.url === '/first' && late !== undefined) take(...late);
+  });
+  for (const pair of some('/first')) take(...pair);
+  await endOfTurn();
+  expect(seen).toEqual(['/first', '/late']);
+});
