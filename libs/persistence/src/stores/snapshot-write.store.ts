@@ -110,9 +110,10 @@ const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subjec
             ORDER BY n.snapshot_version DESC LIMIT 1)`;
 
 /**
- * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one. Only the statement
- * knows whether anyone wants an event, hence makes it. What speaks against a row is looked up only where it was not written. The few written ones are compared as
- * arrays, since a join of two such lists reads the one anew for each row of the other.
+ * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, which is made here
+ * since only the statement knows whether anyone wants it. What speaks against a row is looked up only where it was not
+ * written. The few written ones are found by their place in an array, since a join of two such lists reads the one anew
+ * for each row of the other.
  */
 const INSERTS = `
 new_snapshot AS (
