@@ -12,11 +12,13 @@ interface Waiting<Input, Output> {
 /** Whoever waits longer than this for a statement to end gets one of its own, if fewer than `maxRunning` run. */
 const PATIENCE_MS = 5;
 
+/** So many rows are worth a statement of their own while another one runs: half of one, where that may hold fewer. */
+const ENOUGH = 16;
+
 /**
  * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
- * those that come while a statement runs wait together for its end, but no longer than until they are half of what a
- * statement may hold, so that the database works while rows are made, nor than their patience, so that a slow statement
- * holds nobody up. An idle service adds no delay, and a busy one sends fewer, larger statements. A statement holds only
+ * those that come while a statement runs wait together for its end, but no longer than until they are enough for another,
+ * so that the database works while rows are made, nor than their patience, so that a slow statement holds nobody up. An idle service adds no delay, and a busy one sends fewer, larger statements. A statement holds only
  * requests that came before it began: each sees all that was committed before it asked.
  *
  * `run` gets the rows of one statement and answers for each in the same order. When it fails as a whole and there was
@@ -35,7 +37,7 @@ export class Coalescer<Input, Output> {
     /** Rows with the same key never share a statement: each would not see what the other writes. */
     private readonly keyOf?: (input: Input) => readonly string[],
   ) {
-    this.enough = Math.ceil(limits.maxRows / 2);
+    this.enough = Math.min(ENOUGH, Math.ceil(limits.maxRows / 2));
   }
 
   submit(input: Input): Promise<Output> {
