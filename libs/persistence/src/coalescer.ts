@@ -18,8 +18,9 @@ const ENOUGH = 16;
 /**
  * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
  * those that come while a statement runs wait together for its end, but no longer than until they are enough for another,
- * so that the database works while rows are made, nor than their patience, so that a slow statement holds nobody up. An idle service adds no delay, and a busy one sends fewer, larger statements. A statement holds only
- * requests that came before it began: each sees all that was committed before it asked.
+ * so that the database works while rows are made, nor than their patience, so that a slow statement holds nobody up. An
+ * idle service adds no delay, and a busy one sends fewer, larger statements. A statement holds only requests that came
+ * before it began: each sees all that was committed before it asked.
  *
  * `run` gets the rows of one statement and answers for each in the same order. When it fails as a whole and there was
  * more than one row, each row is run alone, so that a bad one does not fail its neighbours. It must therefore leave
