@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { request as send } from 'undici';
 import { envelope, startGateway, type TestGateway } from './gateway';
 
@@ -174,4 +175,57 @@ it('a key makes the ordinary way take it, which replays', async () => {
   const again = await answerTo(make());
   expect(again.status).toBe(201);
   expect(again.headers['idempotency-replayed']).toBe('true');
+});
+
+describe('a body, however it comes', () => {
+  /** Sends each piece when the one before it is out, and gives the status of the answer. */
+  const exchange = (pieces: readonly string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => {
+        const next = (at: number): void => {
+          const piece = pieces[at];
+          if (piece !== undefined) socket.write(piece, () => setImmediate(() => setImmediate(() => next(at + 1))));
+        };
+        next(0);
+      });
+      socket.setEncoding('utf8').on('error', reject);
+      socket.on('data', (text) => {
+        socket.destroy();
+        resolve(String(text).slice('HTTP/1.1 '.length).slice(0, 3));
+      });
+    });
+  const head = (query: string, length: string): string =>
+    `POST /v1/tenants/acme/entity-states${query} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${token}\r\n` +
+    `Content-Type: application/json\r\n${length}\r\n\r\n`;
+  const sized = (body: string): string => `Content-Length: ${Buffer.byteLength(body)}`;
+  const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  const chunked = (body: string): string[] => [body.slice(0, 100), body.slice(100, 300), body.slice(300)].map(chunk);
+
+  const ways: [string, (body: string, query: string) => string[]][] = [
+    ['along with its head', (body, query) => [head(query, sized(body)) + body]],
+    ['after its head', (body, query) => [head(query, sized(body)), body]],
+    ['in two parts', (body, query) => [head(query, sized(body)) + body.slice(0, 200), body.slice(200)]],
+    ['in chunks that come together', (body, query) => [
+      `${head(query, 'Transfer-Encoding: chunked')}${chunked(body).join('')}0\r\n\r\n`,
+    ]],
+    ['in chunks one by one', (body, query) => [
+      head(query, 'Transfer-Encoding: chunked'), ...chunked(body), '0\r\n\r\n',
+    ]],
+  ]; // prettier-ignore
+
+  describe.each([
+    ['on the hot lane', ''],
+    ['by Express', '?'],
+  ])('%s', (_where, query) => {
+    it.each(ways)('is read as a whole: %s', async (_way, piecesOf) => {
+      const small = envelope({ subject: { subject_type: 'organization', subject_id: `s-${randomUUID()}` } });
+      expect(await exchange(piecesOf(JSON.stringify(small), query))).toBe('201');
+      const large = envelope({
+        subject: { subject_type: 'organization', subject_id: `l-${randomUUID()}` },
+        attributes: { legal: { legal_name: 'ü'.repeat(200_000) } },
+      });
+      expect(await exchange(piecesOf(JSON.stringify(large), query))).toBe('201');
+      expect(await exchange(piecesOf(JSON.stringify({ text: 'x'.repeat(1_100_000) }), query))).toBe('413');
+    });
+  });
 });

@@ -43,11 +43,10 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
     new DomainError('payload_too_large', `The body exceeds ${maxBytes} bytes. Send a smaller one.`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
-    // Nearly always all of it has come with the head: then it is there, and no event needs to be waited for.
-    const whole: unknown = request.complete ? request.read() : null;
-    if (Buffer.isBuffer(whole)) {
-      if (whole.length > maxBytes) reject(tooLarge());
-      else resolve(whole);
+    if (request.complete) {
+      const body = readBuffered(request);
+      if (body.length > maxBytes) reject(tooLarge());
+      else resolve(body);
       return;
     }
     const chunks: Buffer[] = [];
@@ -61,16 +60,28 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
         chunks.push(chunk);
       }
     });
-    request.on('end', () => {
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
-    });
+    request.on('end', () => resolve(joined(chunks)));
     const cut = (): void => reject(new DomainError('validation_error', 'The body ended early. Send it whole.'));
     request.on('error', cut);
     request.on('aborted', cut);
     // Cut off while the caller was looked up: nothing of this will be heard any more.
     if (request.destroyed) cut();
   });
+}
+
+/**
+ * A body that has come as a whole, as nearly all do along with the head: no event needs to be waited for. `read` gives one
+ * chunk at a time.
+ */
+function readBuffered(request: Request): Buffer {
+  const chunks: Buffer[] = [];
+  for (let chunk: unknown = request.read(); Buffer.isBuffer(chunk); chunk = request.read()) chunks.push(chunk);
+  return joined(chunks);
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
 /** The body as strictly parsed JSON, every key kept. Throws as {@link JsonBody} does. */
