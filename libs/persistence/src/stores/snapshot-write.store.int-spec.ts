@@ -190,8 +190,9 @@ describe('create', () => {
       events += 1;
       expect(
         await count(
-          `SELECT count(*) FROM outbox_events WHERE event_id = $1 AND body::json->'data'->>'snapshot_id' = $2`,
-          [outcome.eventId, rows[index]?.snapshotId],
+          `SELECT count(*) FROM outbox_events
+            WHERE event_id = $1 AND body::json->'data'->>'snapshot_id' = $2 AND body::json->'data'->>'envelope_hash' = $3`,
+          [outcome.eventId, rows[index]?.snapshotId, rows[index]?.envelopeHash],
         ),
       ).toBe(1);
     }
@@ -201,6 +202,21 @@ describe('create', () => {
 });
 
 describe('append', () => {
+  it('tells of a later version with the hash of the one before it', async () => {
+    const store = new SnapshotWriteStore(world.database.sql);
+    const first = snapshot({ tenantId: 'beta' });
+    await store.create(first);
+    const later = { ...next(first, null), tenantId: 'beta' };
+    const outcome = await store.append(later);
+    if (outcome.kind !== 'written') throw new Error('refused');
+    const { rows } = await owner.query(
+      `SELECT body::json->'data'->>'prev_hash' AS prev_hash, body::json->'data'->'snapshot_version' AS version
+         FROM outbox_events WHERE event_id = $1`,
+      [outcome.eventId],
+    );
+    expect(rows).toEqual([{ prev_hash: first.envelopeHash, version: 2 }]);
+  });
+
   const propose = async (first: SnapshotToWrite): Promise<string> => {
     const updateId = randomUUID();
     const outcome = await new UpdateStore(world.database.sql).propose({
