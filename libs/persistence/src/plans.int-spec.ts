@@ -2,6 +2,7 @@ import { Client, Pool } from 'pg';
 import { PLANNER } from './database';
 import { SnapshotReadStore } from './index';
 import { declaredStatements, Sql } from './sql';
+import { TABLE_STATES, takeStatistics } from './testing/statistics';
 import { openWorld, type World } from './testing/world';
 
 // This store declares its statements when it is made; the pool is never used.
@@ -51,6 +52,7 @@ it.each([...declaredStatements()].filter(([name, text]) => EXPLAINED.test(text) 
 );
 
 interface PlanNode {
+  Alias?: string;
   'Index Name'?: string;
   'Index Cond'?: string;
   Plans?: PlanNode[];
@@ -71,16 +73,50 @@ function isWalkedThrough({ 'Index Name': name = '', 'Index Cond': condition = ''
   return given.includes(false) && given.lastIndexOf(true) > given.indexOf(false);
 }
 
-it.each([...declaredStatements()].filter(([, text]) => EXPLAINED.test(text)))(
-  'statement %s walks through no index',
-  async (_, text) => {
-    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
-    );
-    const scans = rows.flatMap((row) => scansOf(row['QUERY PLAN'][0].Plan));
-    expect(scans.filter(isWalkedThrough)).toEqual([]);
-  },
-);
+const EXPLAINABLE = [...declaredStatements()].filter(([, text]) => EXPLAINED.test(text));
+
+/** How a statement enters indexes, planned by this connection. */
+async function scansFor(connection: Client, text: string): Promise<PlanNode[]> {
+  const { rows } = await connection.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+  );
+  return rows.flatMap((row) => scansOf(row['QUERY PLAN'][0].Plan));
+}
+
+it.each(EXPLAINABLE)('statement %s walks through no index', async (_, text) => {
+  const scans = await scansFor(client, text);
+  expect(scans.filter(isWalkedThrough)).toEqual([]);
+});
+
+/** Every statement's indexes with what is asked of them, in order. */
+async function plansFor(connection: Client): Promise<Record<string, string[]>> {
+  const plans: Record<string, string[]> = {};
+  for (const [name, text] of EXPLAINABLE) {
+    const scans = await scansFor(connection, text);
+    plans[name] = scans
+      .map((scan) => `${scan.Alias ?? ''} ${scan['Index Name'] ?? ''} ${scan['Index Cond'] ?? ''}`)
+      .sort();
+  }
+  return plans;
+}
+
+// A connection keeps a plan until the next statistics, which may be of tables that have nothing in common with today's.
+it('plans the same whatever statistics say', async () => {
+  const { url, close } = await openWorld();
+  const superuser = new Client({ connectionString: url });
+  const application = new Client({ connectionString: url, options: PLANNER_OPTIONS });
+  await Promise.all([superuser.connect(), application.connect()]);
+  try {
+    const withoutStatistics = await plansFor(application);
+    for (const state of TABLE_STATES) {
+      await takeStatistics(superuser, state);
+      expect({ state, plans: await plansFor(application) }).toEqual({ state, plans: withoutStatistics });
+    }
+  } finally {
+    await Promise.all([superuser.end(), application.end()]);
+    await close();
+  }
+}, 120_000);
 
 it('knows the statements of every store', () => {
   expect(declaredStatements().size).toBeGreaterThan(15);

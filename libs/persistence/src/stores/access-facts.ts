@@ -12,6 +12,14 @@ export interface AccessFactsRow {
 /** A grant counts by the clock at the moment of the read. */
 export const LIVE_GRANT = `g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())`;
 
+/**
+ * Whether `g` is a live grant to this tenant on this subject. Compared as rows, so that the index of live grants alone can
+ * answer: by that of a subject's grants, those of all its other readers would be read as well.
+ */
+export const isLiveGrant = (grantee: string, subjectKey: string): string =>
+  `(g.grantee_tenant_id, g.subject_key) BETWEEN (${grantee}, ${subjectKey}) AND (${grantee}, ${subjectKey})
+             AND ${LIVE_GRANT}`;
+
 export const ACCESS_COLUMNS = `f.role, f.member_status, f.allow_counterparty_access, f.owns_subject, f.grant_scopes`;
 
 /** Facts about `i.principal_id` acting for `i.tenant_id` on subject `s`, as `f`. */
@@ -20,8 +28,8 @@ LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
          s.owner_tenant_id = i.tenant_id AS owns_subject,
          (SELECT g.scopes FROM grants g
-           WHERE g.grantee_tenant_id = i.tenant_id AND g.subject_key = s.subject_key
-             AND s.owner_tenant_id <> i.tenant_id AND ${LIVE_GRANT} LIMIT 1) AS grant_scopes
+           WHERE ${isLiveGrant('i.tenant_id', 's.subject_key')} AND s.owner_tenant_id <> i.tenant_id
+           LIMIT 1) AS grant_scopes
     FROM memberships m
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true`;
@@ -41,8 +49,7 @@ LEFT JOIN LATERAL (
          (SELECT array_agg(DISTINCT scope)
             FROM memberships m
            CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
-                                WHERE g.grantee_tenant_id = m.tenant_id AND g.subject_key = s.subject_key
-                                  AND ${LIVE_GRANT} OFFSET 0) g
+                                WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} OFFSET 0) g
            CROSS JOIN unnest(g.scopes) scope
            WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
 ) f ON true`;

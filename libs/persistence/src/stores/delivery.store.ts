@@ -127,7 +127,7 @@ const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason 
             next_at = CASE i.status WHEN 'pending' THEN now() + i.retry_in_ms * interval '1 millisecond' ELSE d.next_at END,
             finished_at = CASE i.status WHEN 'pending' THEN NULL ELSE now() END
        FROM ${inputRows(RESULT_COLUMNS)}
-      WHERE d.delivery_id = i.delivery_id AND d.attempt = i.attempt AND d.lease_until IS NOT NULL
+      WHERE d.delivery_id = i.delivery_id AND (d.attempt = i.attempt AND d.lease_until IS NOT NULL) IS TRUE
      RETURNING d.subscription_id, d.delivery_id, i.attempt, i.started_at, i.latency_ms, i.status_code, i.error_phase,
                i.error, i.status
    ), logged AS (

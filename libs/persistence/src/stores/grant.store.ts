@@ -1,7 +1,14 @@
 import type { AccessFacts, Role, Scope } from '@iss/domain';
 import { type Page, type PageRequest, type Position, toPage } from '../page';
 import { type Sql, statement } from '../sql';
-import { ACCESS_COLUMNS, type AccessFactsRow, LIVE_GRANT, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import {
+  ACCESS_COLUMNS,
+  type AccessFactsRow,
+  isLiveGrant,
+  LIVE_GRANT,
+  TENANT_ACCESS,
+  toAccessFacts,
+} from './access-facts';
 import { MEMBER_ACCESS } from './memberships';
 import {
   SNAPSHOT_HEADER_COLUMNS,
@@ -92,31 +99,31 @@ made AS (
   SELECT $5::uuid, tenant_id, $6::text, subject_key, $7::text[], $8::timestamptz
     FROM facts
    WHERE member_status = 'active' AND role = ANY ($9) AND owns_subject AND grantee_exists
-     AND NOT EXISTS (SELECT FROM grants g
-                      WHERE g.grantee_tenant_id = $6 AND g.subject_key = facts.subject_key AND ${LIVE_GRANT})
+     AND (SELECT true FROM grants g WHERE ${isLiveGrant('$6', 'facts.subject_key')} LIMIT 1) IS NULL
   RETURNING created_at
 )
 SELECT ${ACCESS_COLUMNS}, f.grantee_exists, made.created_at FROM facts f LEFT JOIN made ON true`,
 );
 
 /**
- * The row lock lets one of many revoke; the others see then that the grant is live no more. The pair stands beside the
- * id, so that no plan walks the index of all live grants.
+ * The row lock lets one of many revoke; the others see then that the grant is live no more. IS TRUE, so that the index of
+ * all live grants cannot find it.
  */
 const REVOKE = statement<AccessFactsRow & MaybeGrantRow & { revoked_now_at: Date | null }>(
   'grant_revoke',
   `WITH found AS MATERIALIZED (
-  SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}, s.subject_key
+  SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}
     FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
-    LEFT JOIN grants g ON g.grant_id = i.grant_id AND g.grantor_tenant_id = i.tenant_id
+    LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+      ON g.grantor_tenant_id = i.tenant_id
     LEFT JOIN subjects s ON s.subject_key = g.subject_key
     ${TENANT_ACCESS}
 ),
 revoked AS (
   UPDATE grants g SET revoked_at = now()
-    FROM found f
-   WHERE g.grant_id = f.grant_id AND g.grantee_tenant_id = f.grantee_tenant_id AND g.subject_key = f.subject_key
-     AND f.member_status = 'active' AND f.role = ANY ($4) AND f.owns_subject AND ${LIVE_GRANT}
+   WHERE g.grant_id = (SELECT grant_id FROM found
+                        WHERE member_status = 'active' AND role = ANY ($4) AND owns_subject)
+     AND (${LIVE_GRANT}) IS TRUE
   RETURNING g.revoked_at
 )
 SELECT f.*, r.revoked_at AS revoked_now_at FROM found f LEFT JOIN revoked r ON true`,
@@ -169,9 +176,9 @@ const ACCESSIBLE = statement<AccessFactsRow & MaybeGrantRow & SnapshotRow>(
   ${MEMBER_ACCESS}
   LEFT JOIN LATERAL (
     SELECT * FROM grants g
-     WHERE g.grantee_tenant_id = i.tenant_id AND f.member_status = 'active' AND f.allow_counterparty_access
-       AND g.subject_key > i.after AND ${LIVE_GRANT}
-     ORDER BY g.subject_key LIMIT $4
+     WHERE (g.grantee_tenant_id, g.subject_key) > (i.tenant_id, i.after) AND g.grantee_tenant_id <= i.tenant_id
+       AND f.member_status = 'active' AND f.allow_counterparty_access AND ${LIVE_GRANT}
+     ORDER BY g.grantee_tenant_id, g.subject_key LIMIT $4
   ) g ON true
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
   ${latestSnapshotOf(`CASE WHEN 'read_latest' = ANY (g.scopes) THEN s.subject_key END`)}

@@ -35,12 +35,12 @@ SELECT begun.claim, k.body_hash = $2 AS is_same_body, k.answer
 
 const KEEP = statement(
   'idempotency_keep',
-  `UPDATE idempotency_keys SET answer = $3 WHERE key_hash = $1 AND started_at = $2::timestamptz AND answer IS NULL`,
+  `UPDATE idempotency_keys SET answer = $3 WHERE key_hash = $1 AND (started_at = $2::timestamptz AND answer IS NULL) IS TRUE`,
 );
 
 const FREE = statement(
   'idempotency_free',
-  `DELETE FROM idempotency_keys WHERE key_hash = $1 AND started_at = $2::timestamptz AND answer IS NULL`,
+  `DELETE FROM idempotency_keys WHERE key_hash = $1 AND (started_at = $2::timestamptz AND answer IS NULL) IS TRUE`,
 );
 
 const DELETE_EXPIRED = statement<{ deleted: number }>(

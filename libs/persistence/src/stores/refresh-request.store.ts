@@ -1,7 +1,7 @@
 import type { AccessFacts, EventType } from '@iss/domain';
 import { type Page, type PageRequest, type Position, toPage } from '../page';
 import { type Sql, statement, type TransactionSql } from '../sql';
-import { ACCESS_COLUMNS, type AccessFactsRow, LIVE_GRANT, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { ACCESS_COLUMNS, type AccessFactsRow, isLiveGrant, TENANT_ACCESS, toAccessFacts } from './access-facts';
 import type { SubjectRef } from './snapshot-read.store';
 
 export const REFRESH_ORIGINS = ['owner', 'counterparty'] as const;
@@ -109,7 +109,8 @@ LEFT JOIN LATERAL (
              AND m.status = 'active' LIMIT 1) AS owns_subject,
          (SELECT g.scopes
             FROM memberships m
-            JOIN grants g ON g.grantee_tenant_id = m.tenant_id AND g.subject_key = s.subject_key AND ${LIVE_GRANT}
+           CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+                                WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} LIMIT 1) g
            WHERE m.tenant_id = ${counterparty} AND m.principal_id = i.principal_id AND m.status = 'active'
            LIMIT 1) AS grant_scopes
 ) f ON true`;

@@ -18,7 +18,8 @@ const TARGETS = {
   versions: {
     columns: { ...READER, subject_type: 'text', subject_id: 'text', snapshot_version: 'int' },
     joins: `LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN snapshots n ON n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version`,
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                    WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true`,
   },
   ids: {
     columns: { ...READER, snapshot_id: 'uuid' },

@@ -75,7 +75,8 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
   version: {
     columns: { ...READER, subject_type: 'text', subject_id: 'text', snapshot_version: 'int' },
     joins: `${SUBJECT}
-LEFT JOIN snapshots found ON found.subject_key = s.subject_key AND found.snapshot_version = i.snapshot_version`,
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                    WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true`,
   },
   id: {
     columns: { ...READER, snapshot_id: 'uuid' },

@@ -37,7 +37,8 @@ export const latestSnapshotOf = (subjectKey: string): string => `
 
 /**
  * A page of subjects `s`, by type and id. Each type is a range of the index by itself. What a range holds beyond the
- * prefix is cut off after its limit, so that no upper bound is needed and a page's rows are all that is read.
+ * prefix is cut off after its limit, so that no upper bound is needed and a page's rows are all that is read. Compared as
+ * rows, so that no plan walks through the subjects of all tenants.
  */
 const OWNED = statement<AccessFactsRow & SnapshotRow & { subject_created_at: Date | null }>(
   'subjects_owned',
@@ -49,9 +50,11 @@ const OWNED = statement<AccessFactsRow & SnapshotRow & { subject_created_at: Dat
       FROM unnest($3::text[], $4::text[]) AS range(subject_type, after)
      CROSS JOIN LATERAL (
        SELECT * FROM subjects s
-        WHERE s.owner_tenant_id = i.tenant_id AND f.member_status = 'active' AND s.subject_type = range.subject_type
-          AND s.subject_id > range.after AND s.subject_id >= $5
-        ORDER BY s.subject_id LIMIT $6
+        WHERE (s.owner_tenant_id, s.subject_type, s.subject_id) >=
+                (i.tenant_id, range.subject_type, greatest(range.after COLLATE "C", $5))
+          AND (s.owner_tenant_id, s.subject_type) <= (i.tenant_id, range.subject_type)
+          AND s.subject_id <> range.after AND f.member_status = 'active'
+        ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT $6
      ) s
      WHERE starts_with(s.subject_id, $5)
      ORDER BY s.subject_type, s.subject_id LIMIT $6

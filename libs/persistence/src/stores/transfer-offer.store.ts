@@ -84,13 +84,14 @@ const FIND = statement<AccessFactsRow & MaybeOfferRow>(
   'transfer_offer_find',
   `SELECT ${ACCESS_COLUMNS}, ${OFFER_COLUMNS}
   FROM ${CALLER}
-  LEFT JOIN transfer_offers o ON o.offer_id = i.offer_id AND o.tenant_id = i.tenant_id`,
+  LEFT JOIN LATERAL (SELECT * FROM transfer_offers o WHERE o.offer_id = i.offer_id LIMIT 1) o
+    ON o.tenant_id = i.tenant_id`,
 );
 
 const END = statement<OfferRow>(
   'transfer_offer_end',
   `UPDATE transfer_offers o SET status = $2, resolved_at = statement_timestamp()
-  WHERE o.offer_id = $1 AND o.status = 'pending'
+  WHERE o.offer_id = $1 AND (o.status = 'pending') IS TRUE
   RETURNING ${OFFER_COLUMNS}`,
 );
 

@@ -146,7 +146,8 @@ const FOR_APPLY = statement<ApplyRow>(
        b.envelope, encode(b.envelope_hash, 'hex') AS envelope_hash
   FROM ${inputRows(REF_COLUMNS)}
   ${UPDATE}
-  LEFT JOIN snapshots b ON b.subject_key = u.subject_key AND b.snapshot_version = u.base_snapshot_version
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = u.subject_key AND n.snapshot_version = u.base_snapshot_version LIMIT 1) b ON true
   LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
  ORDER BY i.ord`,
 );

@@ -1,0 +1,143 @@
+import type { Client } from 'pg';
+
+/** What statistics may come to say of the tables. */
+export interface TableState {
+  rows: number;
+  /** Whose the rows are: one tenant's, or of a tenant each. */
+  tenants: 'one' | 'many';
+  /** What the rows are about: one subject (subscription, delivery), or one each. */
+  subjects: 'one' | 'many';
+  /** Whether everything is done, revoked and deleted, or nothing is. */
+  isDone: boolean;
+}
+
+const SIZES = [30, 3000];
+
+export const TABLE_STATES: readonly TableState[] = SIZES.flatMap((rows) =>
+  (['one', 'many'] as const).flatMap((tenants) =>
+    (['one', 'many'] as const).flatMap((subjects) =>
+      [false, true].map((isDone) => ({ rows, tenants, subjects, isDone })),
+    ),
+  ),
+);
+
+/** The columns of row `n` of each table as SQL; others keep their defaults. */
+function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Record<string, string>> {
+  const tenant = tenants === 'one' ? `'t-1'` : `'t-' || n`;
+  const subject = subjects === 'one' ? '1' : 'n';
+  const owner = subjects === 'one' ? `'00000000-0000-7000-8000-000000000000'::uuid` : 'gen_random_uuid()';
+  const created = { created_at: `now() - n * interval '1 minute'` };
+  const whenDone = (value: string): string => (isDone ? value : 'NULL');
+  return {
+    tenants: { tenant_id: `'t-' || n`, name: `'x'` },
+    memberships: {
+      tenant_id: tenant,
+      principal_id: `'p-' || n`,
+      api_functional_role: `'tenant_reader'`,
+      status: isDone ? `'removed'` : `'active'`,
+    },
+    subjects: { subject_type: `'organization'`, subject_id: `'s-' || n`, owner_tenant_id: tenant, ...created },
+    snapshots: {
+      subject_key: subject,
+      snapshot_version: 'n',
+      snapshot_id: 'gen_random_uuid()',
+      tenant_id: tenant,
+      generated_at: `'x'`,
+      envelope_hash: whenDone(`sha256('{}')`),
+      envelope: `'{}'`,
+      ...created,
+    },
+    updates: {
+      update_id: 'gen_random_uuid()',
+      tenant_id: tenant,
+      subject_key: subject,
+      base_snapshot_id: 'gen_random_uuid()',
+      base_snapshot_version: '1',
+      patch_ops: `'[]'`,
+      status: isDone ? `'applied'` : `'proposed'`,
+      request_id: isDone ? 'NULL' : `'r-' || n`,
+      proposed_by: `'p'`,
+      applied_snapshot_id: whenDone('gen_random_uuid()'),
+      ...created,
+    },
+    grants: {
+      grant_id: 'gen_random_uuid()',
+      grantor_tenant_id: tenant,
+      grantee_tenant_id: tenant,
+      subject_key: subject,
+      scopes: `'{read_latest}'`,
+      revoked_at: whenDone('now()'),
+      ...created,
+    },
+    webhook_subscriptions: {
+      subscription_id: 'gen_random_uuid()',
+      tenant_id: tenant,
+      target_url: `'u'`,
+      event_types: `'{identity.snapshot.created}'`,
+      secret_sealed: `'x'`,
+      secret_fingerprint: `'x'`,
+      deleted_at: whenDone('now()'),
+      ...created,
+    },
+    outbox_events: {
+      event_id: 'gen_random_uuid()',
+      tenant_id: tenant,
+      event_type: `'identity.snapshot.created'`,
+      body: `'{}'`,
+      fanned_out_at: whenDone('now()'),
+      ...created,
+    },
+    deliveries: {
+      delivery_id: 'gen_random_uuid()',
+      event_id: 'gen_random_uuid()',
+      subscription_id: owner,
+      tenant_id: tenant,
+      event_type: `'identity.snapshot.created'`,
+      status: isDone ? `'succeeded'` : `'pending'`,
+      ...created,
+    },
+    delivery_attempts: { delivery_id: owner, attempt: 'n', started_at: 'now()', latency_ms: '1' },
+    refresh_requests: {
+      refresh_request_id: 'gen_random_uuid()',
+      subject_key: subject,
+      requesting_tenant_id: tenant,
+      requested_by: `'p'`,
+      origin_type: `'owner'`,
+      status: isDone ? `'fulfilled'` : `'pending'`,
+      resolved_at: whenDone('now()'),
+      resolved_snapshot_id: whenDone('gen_random_uuid()'),
+      resolved_snapshot_version: whenDone('1'),
+      ...created,
+    },
+    transfer_offers: {
+      offer_id: 'gen_random_uuid()',
+      tenant_id: tenant,
+      from_principal_id: `'p'`,
+      to_principal_id: `'q'`,
+      status: `'declined'`,
+      ...created,
+    },
+    idempotency_keys: {
+      key_hash: `sha256(('k-' || n)::bytea)`,
+      body_hash: `sha256('x')`,
+      started_at: `now() - n * interval '1 minute'`,
+    },
+    rate_limits: { principal_id: `'p-' || n`, window_start: 'now()', used: '1' },
+  };
+}
+
+/** Fills all tables anew and has PostgreSQL look at them. `superuser`: snapshots may not be deleted by anyone else. */
+export async function takeStatistics(superuser: Client, state: TableState): Promise<void> {
+  const tables = Object.entries(tablesIn(state));
+  // Triggers and foreign keys are not checked: the rows only have to be counted.
+  await superuser.query('SET session_replication_role = replica');
+  for (const [table, columns] of tables) {
+    await superuser.query(`DELETE FROM ${table}`);
+    await superuser.query(
+      `INSERT INTO ${table} (${Object.keys(columns).join(', ')})
+       SELECT ${Object.values(columns).join(', ')} FROM generate_series(1, $1::int) n`,
+      [state.rows],
+    );
+  }
+  await superuser.query('ANALYZE');
+}
