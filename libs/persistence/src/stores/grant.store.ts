@@ -9,6 +9,7 @@ import {
   TENANT_ACCESS,
   toAccessFacts,
 } from './access-facts';
+import { latestSnapshot, NAMED_SUBJECT } from './joins';
 import { MEMBER_ACCESS } from './memberships';
 import {
   SNAPSHOT_HEADER_COLUMNS,
@@ -17,7 +18,6 @@ import {
   type SubjectRef,
   toSnapshotRecord,
 } from './snapshot-row';
-import { latestSnapshotOf } from './subject.store';
 
 export const GRANT_STATUSES = ['active', 'revoked', 'expired'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
@@ -78,7 +78,7 @@ const GRANT_COLUMNS = `g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, s.s
        WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS status`;
 
 const IDENTITY = `(SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
-  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  ${NAMED_SUBJECT}
   ${TENANT_ACCESS}`;
 
 /** Grants of one subject to one tenant are made one after the other: "live" depends on the clock, which no index can hold. */
@@ -154,7 +154,7 @@ const OF_SUBJECT = statement<ListRow>(
   'grants_of_subject',
   `SELECT ${ACCESS_COLUMNS}, ${GRANT_COLUMNS}
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $6::text AS subject_type, $7::text AS subject_id) i
-  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
   ${pageOf('g.subject_key = s.subject_key AND f.owns_subject')}
  ${NEWEST_FIRST}`,
@@ -181,7 +181,7 @@ const ACCESSIBLE = statement<AccessFactsRow & MaybeGrantRow & SnapshotRow>(
      ORDER BY g.grantee_tenant_id, g.subject_key LIMIT $4
   ) g ON true
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
-  ${latestSnapshotOf(`CASE WHEN 'read_latest' = ANY (g.scopes) THEN s.subject_key END`)}
+  ${latestSnapshot(`CASE WHEN 'read_latest' = ANY (g.scopes) THEN s.subject_key END`, 'n')}
  ORDER BY g.subject_key`,
 );
 

@@ -2,6 +2,7 @@ import type { AccessFacts, EventType } from '@iss/domain';
 import { type Page, type PageRequest, type Position, toPage } from '../page';
 import { type Sql, statement, type TransactionSql } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, isLiveGrant, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { NAMED_SUBJECT } from './joins';
 import type { SubjectRef } from './snapshot-read.store';
 
 export const REFRESH_ORIGINS = ['owner', 'counterparty'] as const;
@@ -95,8 +96,6 @@ const REQUEST_COLUMNS = `r.refresh_request_id, r.requesting_tenant_id, r.origin_
   r.requested_paths, r.created_at, r.created_at::text AS position, r.expires_at, r.resolved_at, r.resolved_snapshot_id,
   r.resolved_snapshot_version`;
 
-const SUBJECT = 'LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id';
-
 /**
  * Facts about `i.principal_id` on subject `s`, as `f`, where no tenant acts: it is an active member of the owner, or of
  * `counterparty` while that one holds a live grant. Every active member is at least a reader.
@@ -120,7 +119,7 @@ const CREATE = statement<AccessFactsRow & MaybeRequestRow & { owner_tenant_id: s
   `WITH facts AS MATERIALIZED (
   SELECT i.tenant_id, i.principal_id, ${ACCESS_COLUMNS}, s.subject_key, s.owner_tenant_id
     FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
-    ${SUBJECT}
+    ${NAMED_SUBJECT}
     ${TENANT_ACCESS}
 ),
 made AS (
@@ -137,7 +136,7 @@ SELECT ${ACCESS_COLUMNS}, f.owner_tenant_id, ${REQUEST_COLUMNS} FROM facts f LEF
 
 const REQUEST = `(SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type,
                $4::text AS subject_id) i
-  ${SUBJECT}
+  ${NAMED_SUBJECT}
   LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
   ${partyAccess('r.requesting_tenant_id')}`;
 
@@ -184,7 +183,7 @@ const listStatement = (name: string, filter: string) =>
     `SELECT ${ACCESS_COLUMNS}, ${REQUEST_COLUMNS}
   FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id,
                $4::text AS requesting_tenant_id) i
-  ${SUBJECT}
+  ${NAMED_SUBJECT}
   ${partyAccess('i.requesting_tenant_id')}
   LEFT JOIN LATERAL (
     SELECT * FROM refresh_requests r

@@ -1,6 +1,7 @@
 import type { AccessFacts } from '@iss/domain';
 import { type Sql, type Statement, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, ANY_TENANT_ACCESS, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { NAMED_SUBJECT } from './joins';
 import type { Reader } from './snapshot-read.store';
 import {
   SNAPSHOT_HEADER_COLUMNS,
@@ -59,7 +60,7 @@ function lineageStatement(order: LineageOrder, form: Form): Statement<LineageRow
   CASE WHEN i.with_envelopes AND ${FITS} THEN n.envelope END AS envelope, head_version
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id,
                $7::boolean AS with_envelopes) i
-LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+${NAMED_SUBJECT}
 ${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN ${range(order, `coalesce($5::bigint, ${BEFORE_THE_FIRST[order]})`, '$6')} ON true

@@ -1,5 +1,6 @@
 import { inputArrays, type InputColumns, inputRows, type Sql, type Statement, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, ANY_TENANT_ACCESS, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { NAMED_SUBJECT, snapshotOfVersion } from './joins';
 import type { Reader, SnapshotRead } from './snapshot-read.store';
 import { SNAPSHOT_HEADER_COLUMNS, type SnapshotRow, type SubjectRef, toSnapshotRecord } from './snapshot-row';
 
@@ -17,9 +18,8 @@ const READER = { principal_id: 'text', tenant_id: 'text' } as const;
 const TARGETS = {
   versions: {
     columns: { ...READER, subject_type: 'text', subject_id: 'text', snapshot_version: 'int' },
-    joins: `LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-                    WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true`,
+    joins: `${NAMED_SUBJECT}
+${snapshotOfVersion('s.subject_key', 'i.snapshot_version', 'n')}`,
   },
   ids: {
     columns: { ...READER, snapshot_id: 'uuid' },

@@ -2,6 +2,7 @@ import type { AccessFacts } from '@iss/domain';
 import { Coalescer } from '../coalescer';
 import { type InputColumns, inputArrays, inputRows, type Sql, type Statement, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, ANY_TENANT_ACCESS, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { latestSnapshot, NAMED_SUBJECT, snapshotOfVersion } from './joins';
 import {
   SNAPSHOT_HEADER_COLUMNS,
   type SnapshotRecord,
@@ -58,8 +59,6 @@ type ReadInput = {
 
 const ENVELOPE = `CASE WHEN i.with_envelope THEN n.envelope END AS envelope`;
 
-const SUBJECT = 'LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id';
-
 const READER = { principal_id: 'text', tenant_id: 'text', with_envelope: 'boolean', known_hash: 'bytea' } as const;
 
 type TargetName = SnapshotTarget['kind'];
@@ -68,15 +67,11 @@ type TargetName = SnapshotTarget['kind'];
 const TARGETS = {
   latest: {
     columns: { ...READER, subject_type: 'text', subject_id: 'text' },
-    joins: `${SUBJECT}
-LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
-                    ORDER BY n.snapshot_version DESC LIMIT 1) found ON true`,
+    joins: `${NAMED_SUBJECT} ${latestSnapshot('s.subject_key', 'found')}`,
   },
   version: {
     columns: { ...READER, subject_type: 'text', subject_id: 'text', snapshot_version: 'int' },
-    joins: `${SUBJECT}
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-                    WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true`,
+    joins: `${NAMED_SUBJECT} ${snapshotOfVersion('s.subject_key', 'i.snapshot_version', 'found')}`,
   },
   id: {
     columns: { ...READER, snapshot_id: 'uuid' },

@@ -4,6 +4,7 @@ import { Coalescer } from '../coalescer';
 import { inputElement } from '../input-element';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { HEAD_VERSION, NAMED_SUBJECT } from './joins';
 import type { SubjectRef } from './snapshot-read.store';
 
 /** A sealed snapshot, and what is known of the request that wrote it. */
@@ -106,9 +107,6 @@ const EVENT_BODY = `(
                      ${element('envelope_hash')} AS envelope_hash, ${element('prev_hash')} AS prev_hash) data) AS data
   ) body)`;
 
-const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-            ORDER BY n.snapshot_version DESC LIMIT 1)`;
-
 /**
  * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, which is made here
  * since only the statement knows whether anyone wants it. What speaks against a row is looked up only where it was not
@@ -138,7 +136,7 @@ SELECT ${ACCESS_COLUMNS}, f.head_version, i.snapshot_id_taken,
   LEFT JOIN LATERAL (
     SELECT ${ACCESS_COLUMNS}, ${HEAD_VERSION} AS head_version
       FROM (SELECT w.place IS NULL AS is_refused) r
-      LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+      ${NAMED_SUBJECT}
       ${TENANT_ACCESS}
      WHERE r.is_refused LIMIT 1
   ) f ON true

@@ -2,6 +2,7 @@ import { type AccessFacts, SUBJECT_TYPES, type SubjectType } from '@iss/domain';
 import { type Page, type PageRequest, toPage } from '../page';
 import { type Sql, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { latestSnapshot, NAMED_SUBJECT } from './joins';
 import { MEMBER_ACCESS } from './memberships';
 import {
   SNAPSHOT_HEADER_COLUMNS,
@@ -30,11 +31,6 @@ export interface SubjectFilter {
   subjectIdPrefix: string;
 }
 
-/** The newest snapshot of the subject with this key, as `n`; none where the key is null. */
-export const latestSnapshotOf = (subjectKey: string): string => `
-  LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = ${subjectKey}
-                      ORDER BY n.snapshot_version DESC LIMIT 1) n ON true`;
-
 /**
  * A page of subjects `s`, by type and id. Each type is a range of the index by itself. What a range holds beyond the
  * prefix is cut off after its limit, so that no upper bound is needed and a page's rows are all that is read. Compared as
@@ -59,7 +55,7 @@ const OWNED = statement<AccessFactsRow & SnapshotRow & { subject_created_at: Dat
      WHERE starts_with(s.subject_id, $5)
      ORDER BY s.subject_type, s.subject_id LIMIT $6
   ) s ON true
-  ${latestSnapshotOf('s.subject_key')}
+  ${latestSnapshot('s.subject_key', 'n')}
  ORDER BY s.subject_type, s.subject_id`,
 );
 
@@ -67,7 +63,7 @@ const OWNER = statement<AccessFactsRow & { owner_tenant_id: string | null; creat
   'subject_owner',
   `SELECT ${ACCESS_COLUMNS}, s.owner_tenant_id, s.created_at
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
-  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  ${NAMED_SUBJECT}
   ${TENANT_ACCESS}`,
 );
 

@@ -5,6 +5,7 @@ import { inputElement } from '../input-element';
 import { type Page, type PageRequest, type Position, toPage } from '../page';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from './access-facts';
+import { HEAD_VERSION, NAMED_SUBJECT, snapshotOfVersion } from './joins';
 import { MEMBER_ACCESS } from './memberships';
 import type { SubjectRef } from './snapshot-read.store';
 import { toUpdate, UPDATE_COLUMNS, type UpdateRecord, type UpdateRow, type UpdateStatus } from './update-row';
@@ -50,9 +51,6 @@ export interface UpdateToApply extends FoundUpdate {
   chainEnforced: boolean;
 }
 
-const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
-  ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version`;
-
 /** What the checks look at. */
 const PROPOSE_KEYS = {
   update_id: 'uuid',
@@ -85,9 +83,9 @@ interface ProposeRow extends AccessFactsRow {
 const PROPOSE = statement<ProposeRow>(
   'update_propose',
   `WITH facts AS MATERIALIZED (
-  SELECT i.*, ${ACCESS_COLUMNS}, s.subject_key, ${HEAD_VERSION}
+  SELECT i.*, ${ACCESS_COLUMNS}, s.subject_key, ${HEAD_VERSION} AS head_version
     FROM ${inputRows(PROPOSE_KEYS)}
-    LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+    ${NAMED_SUBJECT}
     ${TENANT_ACCESS}
    ORDER BY i.tenant_id, i.request_id
 ),
@@ -142,12 +140,11 @@ const UPDATE = `
 
 const FOR_APPLY = statement<ApplyRow>(
   'update_for_apply',
-  `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, ${HEAD_VERSION}, t.chain_enforced,
+  `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, ${HEAD_VERSION} AS head_version, t.chain_enforced,
        b.envelope, encode(b.envelope_hash, 'hex') AS envelope_hash
   FROM ${inputRows(REF_COLUMNS)}
   ${UPDATE}
-  LEFT JOIN LATERAL (SELECT * FROM snapshots n
-                      WHERE n.subject_key = u.subject_key AND n.snapshot_version = u.base_snapshot_version LIMIT 1) b ON true
+  ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'b')}
   LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
  ORDER BY i.ord`,
 );
@@ -207,7 +204,7 @@ const OF_SUBJECT = statement<ListRow>(
   'updates_of_subject',
   `${LISTED}
   FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id) i
-  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
   ${pageOf('u.subject_key = s.subject_key AND f.owns_subject')}
  ${NEWEST_FIRST}`,

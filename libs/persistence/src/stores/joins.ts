@@ -1,0 +1,21 @@
+/**
+ * How statements get from an input row `i` to a subject and its snapshots. A subquery with a limit has all that is known
+ * in its search, where a plan for a join may leave a column to a filter and read a whole chain (`plans.int-spec.ts`).
+ */
+
+/** The subject that `i` names, as `s`; all null where there is none. */
+export const NAMED_SUBJECT = 'LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id';
+
+/** The newest snapshot of the subject with this key; none where the key is null. */
+export const latestSnapshot = (subjectKey: string, alias: string): string => `
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = ${subjectKey}
+                      ORDER BY n.snapshot_version DESC LIMIT 1) ${alias} ON true`;
+
+/** One version of the subject with this key. */
+export const snapshotOfVersion = (subjectKey: string, version: string, alias: string): string => `
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = ${subjectKey} AND n.snapshot_version = ${version} LIMIT 1) ${alias} ON true`;
+
+/** The newest version of subject `s`, as a value; null where it has none. */
+export const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1)`;
