@@ -7,8 +7,8 @@ import type { Bench, Effort } from './scenarios/scenario.ts';
 import { openStage } from './stage.ts';
 
 /**
- * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look,
- * `--only reads,writes` for a part, `--name NAME` to keep it, `--document` to put it into docs/performance.md,
+ * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look
+ * at what has a target, `--only reads,writes` for a part, `--name NAME` to keep it, `--document` to put it into docs/performance.md,
  * `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
  */
 // Loaded when it is their turn: they need the built libraries, and the first command may have to build them.
@@ -25,6 +25,9 @@ const PARTS = {
 } as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
 type Part = keyof typeof PARTS;
 
+/** These explain and size, and have no targets. */
+const FULL_ONLY: readonly Part[] = ['profile', 'scale'];
+
 const QUICK: Effort = { rounds: 2, uncounted: 1, warmUpMs: 200, measureMs: 600, quick: true };
 const FULL: Effort = { rounds: 3, uncounted: 1, warmUpMs: 800, measureMs: 3000, quick: false };
 
@@ -35,7 +38,8 @@ async function measure(options: {
   only: string | undefined;
   cpuProfiles: string | undefined;
 }): Promise<Run> {
-  const names = options.only?.split(',') ?? Object.keys(PARTS);
+  const standard = Object.keys(PARTS).filter((name) => !(options.quick && FULL_ONLY.some((part) => part === name)));
+  const names = options.only?.split(',') ?? standard;
   const unknown = names.find((name) => !isPart(name));
   if (unknown !== undefined) throw new UserError(`--only ${unknown}: the parts are ${Object.keys(PARTS).join(', ')}.`);
   await ensureBuilt();

@@ -107,7 +107,7 @@ async function tableGrowth(bench: Bench, probe: Server): Promise<Grown> {
   const sizes = bench.effort.quick
     ? [
         { subjects: 10_000, grants: 1_000 },
-        { subjects: 50_000, grants: 20_000 },
+        { subjects: 30_000, grants: 20_000 },
       ]
     : [
         { subjects: 10_000, grants: 1_000 },
