@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buildEventBody, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
+import { waitFor } from '../../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway } from '../gateway';
 import { type Caller, CALLERS, GRANTEES, MEMBERS, tenantOf, userOf } from './callers';
 
@@ -33,6 +34,8 @@ export class World {
 
   static async open(): Promise<World> {
     const gateway = await startGateway();
+    const isReady = async (): Promise<boolean> => (await gateway.as(null, 'get', '/v1/ops/readiness')).status === 200;
+    await waitFor(isReady, { deadlineMs: 30_000, what: 'the gateway to be ready' });
     const sql = new Client({ connectionString: gateway.databaseUrl });
     await sql.connect();
     const world = new World(gateway, sql);
