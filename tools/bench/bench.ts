@@ -7,9 +7,9 @@ import type { Bench, Effort } from './scenarios/scenario.ts';
 import { openStage } from './stage.ts';
 
 /**
- * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look
- * at what has a target, `--only reads,writes` for a part, `--name NAME` to keep it, `--document` to put it into docs/performance.md,
- * `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
+ * `npm run bench`: everything on this machine, with the ceilings measured in the same run. `--quick` for a first look at
+ * what has a target, `--only reads,writes` for a part, `--name NAME` to keep it, `--document` to put it into
+ * docs/performance.md, `--compare A B` for two finished runs, `--cpu-profiles FOLDER` for where the time goes.
  */
 // Loaded when it is their turn: they need the built libraries, and the first command may have to build them.
 const PARTS = {

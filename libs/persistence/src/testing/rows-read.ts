@@ -34,7 +34,7 @@ export async function rowsRead({ database }: World, name: string, values: readon
 
 function literal(value: Value): string {
   if (value === null || typeof value === 'number') return String(value);
-  return typeof value === 'string' ? escapeLiteral(value) : `ARRAY[${value.map(escapeLiteral).join(', ')}]::text[]`;
+  return escapeLiteral(typeof value === 'string' ? value : `{${value.map((text) => JSON.stringify(text)).join(',')}}`);
 }
 
 function rowsOf(node: PlanNode): number {
