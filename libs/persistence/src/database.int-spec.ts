@@ -1,7 +1,7 @@
 import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { migrate, openDatabase } from './database';
-import { statement } from './sql';
+import { statement } from './sql/sql';
 import { openWorld, type World } from './testing/world';
 
 const WHO = statement<{ who: string }>(

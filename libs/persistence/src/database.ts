@@ -3,14 +3,14 @@ import { DomainError } from '@iss/domain';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { APPLICATION_ROLE, ENSURE_ROLE, GRANT_PRIVILEGES } from './application-role';
-import { toDomainError } from './db-errors';
+import { toDomainError } from './sql/db-errors';
 import { MembershipEntity } from './entities/membership.entity';
 import { TenantEntity } from './entities/tenant.entity';
 import { WebhookSubscriptionEntity } from './entities/webhook-subscription.entity';
 import { InitialSchema1 } from './migrations/1-initial-schema';
 import { WholeInterface2 } from './migrations/2-whole-interface';
 import { LeanIndexes3 } from './migrations/3-lean-indexes';
-import { Sql, statement } from './sql';
+import { Sql, statement } from './sql/sql';
 
 export const MIGRATIONS = [InitialSchema1, WholeInterface2, LeanIndexes3];
 

@@ -1,7 +1,7 @@
 import { Client, Pool } from 'pg';
 import { PLANNER } from './database';
 import { SnapshotReadStore } from './index';
-import { declaredStatements, Sql } from './sql';
+import { declaredStatements, Sql } from './sql/sql';
 import { TABLE_STATES, takeStatistics } from './testing/statistics';
 import { openWorld, type World } from './testing/world';
 

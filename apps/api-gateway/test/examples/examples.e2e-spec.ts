@@ -4,8 +4,8 @@ import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import type { Response } from 'supertest';
 import { Conformance, list, member, type Operation, operationsOf } from '../conformance';
 import { startGateway, type TestGateway } from '../gateway';
-import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot.openapi';
-import { APPLIED_ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/update.openapi';
+import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
+import { APPLIED_ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/updates/update.openapi';
 import { byKind, byType } from './comparison';
 import {
   contentOf,

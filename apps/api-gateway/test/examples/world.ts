@@ -1,10 +1,10 @@
 import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
 import { LEGACY } from '../../src/auth/auth.guard';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/snapshot-header.view';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/answer/snapshot-header.view';
 import { GRANT_EXAMPLE } from '../../src/modules/grants/grant.views';
-import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot.openapi';
-import { APPLIED_ENVELOPE_EXAMPLE, UPDATE_EXAMPLE } from '../../src/modules/identity-state/update.openapi';
+import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
+import { APPLIED_ENVELOPE_EXAMPLE, UPDATE_EXAMPLE } from '../../src/modules/identity-state/updates/update.openapi';
 import { REFRESH_REQUEST_EXAMPLE } from '../../src/modules/refresh-requests/refresh-request.views';
 import { OWNER_EXAMPLE, PRINCIPAL_EXAMPLE, type PrincipalView } from '../../src/modules/tenancy/member.views';
 import { TENANT_EXAMPLE } from '../../src/modules/tenancy/tenant.views';

@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import { declaredStatements } from '../sql';
+import { declaredStatements } from '../sql/sql';
 import type { World } from './world';
 
 interface PlanNode {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Role, ROLES, seal } from '@iss/domain';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { type Database, openDatabase } from '../database';
-import type { SnapshotToWrite } from '../stores/snapshot-write.store';
-import { TenancyStore } from '../stores/tenancy.store';
+import type { SnapshotToWrite } from '../stores/snapshots/snapshot-write.store';
+import { TenancyStore } from '../stores/tenancy/tenancy.store';
 
 /** A migrated database, as the application sees it, with the names of the statements that were sent. */
 export interface World {

@@ -1,8 +1,8 @@
 import { SCOPES, type Scope, SUBJECT_TYPES } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
-import { IsSetOf } from '../../http/is-set-of.decorator';
-import { TENANT_ID } from '../../http/path-params';
+import { IsSetOf } from '../../http/request/is-set-of.decorator';
+import { TENANT_ID } from '../../http/request/path-params';
 
 /** Body of `POST …/grants` (specification, "Grants"). */
 export class CreateGrantBody {

@@ -1,12 +1,12 @@
 import { SCOPES } from '@iss/domain';
 import { type AccessibleSubject, GRANT_STATUSES, type GrantRecord } from '@iss/persistence';
-import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/openapi';
+import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/describe/openapi';
 import {
   SNAPSHOT_HEADER_EXAMPLE,
   SNAPSHOT_HEADER_SCHEMA,
   type SnapshotHeaderView,
   snapshotHeaderView,
-} from '../../http/snapshot-header.view';
+} from '../../http/answer/snapshot-header.view';
 
 /** Specification, "Grant". */
 export interface GrantView {

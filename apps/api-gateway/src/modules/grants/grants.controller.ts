@@ -3,7 +3,7 @@ import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { JsonBody } from '../../http/json-body';
+import { JsonBody } from '../../http/request/json-body';
 import {
   ApiAnswer,
   ApiErrors,
@@ -12,10 +12,10 @@ import {
   ApiSubjectParams,
   ApiTenantParam,
   UUID,
-} from '../../http/openapi';
-import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
-import { SubjectParam, TenantIdParam, UuidParam } from '../../http/path-params';
-import { QueryOf } from '../../http/query';
+} from '../../http/describe/openapi';
+import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
+import { SubjectParam, TenantIdParam, UuidParam } from '../../http/request/path-params';
+import { QueryOf } from '../../http/lists/query';
 import { CreateGrantBody } from './grant.dto';
 import { GrantService } from './grant.service';
 import {

@@ -1,11 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { HotCall, HotRoute } from '../../http/hot-lane';
-import { subjectOf, tenantIdOf, uuidOf, versionOf } from '../../http/path-params';
-import { requireShape } from '../../http/shape';
-import { EntityStatesController } from './entity-states.controller';
-import { SnapshotsController } from './snapshots.controller';
-import { ProposeSubjectUpdateBody, ProposeUpdateBody } from './update.dto';
-import { UpdatesController } from './updates.controller';
+import type { HotCall, HotRoute } from '../../http/fast/hot-lane';
+import { subjectOf, tenantIdOf, uuidOf, versionOf } from '../../http/request/path-params';
+import { requireShape } from '../../http/request/shape';
+import { EntityStatesController } from './write/entity-states.controller';
+import { SnapshotsController } from './read/snapshots.controller';
+import { ProposeSubjectUpdateBody, ProposeUpdateBody } from './updates/update.dto';
+import { UpdatesController } from './updates/updates.controller';
 
 const tenantId = ({ param }: HotCall): string => tenantIdOf(param('tenant_id'));
 const subject = ({ param }: HotCall): { subjectType: string; subjectId: string } =>

@@ -1,21 +1,21 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { GatewaySettings } from '../../settings';
-import { DiffController } from './diff.controller';
-import { DiffService } from './diff.service';
-import { EntityStateService } from './entity-state.service';
-import { EntityStatesController } from './entity-states.controller';
-import { ExportController } from './export.controller';
-import { LegacyEntityStateService } from './legacy-entity-state.service';
-import { LegacyEntityStatesController } from './legacy-entity-states.controller';
-import { SnapshotListService } from './snapshot-list.service';
-import { SnapshotListsController } from './snapshot-lists.controller';
-import { RecentAnswers } from './recent-answers';
-import { SnapshotReadService } from './snapshot-read.service';
-import { SnapshotVerifier } from './snapshot-verifier';
-import { SnapshotsController } from './snapshots.controller';
-import { UpdateApplyService } from './update-apply.service';
-import { UpdateService } from './update.service';
-import { UpdatesController } from './updates.controller';
+import { DiffController } from './diff/diff.controller';
+import { DiffService } from './diff/diff.service';
+import { EntityStateService } from './write/entity-state.service';
+import { EntityStatesController } from './write/entity-states.controller';
+import { ExportController } from './lineage/export.controller';
+import { LegacyEntityStateService } from './write/legacy-entity-state.service';
+import { LegacyEntityStatesController } from './write/legacy-entity-states.controller';
+import { SnapshotListService } from './lineage/snapshot-list.service';
+import { SnapshotListsController } from './lineage/snapshot-lists.controller';
+import { RecentAnswers } from './read/recent-answers';
+import { SnapshotReadService } from './read/snapshot-read.service';
+import { SnapshotVerifier } from './snapshot/snapshot-verifier';
+import { SnapshotsController } from './read/snapshots.controller';
+import { UpdateApplyService } from './updates/update-apply.service';
+import { UpdateService } from './updates/update.service';
+import { UpdatesController } from './updates/updates.controller';
 
 @Module({
   controllers: [

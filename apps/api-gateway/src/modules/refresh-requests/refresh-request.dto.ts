@@ -1,8 +1,8 @@
 import type { JsonValue } from '@iss/domain';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Equals, IsArray, IsOptional, IsString, IsUUID, Length, Matches, MaxLength } from 'class-validator';
-import { PageQuery } from '../../http/paging';
-import { TENANT_ID } from '../../http/path-params';
+import { PageQuery } from '../../http/lists/paging';
+import { TENANT_ID } from '../../http/request/path-params';
 
 const IS_TENANT_ID = {
   message: 'requesting_tenant_id must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',

@@ -1,6 +1,6 @@
 import { type RefreshRequestData, refreshRequestData } from '@iss/domain';
 import { REFRESH_ORIGINS, REFRESH_STATUSES, type RefreshRequestRecord } from '@iss/persistence';
-import { named, object, type Schema, SUBJECT_REF, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/openapi';
+import { named, object, type Schema, SUBJECT_REF, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/describe/openapi';
 
 /** What events carry, with both names of each field, and the message, which they don't carry. */
 export interface RefreshRequestView extends RefreshRequestData {

@@ -3,13 +3,21 @@ import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { oneOf } from '../../http/aliases';
-import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiSubjectParams, object, UUID } from '../../http/openapi';
-import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/paging';
-import { SubjectParam, UuidParam } from '../../http/path-params';
-import { QueryOf } from '../../http/query';
-import { type RequestTrace, Trace } from '../../http/request-id';
+import { oneOf } from '../../http/request/aliases';
+import { JsonBody } from '../../http/request/json-body';
+import {
+  ApiAnswer,
+  ApiErrors,
+  ApiPathParam,
+  ApiRoute,
+  ApiSubjectParams,
+  object,
+  UUID,
+} from '../../http/describe/openapi';
+import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { SubjectParam, UuidParam } from '../../http/request/path-params';
+import { QueryOf } from '../../http/lists/query';
+import { type RequestTrace, Trace } from '../../http/request/request-id';
 import { CreateRefreshRequestBody, FulfilRefreshRequestBody, ListRefreshRequestsQuery } from './refresh-request.dto';
 import { RefreshRequestService } from './refresh-request.service';
 import {

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
 import { AuthGuard } from '../../auth/auth.guard';
 import { Public } from '../../auth/public.decorator';
-import { ApiAnswer, ApiErrors, ApiRoute, named, object, type Schema, TIMESTAMP } from '../../http/openapi';
+import { ApiAnswer, ApiErrors, ApiRoute, named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { type Meta, readMeta } from './meta';
 import { type GatewayReadiness, ReadinessService } from './readiness.service';

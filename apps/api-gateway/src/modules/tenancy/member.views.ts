@@ -1,6 +1,6 @@
 import { MEMBER_STATUSES, PRINCIPAL_TYPES, ROLES, TENANCY_ROLES } from '@iss/domain';
 import type { MembershipEntity } from '@iss/persistence';
-import { named, object, type Schema, TIMESTAMP } from '../../http/openapi';
+import { named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
 
 /** What the member upsert answers. */
 export interface MemberView {

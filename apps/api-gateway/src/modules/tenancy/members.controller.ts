@@ -3,11 +3,11 @@ import { ApiBearerAuth, ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiTenantParam } from '../../http/openapi';
-import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
-import { PRINCIPAL_ID, PrincipalIdParam, TenantIdParam } from '../../http/path-params';
-import { QueryOf } from '../../http/query';
+import { JsonBody } from '../../http/request/json-body';
+import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiTenantParam } from '../../http/describe/openapi';
+import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
+import { PRINCIPAL_ID, PrincipalIdParam, TenantIdParam } from '../../http/request/path-params';
+import { QueryOf } from '../../http/lists/query';
 import { PutMemberBody, PutPrincipalBody } from './member.dto';
 import { MemberService } from './member.service';
 import {

@@ -1,7 +1,7 @@
 import { SUBJECT_TYPES, type SubjectType } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
-import { PageQuery } from '../../http/paging';
+import { PageQuery } from '../../http/lists/paging';
 
 /** Query of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
 export class SubjectListQuery extends PageQuery {

@@ -1,11 +1,11 @@
 import type { OwnedSubject, OwnershipRecord } from '@iss/persistence';
-import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP } from '../../http/openapi';
+import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP } from '../../http/describe/openapi';
 import {
   SNAPSHOT_HEADER_EXAMPLE,
   SNAPSHOT_HEADER_SCHEMA,
   type SnapshotHeaderView,
   snapshotHeaderView,
-} from '../../http/snapshot-header.view';
+} from '../../http/answer/snapshot-header.view';
 
 /** One of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
 export interface SubjectView {

@@ -3,10 +3,10 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { ApiAnswer, ApiErrors, ApiRoute, ApiSubjectParams, ApiTenantParam, object } from '../../http/openapi';
-import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/paging';
-import { SubjectParam, TenantIdParam } from '../../http/path-params';
-import { QueryOf } from '../../http/query';
+import { ApiAnswer, ApiErrors, ApiRoute, ApiSubjectParams, ApiTenantParam, object } from '../../http/describe/openapi';
+import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { SubjectParam, TenantIdParam } from '../../http/request/path-params';
+import { QueryOf } from '../../http/lists/query';
 import { SubjectListQuery } from './subject.dto';
 import { SubjectService } from './subject.service';
 import {

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsOptional, IsString, Length, Matches } from 'class-validator';
-import { TENANT_ID } from '../../http/path-params';
+import { TENANT_ID } from '../../http/request/path-params';
 import { IfGiven } from './partial-body';
 
 const IsTenantId = (): PropertyDecorator =>

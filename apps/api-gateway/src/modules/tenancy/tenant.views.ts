@@ -1,6 +1,6 @@
 import { ROLES, TENANCY_ROLES } from '@iss/domain';
 import type { TenantEntity, TenantOfMember, UsageDay } from '@iss/persistence';
-import { named, object, type Schema, TIMESTAMP } from '../../http/openapi';
+import { named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
 import type { UsageWindow } from './tenant.service';
 
 interface TenantFields {

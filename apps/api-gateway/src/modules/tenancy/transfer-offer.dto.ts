@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import { PRINCIPAL_ID } from '../../http/path-params';
+import { PRINCIPAL_ID } from '../../http/request/path-params';
 
 /** Body of `POST …/transfer-offers` (contract, "Transfer offers"). */
 export class CreateTransferOfferBody {

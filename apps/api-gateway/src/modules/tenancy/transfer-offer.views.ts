@@ -1,5 +1,5 @@
 import { TRANSFER_OFFER_STATUSES, type TransferOfferRecord } from '@iss/persistence';
-import { named, object, type Schema, TIMESTAMP, UUID } from '../../http/openapi';
+import { named, object, type Schema, TIMESTAMP, UUID } from '../../http/describe/openapi';
 
 export interface TransferOfferView {
   transfer_offer_id: string;

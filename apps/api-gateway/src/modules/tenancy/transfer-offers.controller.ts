@@ -3,11 +3,19 @@ import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { JsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiTenantParam, object, UUID } from '../../http/openapi';
-import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/paging';
-import { TenantIdParam, UuidParam } from '../../http/path-params';
-import { QueryOf } from '../../http/query';
+import { JsonBody } from '../../http/request/json-body';
+import {
+  ApiAnswer,
+  ApiErrors,
+  ApiPathParam,
+  ApiRoute,
+  ApiTenantParam,
+  object,
+  UUID,
+} from '../../http/describe/openapi';
+import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
+import { TenantIdParam, UuidParam } from '../../http/request/path-params';
+import { QueryOf } from '../../http/lists/query';
 import { CreateTransferOfferBody } from './transfer-offer.dto';
 import { TransferOfferService } from './transfer-offer.service';
 import {

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, ValidateIf } from 'class-validator';
-import { PageQuery } from '../../http/paging';
+import { PageQuery } from '../../http/lists/paging';
 
 const STATUSES = ['pending', 'succeeded', 'dead', 'skipped'] as const;
 const FINISHED = ['succeeded', 'dead', 'skipped'] as const;

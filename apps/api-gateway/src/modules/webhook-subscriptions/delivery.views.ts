@@ -1,8 +1,8 @@
 import { EVENT_TYPES, eventIdOf, TEST_EVENT_TYPE } from '@iss/domain';
 import type { DeliveryRecord } from '@iss/persistence';
-import { JsonText } from '../../http/json-text';
-import { named, object, type Schema, TIMESTAMP, UUID } from '../../http/openapi';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/snapshot-header.view';
+import { JsonText } from '../../http/answer/json-text';
+import { named, object, type Schema, TIMESTAMP, UUID } from '../../http/describe/openapi';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
 import { subscriptionIdOf } from './subscription-id';
 import { SUBSCRIPTION_EXAMPLE } from './webhook-subscription.views';
 

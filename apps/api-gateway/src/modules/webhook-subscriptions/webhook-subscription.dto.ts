@@ -1,9 +1,9 @@
 import { EVENT_TYPES, type EventType } from '@iss/domain';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min, ValidateIf } from 'class-validator';
-import { IsSetOf } from '../../http/is-set-of.decorator';
-import { PageQuery } from '../../http/paging';
-import { TENANT_ID } from '../../http/path-params';
+import { IsSetOf } from '../../http/request/is-set-of.decorator';
+import { PageQuery } from '../../http/lists/paging';
+import { TENANT_ID } from '../../http/request/path-params';
 
 const MAX_EVENT_TYPES = 16;
 const MAX_GRACE_SECONDS = 604_800;

@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '@iss/domain';
 import type { WebhookSubscriptionEntity } from '@iss/persistence';
-import { ApiPathParam, named, object, type Schema, TIMESTAMP } from '../../http/openapi';
+import { ApiPathParam, named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
 import { SUBSCRIPTION_PREFIX, subscriptionIdOf } from './subscription-id';
 
 export interface WebhookSubscriptionView {

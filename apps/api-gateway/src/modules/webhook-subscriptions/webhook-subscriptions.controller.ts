@@ -3,12 +3,12 @@ import { ApiBearerAuth, ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
-import { oneOf } from '../../http/aliases';
-import { JsonBody, OptionalJsonBody } from '../../http/json-body';
-import { ApiAnswer, ApiErrors, ApiRoute, object } from '../../http/openapi';
-import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/paging';
-import { UuidParam } from '../../http/path-params';
-import { QueryOf } from '../../http/query';
+import { oneOf } from '../../http/request/aliases';
+import { JsonBody, OptionalJsonBody } from '../../http/request/json-body';
+import { ApiAnswer, ApiErrors, ApiRoute, object } from '../../http/describe/openapi';
+import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { UuidParam } from '../../http/request/path-params';
+import { QueryOf } from '../../http/lists/query';
 import { SUBSCRIPTION_PREFIX } from './subscription-id';
 import {
   CreateWebhookSubscriptionBody,

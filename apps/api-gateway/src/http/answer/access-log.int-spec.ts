@@ -1,0 +1,79 @@
+import { createLogger } from '@iss/platform';
+import { Controller, Get, type INestApplication, Module, Param } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Histogram, Registry } from 'prom-client';
+import request from 'supertest';
+import { Public } from '../../auth/public.decorator';
+import { accessLog, accessLogMiddleware } from './access-log';
+import { ErrorFilter } from '../errors/error.filter';
+import { requestIdMiddleware, type RequestTrace, Trace } from '../request/request-id';
+import { RouteTable } from '../errors/route-table';
+
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+@Controller()
+class EchoController {
+  @Get('echo/:what')
+  @Public()
+  echo(@Param('what') what: string, @Trace() trace: RequestTrace): RequestTrace {
+    if (what === 'failure') throw new Error('no');
+    return trace;
+  }
+}
+
+@Module({ controllers: [EchoController] })
+class EchoModule {}
+
+const lines: Record<string, unknown>[] = [];
+let app: INestApplication;
+
+beforeAll(async () => {
+  const logger = createLogger({ name: 'spec', level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const durations = new Histogram({
+    name: 'durations',
+    help: 'spec',
+    labelNames: ['method', 'route', 'status'],
+    registers: [new Registry()],
+  });
+  app = await NestFactory.create(EchoModule, { logger: false });
+  app.use(requestIdMiddleware, accessLogMiddleware(accessLog(logger, durations)));
+  app.useGlobalFilters(new ErrorFilter(logger, new RouteTable(), '/docs/errors'));
+  await app.listen(0, '127.0.0.1');
+});
+
+afterAll(() => app.close());
+
+beforeEach(() => {
+  lines.length = 0;
+});
+
+const get = (path: string) => request(app.getHttpServer()).get(path);
+
+describe('the lines of a request', () => {
+  it('carry its request id and the trace that its caller began, under our own span', async () => {
+    const answer = await get('/echo/x?secret=s')
+      .set('traceparent', `00-${TRACE_ID}-00f067aa0ba902b7-01`)
+      .set('X-Request-Id', 'mine')
+      .expect(200);
+    const [line] = lines;
+    expect(lines).toHaveLength(1);
+    expect(line).toMatchObject({
+      msg: 'request',
+      path: '/echo/x',
+      status: 200,
+      request_id: 'mine',
+      trace_id: TRACE_ID,
+    });
+    expect(line?.['span_id']).toMatch(/^[0-9a-f]{16}$/);
+    expect(answer.body).toEqual({ requestId: 'mine', traceparent: `00-${TRACE_ID}-${String(line?.['span_id'])}-01` });
+    expect(JSON.stringify(line)).not.toContain('secret');
+  });
+
+  it('are tied together when it fails, by a trace of our own', async () => {
+    const answer = await get('/echo/failure').set('traceparent', 'nonsense').expect(500);
+    const [failure, line] = lines;
+    expect(failure).toMatchObject({ msg: 'request failed', request_id: answer.body.error.request_id });
+    expect(failure?.['trace_id']).toMatch(/^[0-9a-f]{32}$/);
+    for (const name of ['request_id', 'trace_id', 'span_id']) expect(line?.[name]).toBe(failure?.[name]);
+  });
+});

@@ -1,0 +1,138 @@
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import express, { type Express, type Request, type Response } from 'express';
+import { waitFor } from '../../../../../tools/testing/wait-for';
+import { isMatch, JsonAdapter } from './json-adapter';
+import { jsonStream, TextStream } from './json-text';
+
+it.each([
+  [undefined, false],
+  ['"a.full"', true],
+  ['W/"a.full"', true],
+  ['"x", "a.full"', true],
+  ['*', true],
+  ['"a.header"', false],
+  ['a.full', false],
+])('If-None-Match %s: %s', (header, expected) => {
+  expect(isMatch(header, '"a.full"')).toBe(expected);
+});
+
+describe('a stream', () => {
+  let server: Server;
+  let url: string;
+  let answer: TextStream;
+  /** What `reply` came to: undefined while it runs. */
+  let outcome: { error: unknown } | undefined;
+  let taken: number;
+  let isOver: boolean;
+
+  beforeAll(async () => {
+    const application: Express = express();
+    const adapter = new JsonAdapter(application);
+    application.use((_request: Request, response: Response) => {
+      outcome = undefined;
+      Promise.resolve(adapter.reply(response, answer)).then(
+        () => (outcome = { error: undefined }),
+        (error: unknown) => {
+          outcome = { error };
+          if (response.headersSent) response.destroy();
+          else response.status(500).end();
+        },
+      );
+    });
+    server = createServer(application).listen(0, '127.0.0.1');
+    await waitFor(() => server.listening);
+    const address: AddressInfo | string | null = server.address();
+    url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
+  });
+
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  const CHUNK = 'x'.repeat(40_000);
+
+  async function* chunks(count: number, failAt = Infinity): AsyncGenerator<string, void> {
+    taken = 0;
+    isOver = false;
+    try {
+      for (; taken < count; taken++) {
+        if (taken === failAt) throw new Error('the source failed');
+        // As a read of the database does, this lets the sockets work.
+        await new Promise((resolve) => setImmediate(resolve));
+        yield CHUNK;
+      }
+    } finally {
+      isOver = true;
+    }
+  }
+
+  const ndjson = (source: AsyncIterable<string>): TextStream => new TextStream('application/x-ndjson', source);
+
+  /** The head of an answer, whose body is read only when the caller does. */
+  const head = (): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => get(url, { agent: false }, resolve).on('error', reject));
+
+  it.each([
+    [0, '{"items":[],"n":1}'],
+    [1, '{"items":["a"],"n":1}'],
+    [3, '{"items":["a","a","a"],"n":1}'],
+  ])('of %i items is a JSON document, sent whole when it is short', async (count, text) => {
+    async function* items(): AsyncGenerator<string, void> {
+      for (let item = 0; item < count; item++) yield '"a"';
+    }
+    answer = jsonStream('{"items":', items(), ',"n":1}');
+    const response = await fetch(url);
+    expect(await response.text()).toBe(text);
+    expect(response.headers.get('content-length')).toBe(String(text.length));
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it.each([1, 2, 3, 50])('of %i chunks arrives complete', async (count) => {
+    answer = ndjson(chunks(count));
+    const response = await fetch(url);
+    expect((await response.text()).length).toBe(count * CHUNK.length);
+    expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(response.headers.has('content-length')).toBe(count <= 2);
+  });
+
+  it('has no body for HEAD, and is not read', async () => {
+    taken = 0;
+    answer = ndjson(chunks(3));
+    const response = await fetch(url, { method: 'HEAD' });
+    expect(await response.text()).toBe('');
+    expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(taken).toBe(0);
+  });
+
+  it('that fails at first can still be answered as an error', async () => {
+    answer = ndjson(chunks(50, 1));
+    expect((await fetch(url)).status).toBe(500);
+    expect(outcome).toEqual({ error: new Error('the source failed') });
+  });
+
+  it('that fails later is cut off', async () => {
+    answer = ndjson(chunks(50, 40));
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow('terminated');
+    expect(outcome).toEqual({ error: new Error('the source failed') });
+  });
+
+  it('waits for its reader, and ends when the reader goes', async () => {
+    const count = 5_000;
+    answer = ndjson(chunks(count));
+    const response = await head();
+    // Nothing moves any more: the buffers between the two are full.
+    const polls: number[] = [];
+    await waitFor(() => polls.push(taken) > 5 && polls.at(-5) === taken);
+    const seen = taken;
+    expect(seen).toBeLessThan(count / 2);
+    expect(isOver).toBe(false);
+    expect(outcome).toBeUndefined();
+    response.destroy();
+    await waitFor(() => isOver, { what: 'the source to be closed' });
+    await waitFor(() => outcome);
+    expect(outcome).toEqual({ error: undefined });
+    expect(taken).toBeLessThan(seen + 10);
+  });
+});

@@ -1,0 +1,265 @@
+import { ERROR_CODES, type ErrorCode } from '@iss/domain';
+import type { Limits } from '@iss/platform';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { ERROR_STATUSES } from '../errors/error-statuses';
+import { ERROR_SCHEMA, errorAnswer, type Schema } from './openapi';
+import { PAGE_LIMITS, pageBounds, type PageLimits } from '../lists/paging';
+import { QUERY_CLASS } from '../lists/query';
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Parameter = Exclude<NonNullable<Operation['parameters']>[number], { $ref: string }>;
+type Answer = Exclude<NonNullable<Operation['responses'][string]>, { $ref: string }>;
+
+const isParameter = (value: NonNullable<Operation['parameters']>[number]): value is Parameter => 'name' in value;
+const isAnswer = (value: Operation['responses'][string]): value is Answer => value !== undefined && !('$ref' in value);
+const isObject = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Completes the document that @nestjs/swagger makes of the controllers: with what guards, filters and middlewares do for
+ * every route, which stands in no controller; and with names for what would stand in it many times.
+ */
+export function completeDocument(document: OpenAPIObject, limits: Limits, canSignIn: boolean): void {
+  const { schemas: classes = {} } = (document.components ??= {});
+  const queries = new Set<unknown>();
+  const errors = new Set<ErrorCode>();
+  for (const { path, method, operation } of operationsOf(document)) {
+    nameWhoMayCall(operation, canSignIn);
+    queries.add(describeQuery(operation, classes, limits));
+    if (method === 'post') describeIdempotency(operation);
+    describeErrors(operation, path);
+    for (const code of describeAnswers(operation)) errors.add(code);
+    tidyParameters(operation, path);
+  }
+  const bodies = Object.entries(classes).filter(([name]) => !queries.has(name));
+  // What JsonBody refuses: fields that its class does not have.
+  const closed = bodies.map(([name, body]) => [name, { ...body, additionalProperties: false }] as const);
+  const answered = ERROR_CODES.filter((code) => errors.has(code));
+  const responses = Object.fromEntries(answered.map((code) => [code, namedError(code)]));
+  Object.assign(document.components, { schemas: Object.fromEntries(closed), responses, headers: HEADERS });
+  nameSchemas(document);
+}
+
+function operationsOf(document: OpenAPIObject): { path: string; method: string; operation: Operation }[] {
+  return Object.entries(document.paths).flatMap(([path, { get, put, post, patch, delete: remove }]) =>
+    Object.entries({ get, put, post, patch, delete: remove }).flatMap(([method, operation]) =>
+      operation === undefined ? [] : [{ path, method, operation }],
+    ),
+  );
+}
+
+/** Whatever takes a bearer token also takes one that Swagger UI obtained by signing in; what takes none says so. */
+function nameWhoMayCall(operation: Operation, canSignIn: boolean): void {
+  const named = operation.security ?? [];
+  // Operations of one controller share the array.
+  operation.security = named.length > 0 && canSignIn ? [...named, { oidc: [] }] : named;
+}
+
+/** Takes an extension that was for us out of an operation. */
+function take(operation: Operation, extension: string): unknown {
+  const value: unknown = Reflect.get(operation, extension);
+  Reflect.deleteProperty(operation, extension);
+  return value;
+}
+
+/**
+ * Shows the fields of the query's class as parameters, and gives its name. (`ApiQuery({ type })` of @nestjs/swagger would
+ * lose their `enum`.)
+ */
+function describeQuery(operation: Operation, classes: Schema, limits: Limits): unknown {
+  const name = take(operation, QUERY_CLASS);
+  const page = take(operation, PAGE_LIMITS);
+  const shape = typeof name === 'string' ? classes[name] : undefined;
+  if (!isObject(shape) || !isObject(shape['properties'])) return undefined;
+  const required: unknown = shape['required'];
+  const parameters = Object.entries(shape['properties']).map(([field, property]): Parameter => {
+    const { description, deprecated, ...schema } = isObject(property) ? property : {};
+    if (field === 'limit' && isPageLimits(page)) {
+      const bounds = pageBounds(page, limits);
+      Object.assign(schema, { maximum: bounds.max, default: bounds.default });
+    }
+    return {
+      name: field,
+      in: 'query',
+      required: Array.isArray(required) && required.includes(field),
+      ...(deprecated === true ? { deprecated } : {}),
+      ...(typeof description === 'string' ? { description } : {}),
+      schema: { example: schema['default'], ...schema },
+    };
+  });
+  operation.parameters = [...(operation.parameters ?? []), ...parameters];
+  return name;
+}
+
+function isPageLimits(value: unknown): value is PageLimits {
+  return isObject(value) && 'default' in value && 'max' in value;
+}
+
+/** Examples beside the schemas, where readers look for them, and the parameters in the order of the request. */
+function tidyParameters(operation: Operation, path: string): void {
+  const place = ({ in: location, name }: Parameter): number =>
+    location === 'path' ? path.indexOf(`{${name}}`) : path.length + ['query', 'header'].indexOf(location);
+  operation.parameters = (operation.parameters ?? [])
+    .filter(isParameter)
+    .map((parameter): Parameter => {
+      const { example, ...schema }: Schema = { ...parameter.schema };
+      return { ...parameter, schema, ...(example === undefined ? {} : { example }) };
+    })
+    .sort((a, b) => place(a) - place(b));
+}
+
+const OPEN_PROBES = ['/health', '/v1/ops/readiness'];
+
+function describeErrors(operation: Operation, path: string): void {
+  const isBodied = operation.requestBody !== undefined;
+  const codes: ErrorCode[] = [
+    ...(operation.security?.length === 0 ? [] : (['rate_limited'] as const)),
+    ...(isBodied ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
+    ...(OPEN_PROBES.includes(path) ? [] : (['internal_error', 'unavailable'] as const)),
+  ];
+  for (const code of codes) operation.responses[ERROR_STATUSES[code]] ??= errorAnswer(code);
+}
+
+/** A key is read with the body, whose route need not read one. */
+const ERRORS_OF_KEYS: readonly ErrorCode[] = ['validation_error', 'conflict', 'payload_too_large'];
+
+const KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes the request safe to send again: for 24 hours the same key with the same body gives the first answer again, ' +
+    'marked `Idempotency-Replayed: true`; with another body, or while the first request runs, 409.',
+  schema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
+    example: '7c4f2a9e-0b1d-4e57-8a3c-5d6f7e8091a2',
+  },
+};
+
+function describeIdempotency(operation: Operation): void {
+  operation.parameters = [...(operation.parameters ?? []), KEY];
+  for (const code of ERRORS_OF_KEYS) operation.responses[ERROR_STATUSES[code]] ??= errorAnswer(code);
+}
+
+const seconds = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } });
+
+/** The headers of answers, by name. */
+const HEADERS: Readonly<Record<string, Schema>> = {
+  'X-Request-Id': {
+    description:
+      'Names the request in logs, audit and events. It is the one that was sent, where that is a sane token.',
+    schema: { type: 'string' },
+    example: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
+  },
+  ETag: {
+    description: 'For `If-None-Match`. Absent from an answer that was verified, or that filling in hashes may change.',
+    schema: { type: 'string' },
+  },
+  'Cache-Control': {
+    description: '`private, immutable` for what never changes, `private, no-cache` for the latest; else `no-store`.',
+    schema: { type: 'string' },
+  },
+  Link: {
+    description: '`rel="next"`: the next page of a list. `rel="help"`: what the code of an error means.',
+    schema: { type: 'string' },
+  },
+  'Idempotency-Replayed': {
+    description: 'Stands where this is the first answer to its `Idempotency-Key`, sent again.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'WWW-Authenticate': {
+    description: 'The challenge (RFC 6750), with `error="invalid_token"` where a token was sent.',
+    schema: { type: 'string' },
+    example: 'Bearer error="invalid_token"',
+  },
+  'Retry-After': seconds('Seconds to wait. With 409: the first request with this `Idempotency-Key` still runs.'),
+  'RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer', minimum: 1 } },
+  'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer', minimum: 0 } },
+  'RateLimit-Reset': seconds('Seconds to the next minute.'),
+  'RateLimit-Policy': { description: 'The limit, and its window in seconds.', schema: { type: 'string' } },
+};
+const RATE_LIMIT = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'];
+const HEADERS_OF_ERRORS: Partial<Record<ErrorCode, readonly string[]>> = {
+  unauthorized: ['WWW-Authenticate'],
+  conflict: ['Retry-After'],
+  rate_limited: ['Retry-After', ...RATE_LIMIT],
+  unavailable: ['Retry-After'],
+};
+
+function headers(names: readonly string[]): Record<string, { $ref: string }> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** Given before or instead of an answer of the handler, and therefore never kept for a key. */
+const NEVER_REPLAYED: readonly ErrorCode[] = ['unauthorized', 'rate_limited', 'internal_error', 'unavailable'];
+
+function namedError(code: ErrorCode): Schema {
+  const replayed = NEVER_REPLAYED.includes(code) ? [] : ['Idempotency-Replayed'];
+  const names = ['X-Request-Id', 'Link', ...replayed, ...(HEADERS_OF_ERRORS[code] ?? [])];
+  return { ...errorAnswer(code), headers: headers(names) };
+}
+
+/** Names the errors, which are the same everywhere, and gives their codes; the other answers get their headers. */
+function describeAnswers(operation: Operation): ErrorCode[] {
+  const errors: ErrorCode[] = [];
+  const isConditional = '304' in operation.responses;
+  const isList = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === 'cursor');
+  const isPost = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === KEY.name);
+  for (const [status, answer] of Object.entries(operation.responses)) {
+    if (!isAnswer(answer)) continue;
+    const code = ERROR_CODES.find((one) => String(ERROR_STATUSES[one]) === status);
+    if (code !== undefined && isError(answer)) {
+      operation.responses[status] = { $ref: `#/components/responses/${code}` };
+      errors.push(code);
+      continue;
+    }
+    answer.headers = headers([
+      'X-Request-Id',
+      ...(isConditional ? ['ETag', 'Cache-Control'] : []),
+      ...(isList ? ['Link'] : []),
+      ...(isPost ? ['Idempotency-Replayed'] : []),
+    ]);
+  }
+  return errors;
+}
+
+function isError({ content }: Answer): boolean {
+  const schema: unknown = content?.['application/json']?.schema;
+  return isObject(schema) && schema['title'] === ERROR_SCHEMA['title'];
+}
+
+/** Moves every schema with a title into the components and leaves a reference. Throws when two differ under one name. */
+function nameSchemas(document: OpenAPIObject): void {
+  const { paths, components } = document;
+  const schemas: Schema = {};
+  const texts = new Map<string, string>();
+  const hoist = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(hoist);
+    if (!isObject(value)) return value;
+    const copy = Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, isData(key) ? member : hoist(member)]),
+    );
+    const { title } = copy;
+    if (typeof title !== 'string' || !('type' in copy)) return copy;
+    const text = JSON.stringify(copy);
+    if ((texts.get(title) ?? text) !== text) throw new Error(`Two schemas are named ${title}`);
+    texts.set(title, text);
+    schemas[title] = copy;
+    return { $ref: `#/components/schemas/${title}` };
+  };
+  const bodies = hoist(components?.schemas);
+  const responses = hoist(components?.responses);
+  Object.assign(document, { paths: hoist(paths) });
+  const sorted = Object.entries({ ...schemas, ...(isObject(bodies) ? bodies : {}) }).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  Object.assign(document, { components: { ...components, schemas: Object.fromEntries(sorted), responses } });
+}
+
+/** Examples are data, whatever their members are called. */
+function isData(key: string): boolean {
+  return key === 'example' || key === 'examples';
+}

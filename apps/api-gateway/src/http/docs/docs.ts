@@ -1,0 +1,107 @@
+import { ERROR_CODES } from '@iss/domain';
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { NextFunction, Request, Response } from 'express';
+import { ERROR_HELP, ERROR_STATUSES } from '../errors/error-statuses';
+import { completeDocument } from '../describe/openapi-document';
+import type { GatewaySettings } from '../../settings';
+
+/** Swagger UI is a document with inline styles and scripts of its own; it fetches from itself and the issuer only. */
+function contentSecurityPolicy(issuer: string): string {
+  const connect = ["'self'", ...(URL.canParse(issuer) ? [new URL(issuer).origin] : [])].join(' ');
+  return [
+    "default-src 'self'",
+    "script-src 'self' 'unsafe-inline'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    `connect-src ${connect}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** The specification's headings, in its order. */
+const TAGS = {
+  Utility: 'What probes, operators and integrators ask of the process itself.',
+  'Tenants, members, principals':
+    'Workspaces, who belongs to them in which role, what they own and how much they write.',
+  'Initial state': "A subject's first snapshot, which makes the writing tenant its owner.",
+  Updates: 'Later versions: RFC 6902 patches that are proposed, then applied.',
+  'Snapshot reads':
+    'Latest, by version, by id, history, proofs, export. Each in a tenant-scoped form, and in a global one that answers for any tenant of the caller that may read.',
+  Diff: 'What changed between two snapshots of a subject.',
+  Grants: 'Lets another tenant read a subject, with named scopes.',
+  'Refresh requests': 'Asks the owner for a newer snapshot, or to confirm the latest one.',
+  'Webhook subscriptions': 'Signed notifications of events, and the log of their deliveries.',
+  'Transfer offers': 'Hands the ownership of a tenant over, with the consent of both sides.',
+};
+
+const DESCRIPTION = `Business identity state as immutable, hash-chained snapshots, one chain a subject.
+
+Every answer is JSON and carries \`X-Request-Id\`. Every error has one shape; what its \`code\` means stands at
+[/docs/errors](/docs/errors). A list answers \`next_cursor\`; null is the end. A POST with an \`Idempotency-Key\` is safe
+to send again.`;
+
+/** The OpenAPI 3.1 description of every route. */
+export function describe(app: INestApplication, settings: GatewaySettings): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Identity State Service')
+    .setDescription(DESCRIPTION)
+    .setVersion('1.0')
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer('/')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An OIDC access token' });
+  if (settings.auth.mode === 'oidc') {
+    builder.addSecurity('oidc', {
+      type: 'openIdConnect',
+      openIdConnectUrl: `${settings.auth.issuer}/.well-known/openid-configuration`,
+    });
+  }
+  for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
+  const document = SwaggerModule.createDocument(app, builder.build(), { operationIdFactory: operationId });
+  completeDocument(document, settings.limits, settings.auth.mode === 'oidc');
+  return document;
+}
+
+/** `GrantsController.create` is `grantsCreate`: what a generated client calls its method. */
+function operationId(controller: string, method: string): string {
+  const resource = controller.replace(/Controller$/, '');
+  return `${resource.charAt(0).toLowerCase()}${resource.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+}
+
+/** Where the `Link: …; rel="help"` of an error leads, with the code as fragment. */
+export const ERRORS_PATH = '/docs/errors';
+
+/** One section for each code; every text is ours, so that there is nothing to escape. */
+function errorsPage(): string {
+  const sections = ERROR_CODES.map(
+    (code) => `<h2 id="${code}">${code}</h2><p><b>${ERROR_STATUSES[code]}.</b> ${ERROR_HELP[code]}</p>`,
+  );
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Errors</title><h1>Errors</h1>${sections.join('')}</html>`;
+}
+
+/** Serves `/openapi.json`, `/openapi.yaml`, Swagger UI with a real sign-in at `/docs`, and what error codes mean. */
+export function setUpDocs(app: INestApplication, settings: GatewaySettings): void {
+  const policy = contentSecurityPolicy(settings.auth.issuer);
+  app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
+    response.setHeader('Content-Security-Policy', policy);
+    next();
+  });
+  // Opened as /docs, Swagger UI takes the page's parent for its own folder and names this address to the issuer.
+  app.use('/oauth2-redirect.html', (request: Request, response: Response) => {
+    response.redirect(`/docs/oauth2-redirect.html${request.originalUrl.slice('/oauth2-redirect.html'.length)}`);
+  });
+  const errors = errorsPage();
+  app.use(ERRORS_PATH, (_request: Request, response: Response) => response.type('html').send(errors));
+  const document = describe(app, settings);
+  SwaggerModule.setup('docs', app, document, {
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+    customSiteTitle: 'Identity State Service',
+    swaggerOptions: {
+      persistAuthorization: true,
+      displayRequestDuration: true,
+      initOAuth: { clientId: settings.docsClientId, usePkceWithAuthorizationCodeGrant: true, scopes: ['openid'] },
+    },
+  });
+}

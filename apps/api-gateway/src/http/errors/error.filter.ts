@@ -1,0 +1,80 @@
+import { DomainError, type ErrorCode } from '@iss/domain';
+import { toDomainError } from '@iss/persistence';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { ERROR_STATUSES } from './error-statuses';
+import { traceFields } from '../request/request-id';
+import type { RouteTable } from './route-table';
+
+const RETRY_AFTER_SECONDS = '1';
+
+/** Every failure as the specification's error envelope; what is not ours to explain becomes 500 and a log line. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly logger: Logger,
+    private readonly routes: RouteTable,
+    private readonly docsUrl: string,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    this.answer(thrown, host.switchToHttp().getRequest<Request>(), host.switchToHttp().getResponse<Response>());
+  }
+
+  answer(thrown: unknown, request: Request, response: Response): void {
+    const error = this.explain(thrown, request, response);
+    if (response.headersSent) {
+      // Half an answer is out: cutting the connection is the only honest way to say that it failed.
+      response.destroy();
+      return;
+    }
+    if (error.code === 'unavailable') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    // What is left of an unread body must not be taken for the next request.
+    if (!request.complete) response.setHeader('Connection', 'close');
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Link', `<${this.docsUrl}#${error.code}>; rel="help"`);
+    response.status(ERROR_STATUSES[error.code]).json({
+      error: {
+        code: error.code,
+        message: error.message,
+        ...(error.details === undefined ? {} : { details: error.details }),
+        request_id: request.requestId,
+      },
+    });
+  }
+
+  private explain(thrown: unknown, request: Request, response: Response): DomainError {
+    const error = toDomainError(unwrapDriverError(thrown));
+    if (error instanceof DomainError) {
+      if (error.code === 'unavailable') this.logger.warn({ err: thrown, ...traceFields(request) }, error.message);
+      return error;
+    }
+    if (error instanceof HttpException) return this.explainHttp(error, request, response);
+    this.logger.error({ err: error, ...traceFields(request) }, 'request failed');
+    return new DomainError('internal_error', 'The service failed. Try again; if it persists, report the request_id.');
+  }
+
+  /** Nest's own exceptions: no such route, or a path that cannot be decoded. */
+  private explainHttp(error: HttpException, request: Request, response: Response): DomainError {
+    const status = error.getStatus();
+    if (status === 404) {
+      const methods = this.routes.methodsOf(request.path);
+      if (methods.length === 0) return new DomainError('not_found', 'No such route. The routes are listed at /docs.');
+      response.setHeader('Allow', methods.join(', '));
+      return new DomainError('method_not_allowed', `Use ${methods.join(' or ')} here.`);
+    }
+    if (status === 400) {
+      return new DomainError('validation_error', 'The path cannot be decoded: percent-encode it as UTF-8.', [
+        { path: '/path', message: 'malformed percent-encoding', code: 'invalid_format' },
+      ]);
+    }
+    const code: ErrorCode = status === 413 ? 'payload_too_large' : 'internal_error';
+    return new DomainError(code, error.message);
+  }
+}
+
+/** TypeORM wraps the driver's error. */
+function unwrapDriverError(error: unknown): unknown {
+  return error instanceof Error && 'driverError' in error ? error.driverError : error;
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { DomainError } from '@iss/domain';
+import type { IdempotencyStore } from '@iss/persistence';
+import { type Logger, type SecretBox, SecretBoxError } from '@iss/platform';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { type Answer, readAnswer, writeAnswer } from './idempotency-answer';
+import { Replay } from './idempotency-replay.filter';
+import { readBody } from '../request/json-body';
+import { traceFields } from '../request/request-id';
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+const RETRY_AFTER_SECONDS = '1';
+
+/**
+ * Lets a POST with an `Idempotency-Key` run once for (principal, method, path) and body (contract, "Idempotency"): the
+ * request that finds the first one's answer gets that by {@link Replay}. Runs after authentication, and after the rate
+ * limit. A guard and not an interceptor, for which every request of every route would pay.
+ */
+export class IdempotencyGuard implements CanActivate {
+  constructor(
+    private readonly keys: IdempotencyStore,
+    private readonly secrets: SecretBox,
+    private readonly logger: Logger,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const key = request.headers['idempotency-key'];
+    if (key === undefined || request.method !== 'POST') return true;
+    const keyHash = hashOfKey(request, requireKey(key));
+    const outcome = await this.keys.begin(keyHash, sha256(await readBody(request)));
+    const response = context.switchToHttp().getResponse<Response>();
+    switch (outcome.kind) {
+      case 'began':
+        interceptAnswer(response, (answer) => this.settle(request, keyHash, outcome.claim, answer));
+        return true;
+      case 'answered':
+        throw new Replay(this.open(outcome.answer, keyHash));
+      case 'running':
+        response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+        throw conflict(
+          'The first request with this Idempotency-Key is still running. Send it again shortly.',
+          'running',
+        );
+      case 'other_body':
+        throw conflict('This Idempotency-Key came with another body before. Use a fresh key.', 'mismatch');
+    }
+  }
+
+  private open(sealed: string, keyHash: Buffer): Answer {
+    try {
+      return readAnswer(this.secrets.open(sealed, keyHash.toString('hex')));
+    } catch (error) {
+      // Its key has left the ring: the request must not run twice for that.
+      if (error instanceof SecretBoxError) {
+        throw conflict(
+          'The first answer to this Idempotency-Key can no longer be read. Use a fresh key.',
+          'unreadable',
+        );
+      }
+      throw error;
+    }
+  }
+
+  /** Keeps an answer; after a failure of ours the key is free again, so that the next request runs. */
+  private async settle(request: Request, keyHash: Buffer, claim: string, answer: Answer | null): Promise<void> {
+    try {
+      if (answer !== null && answer.status < 500) {
+        await this.keys.keep(keyHash, claim, this.secrets.seal(writeAnswer(answer), keyHash.toString('hex')));
+        return;
+      }
+    } catch (error) {
+      this.logger.warn({ err: error, ...traceFields(request) }, 'a first answer could not be kept');
+    }
+    await this.keys.free(keyHash, claim).catch((error: unknown) => {
+      this.logger.warn({ err: error, ...traceFields(request) }, 'an Idempotency-Key could not be freed');
+    });
+  }
+}
+
+function requireKey(key: string | string[]): string {
+  if (typeof key === 'string' && VISIBLE_ASCII.test(key)) return key;
+  const message = 'must be 1 to 255 visible ASCII characters';
+  throw new DomainError('validation_error', `Idempotency-Key ${message}.`, [
+    { path: '/headers/idempotency-key', message, code: 'invalid_format' },
+  ]);
+}
+
+function conflict(message: string, code: string): DomainError {
+  return new DomainError('conflict', message, [{ path: '/headers/idempotency-key', message, code }]);
+}
+
+/** The path as the route reads it: its pattern and its decoded parameters. */
+function hashOfKey(request: Request, key: string): Buffer {
+  const route: unknown = request.route;
+  const pattern = typeof route === 'object' && route !== null && 'path' in route ? route.path : request.path;
+  const principalId = request.principal?.principalId ?? '';
+  return sha256(JSON.stringify([principalId, request.method, pattern, request.params, key]));
+}
+
+function sha256(data: string | Buffer): Buffer {
+  return createHash('sha256').update(data).digest();
+}
+
+/**
+ * Hands the whole answer of a response over and sends it only when `settle` is done, whoever gives it: the handler or
+ * the error filter. Null: it was sent in parts and is not at hand. That the client is gone does not matter: its retry
+ * is who needs the answer.
+ */
+function interceptAnswer(response: Response, settle: (answer: Answer | null) => Promise<void>): void {
+  const { end } = response;
+  response.end = (...sent: unknown[]): Response => {
+    const [body = ''] = sent;
+    const isWhole = !response.headersSent && (typeof body === 'string' || Buffer.isBuffer(body));
+    const answer = isWhole ? { status: response.statusCode, headers: response.getHeaders(), body: String(body) } : null;
+    void settle(answer).finally(() => Reflect.apply(end, response, sent));
+    return response;
+  };
+}

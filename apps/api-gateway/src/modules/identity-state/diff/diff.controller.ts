@@ -1,0 +1,124 @@
+import { DomainError, MAX_SNAPSHOT_VERSION } from '@iss/domain';
+import { Controller, Get, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../../access/rules';
+import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
+import type { Principal } from '../../../auth/principal';
+import { Public } from '../../../auth/public.decorator';
+import type { JsonText } from '../../../http/answer/json-text';
+import { ApiRoute } from '../../../http/describe/openapi';
+import { SubjectParam, TenantIdParam, UuidParam } from '../../../http/request/path-params';
+import { QueryOf } from '../../../http/lists/query';
+import { type GatewaySettings, SETTINGS } from '../../../settings';
+import { DiffQuery, includedRoots, VersionDiffQuery } from './diff.dto';
+import { ApiDiff } from './diff.openapi';
+import { type DiffOptions, DiffService } from './diff.service';
+import { diffAnswer } from './diff.views';
+import { verifyOptions } from '../snapshot/snapshot.dto';
+
+interface Subject {
+  subjectType: string;
+  subjectId: string;
+}
+
+/** Diffs of two snapshots; each global form has its tenant-scoped twin behind the same handler. */
+@ApiTags('Diff')
+@ApiBearerAuth()
+@Controller('v1')
+export class DiffController {
+  constructor(
+    private readonly diffs: DiffService,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/diff')
+  @ApiRoute('Compare two versions of a subject', RULES.readDiff)
+  @ApiDiff({ between: 'versions', tenant: true })
+  versionsForTenant(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.versions(tenantId, subject, query, principal);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id/diff')
+  @ApiRoute('Compare two versions of a subject, for any tenant of the caller that may', RULES.readDiff)
+  @ApiDiff({ between: 'versions', tenant: false })
+  versionsForAny(
+    @SubjectParam() subject: Subject,
+    @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.versions(null, subject, query, principal);
+  }
+
+  @Get('tenants/:tenant_id/snapshots/:from_snapshot_id/diff/:to_snapshot_id')
+  @ApiRoute('Compare two snapshots of one subject by their ids', RULES.readDiff)
+  @ApiDiff({ between: 'ids', tenant: true })
+  idsForTenant(
+    @TenantIdParam() tenantId: string,
+    @UuidParam({ name: 'from_snapshot_id' }) from: string,
+    @UuidParam({ name: 'to_snapshot_id' }) to: string,
+    @QueryOf(DiffQuery) query: DiffQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.ids(tenantId, { from, to }, query, principal);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('snapshots/:from_snapshot_id/diff/:to_snapshot_id')
+  @ApiRoute('Compare two snapshots by their ids, for any tenant of the caller that may', RULES.readDiff)
+  @ApiDiff({ between: 'ids', tenant: false })
+  idsForAny(
+    @UuidParam({ name: 'from_snapshot_id' }) from: string,
+    @UuidParam({ name: 'to_snapshot_id' }) to: string,
+    @QueryOf(DiffQuery) query: DiffQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<JsonText> {
+    return this.ids(null, { from, to }, query, principal);
+  }
+
+  private async versions(
+    tenantId: string | null,
+    subject: Subject,
+    query: VersionDiffQuery,
+    principal: Principal,
+  ): Promise<JsonText> {
+    const reader = { tenantId, principalId: principal.principalId };
+    const versions = {
+      from: requireVersion('from_version', query.from_version),
+      to: requireVersion('to_version', query.to_version),
+    };
+    return diffAnswer(await this.diffs.betweenVersions(reader, subject, versions, this.options(query)), 'versions');
+  }
+
+  private async ids(
+    tenantId: string | null,
+    ids: { from: string; to: string },
+    query: DiffQuery,
+    principal: Principal,
+  ): Promise<JsonText> {
+    const reader = { tenantId, principalId: principal.principalId };
+    return diffAnswer(await this.diffs.betweenIds(reader, ids, this.options(query)), 'ids');
+  }
+
+  private options(query: DiffQuery): DiffOptions {
+    return {
+      include: includedRoots(query.include),
+      withAttribution: (query.include_attribution ?? 'changed_only') === 'changed_only',
+      ...verifyOptions(query, this.settings.limits.verifyDepth),
+    };
+  }
+}
+
+function requireVersion(name: string, text: string): number {
+  const version = Number(text);
+  if (version <= MAX_SNAPSHOT_VERSION) return version;
+  const message = `must be at most ${MAX_SNAPSHOT_VERSION}`;
+  throw new DomainError('validation_error', `${name} ${message}.`, [
+    { path: `/query/${name}`, message, code: 'too_large' },
+  ]);
+}

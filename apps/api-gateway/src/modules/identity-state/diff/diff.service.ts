@@ -1,0 +1,118 @@
+import {
+  attributeChanges,
+  canonicalize,
+  type ChangeSummary,
+  changedPaths,
+  diffEnvelopes,
+  type DiffRoot,
+  type DiffVerification,
+  DomainError,
+  hashText,
+  parseStoredJson,
+  type PathAttribution,
+  summarizeChanges,
+  verificationOfDiff,
+} from '@iss/domain';
+import {
+  type Reader,
+  SnapshotPairStore,
+  type SnapshotPairRead,
+  type SnapshotRecord,
+  type SubjectRef,
+} from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { notFound, ReadAccess } from '../../../access/read-access';
+import { RULES } from '../../../access/rules';
+import { SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
+
+/** What of a diff is asked for. */
+export interface DiffOptions extends VerifyOptions {
+  include: readonly DiffRoot[];
+  withAttribution: boolean;
+}
+
+/** Specification, "Diff result". */
+export interface SnapshotDiff {
+  from: SnapshotRecord;
+  to: SnapshotRecord;
+  include: readonly DiffRoot[];
+  /** The operations as RFC 8785 text, which is what `opsHash` is the SHA-256 of. */
+  opsText: string;
+  opsHash: string;
+  summary: ChangeSummary;
+  attribution: PathAttribution[] | undefined;
+  verification: DiffVerification | undefined;
+}
+
+interface Pair {
+  from: SnapshotRecord;
+  to: SnapshotRecord;
+}
+
+/** What changed between two snapshots of one subject. */
+@Injectable()
+export class DiffService {
+  constructor(
+    private readonly pairs: SnapshotPairStore,
+    private readonly access: ReadAccess,
+    private readonly verifier: SnapshotVerifier,
+  ) {}
+
+  async betweenVersions(
+    reader: Reader,
+    subject: SubjectRef,
+    versions: { from: number; to: number },
+    options: DiffOptions,
+  ): Promise<SnapshotDiff> {
+    const read = await this.pairs.byVersions(reader, subject, versions);
+    this.access.require(reader, read.from.facts, RULES.readDiff);
+    return this.diff(requireBoth(read), options);
+  }
+
+  /** Throws `validation_error` for snapshots of different subjects, and only to a reader of both. */
+  async betweenIds(reader: Reader, ids: { from: string; to: string }, options: DiffOptions): Promise<SnapshotDiff> {
+    const read = await this.pairs.byIds(reader, ids);
+    for (const { facts, snapshot } of [read.from, read.to]) {
+      // An id cannot be guessed, so an unknown one is 404 to any member.
+      this.access.require(reader, facts, snapshot === null ? { role: RULES.readDiff.role } : RULES.readDiff);
+    }
+    const pair = requireBoth(read);
+    requireSameSubject(pair);
+    return this.diff(pair, options);
+  }
+
+  private async diff(pair: Pair, options: DiffOptions): Promise<SnapshotDiff> {
+    const from = parseStoredJson(pair.from.envelope ?? '');
+    const to = parseStoredJson(pair.to.envelope ?? '');
+    const operations = diffEnvelopes(from, to, options.include);
+    const opsText = canonicalize(operations);
+    return {
+      ...pair,
+      include: options.include,
+      opsText,
+      opsHash: hashText(opsText),
+      summary: summarizeChanges(operations),
+      attribution: options.withAttribution ? attributeChanges(changedPaths(operations), from, to) : undefined,
+      verification: await this.verify(pair, options),
+    };
+  }
+
+  private async verify({ from, to }: Pair, options: DiffOptions): Promise<DiffVerification | undefined> {
+    const [first, second] = [await this.verifier.verify(from, options), await this.verifier.verify(to, options)];
+    return first && second && verificationOfDiff(first, second);
+  }
+}
+
+function requireBoth({ from, to }: SnapshotPairRead): Pair {
+  if (from.snapshot === null || to.snapshot === null) throw notFound();
+  return { from: from.snapshot, to: to.snapshot };
+}
+
+function requireSameSubject({ from, to }: Pair): void {
+  if (from.subjectType === to.subjectType && from.subjectId === to.subjectId) return;
+  throw new DomainError(
+    'validation_error',
+    'The two snapshots belong to different subjects. Name two of one subject.',
+    [{ path: '/path/to_snapshot_id', message: 'belongs to another subject than from_snapshot_id', code: 'mismatch' }],
+  );
+}

@@ -1,0 +1,28 @@
+import { hashText } from '@iss/domain';
+import { JsonText } from '../../../http/answer/json-text';
+import type { SnapshotDiff } from './diff.service';
+
+/**
+ * The answer to a diff (specification, "Diff result"). Between versions it names the subject and the versions too, the
+ * union with the reduced form. Two immutable snapshots differ by the same for ever, so that the answer is tagged by its
+ * text, unless it was verified, which must be done anew each time.
+ */
+export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids'): JsonText {
+  const { from, to, attribution, verification } = diff;
+  const versions = {
+    subject: { subject_type: to.subjectType, subject_id: to.subjectId },
+    from_version: from.snapshotVersion,
+    to_version: to.snapshotVersion,
+  };
+  const before = {
+    ...(between === 'versions' ? versions : {}),
+    format: 'rfc6902',
+    from: { snapshot_id: from.snapshotId, snapshot_version: from.snapshotVersion },
+    to: { snapshot_id: to.snapshotId, snapshot_version: to.snapshotVersion },
+    include: diff.include,
+  };
+  const after = { ops_hash: diff.opsHash, change_summary: diff.summary, attribution, verification };
+  const text = `${JSON.stringify(before).slice(0, -1)},"ops":${diff.opsText},${JSON.stringify(after).slice(1)}`;
+  if (verification !== undefined) return new JsonText(text);
+  return new JsonText(text, { etag: `"${hashText(text)}"`, cacheControl: 'private, immutable' });
+}

@@ -1,0 +1,69 @@
+import { Controller, Get, Inject, Req } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { RULES } from '../../../access/rules';
+import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
+import type { Principal } from '../../../auth/principal';
+import { Public } from '../../../auth/public.decorator';
+import type { TextStream } from '../../../http/answer/json-text';
+import { ApiRoute } from '../../../http/describe/openapi';
+import { SubjectParam, TenantIdParam } from '../../../http/request/path-params';
+import { type GatewaySettings, SETTINGS } from '../../../settings';
+import { ApiExport } from './lineage.openapi';
+import { exportAnswer, exportLines } from './lineage.views';
+import { SnapshotListService } from './snapshot-list.service';
+
+interface Subject {
+  subjectType: string;
+  subjectId: string;
+}
+
+const NDJSON = 'application/x-ndjson';
+
+/** Whole lineages: one JSON document, or a stream of lines for any number of snapshots. */
+@ApiTags('Snapshot reads')
+@ApiBearerAuth()
+@Controller('v1')
+export class ExportController {
+  constructor(
+    private readonly lists: SnapshotListService,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export')
+  @ApiRoute("Export a subject's whole history", RULES.readLineage)
+  @ApiExport({ tenant: true })
+  exportForTenant(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @CurrentPrincipal() principal: Principal,
+    @Req() request: Request,
+  ): Promise<TextStream> {
+    return this.export(tenantId, subject, principal, request);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id/export')
+  @ApiRoute("Export a subject's whole history, for any tenant of the caller that may", RULES.readLineage)
+  @ApiExport({ tenant: false })
+  exportForAny(
+    @SubjectParam() subject: Subject,
+    @CurrentPrincipal() principal: Principal,
+    @Req() request: Request,
+  ): Promise<TextStream> {
+    return this.export(null, subject, principal, request);
+  }
+
+  private async export(
+    tenantId: string | null,
+    subject: Subject,
+    { principalId }: Principal,
+    request: Request,
+  ): Promise<TextStream> {
+    request.res?.vary('Accept');
+    const isLines = request.accepts('application/json', NDJSON) === NDJSON;
+    const max = isLines ? null : this.settings.limits.exportSnapshots;
+    const snapshots = await this.lists.export({ tenantId, principalId }, subject, max);
+    return isLines ? exportLines(snapshots) : exportAnswer(subject, snapshots);
+  }
+}

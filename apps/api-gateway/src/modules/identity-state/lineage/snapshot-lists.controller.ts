@@ -1,0 +1,143 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../../access/rules';
+import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
+import type { Principal } from '../../../auth/principal';
+import { Public } from '../../../auth/public.decorator';
+import type { TextStream } from '../../../http/answer/json-text';
+import { ApiRoute } from '../../../http/describe/openapi';
+import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
+import { SubjectParam, TenantIdParam } from '../../../http/request/path-params';
+import { QueryOf } from '../../../http/lists/query';
+import { type GatewaySettings, SETTINGS } from '../../../settings';
+import { ApiChainProof, ApiHistory } from './lineage.openapi';
+import { chainItemView, type ChainProofView, chainProofView, historyTexts } from './lineage.views';
+import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from '../snapshot/snapshot.dto';
+import { SnapshotListService } from './snapshot-list.service';
+import type { View } from '../snapshot/snapshot.views';
+
+interface Subject {
+  subjectType: string;
+  subjectId: string;
+}
+
+const HISTORY_PAGE: PageLimits = { default: 50, max: ({ historyPage }) => historyPage };
+const TENANT_SNAPSHOTS_PAGE: PageLimits = { default: 20, max: ({ historyPage }) => Math.min(100, historyPage) };
+const CHAIN_PROOF_PAGE: PageLimits = { default: 50, max: ({ chainProofPage }) => chainProofPage };
+
+/** Lists of a subject's snapshots; each global form has its tenant-scoped twin behind the same handler. */
+@ApiTags('Snapshot reads')
+@ApiBearerAuth()
+@Controller('v1')
+export class SnapshotListsController {
+  constructor(
+    private readonly lists: SnapshotListService,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
+  @ApiRoute("List a subject's snapshots", RULES.readLineage)
+  @ApiHistory({ tenant: true }, 20)
+  snapshotsForTenant(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
+    @PageOf(TENANT_SNAPSHOTS_PAGE) paging: Paging,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<TextStream> {
+    return this.history(tenantId, subject, query, 'header', paging, principal);
+  }
+
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
+  @ApiRoute('The same as `/snapshots`', RULES.readLineage, { deprecated: true })
+  @ApiHistory({ tenant: true }, 50)
+  historyForTenant(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
+    @PageOf(HISTORY_PAGE) paging: Paging,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<TextStream> {
+    return this.history(tenantId, subject, query, 'header', paging, principal);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id/history')
+  @ApiRoute("List a subject's snapshots, for any tenant of the caller that may", RULES.readLineage)
+  @ApiHistory({ tenant: false }, 50)
+  historyForAny(
+    @SubjectParam() subject: Subject,
+    @QueryOf(HistoryQuery) query: HistoryQuery,
+    @PageOf(HISTORY_PAGE) paging: Paging,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<TextStream> {
+    return this.history(null, subject, query, 'full', paging, principal);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id/snapshots')
+  @ApiRoute('The same as `/history`', RULES.readLineage, { deprecated: true })
+  @ApiHistory({ tenant: false }, 50)
+  snapshotsForAny(
+    @SubjectParam() subject: Subject,
+    @QueryOf(HistoryQuery) query: HistoryQuery,
+    @PageOf(HISTORY_PAGE) paging: Paging,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<TextStream> {
+    return this.history(null, subject, query, 'full', paging, principal);
+  }
+
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
+  @ApiRoute("Prove a subject's chain", RULES.readLineage)
+  @ApiChainProof({ tenant: true })
+  chainProofForTenant(
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: Subject,
+    @QueryOf(ChainProofQuery) query: ChainProofQuery,
+    @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<ChainProofView> {
+    return this.chainProof(tenantId, subject, query, paging, principal);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id/chain-proof')
+  @ApiRoute("Prove a subject's chain, for any tenant of the caller that may", RULES.readLineage)
+  @ApiChainProof({ tenant: false })
+  chainProofForAny(
+    @SubjectParam() subject: Subject,
+    @QueryOf(ChainProofQuery) query: ChainProofQuery,
+    @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<ChainProofView> {
+    return this.chainProof(null, subject, query, paging, principal);
+  }
+
+  private async history(
+    tenantId: string | null,
+    subject: Subject,
+    query: HistoryQuery,
+    defaultView: View,
+    paging: Paging,
+    { principalId }: Principal,
+  ): Promise<TextStream> {
+    const view = query.view ?? defaultView;
+    const order = query.order ?? 'desc';
+    const options = verifyOptions(query, this.settings.limits.verifyDepth);
+    const request = { ...paging.at({ order }), ...options, order, withEnvelopes: view === 'full' };
+    const page = await this.lists.history({ tenantId, principalId }, subject, request);
+    return paging.answerStream({ items: historyTexts(page.items, view), next: page.next });
+  }
+
+  private async chainProof(
+    tenantId: string | null,
+    subject: Subject,
+    query: ChainProofQuery,
+    paging: Paging,
+    { principalId }: Principal,
+  ): Promise<ChainProofView> {
+    const order = query.order ?? 'desc';
+    const page = await this.lists.chainProof({ tenantId, principalId }, subject, { ...paging.at({ order }), order });
+    return chainProofView(subject, page.chainValid, paging.answer(page, chainItemView));
+  }
+}

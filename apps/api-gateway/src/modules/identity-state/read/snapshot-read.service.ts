@@ -1,0 +1,56 @@
+import type { AccessRule } from '@iss/domain';
+import {
+  type Reader,
+  type SnapshotRecord,
+  SnapshotReadStore,
+  type SnapshotTarget,
+  type Wanted,
+} from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { notFound, ReadAccess } from '../../../access/read-access';
+import { RULES } from '../../../access/rules';
+import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
+
+export type { SnapshotTarget };
+
+/** What of a snapshot is asked for. */
+export interface ReadOptions extends VerifyOptions {
+  withEnvelope: boolean;
+}
+
+const RIGHTS: Record<SnapshotTarget['kind'], AccessRule> = {
+  latest: RULES.readLatest,
+  version: RULES.readVersion,
+  id: RULES.readById,
+};
+
+/** Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`. */
+@Injectable()
+export class SnapshotReadService {
+  constructor(
+    private readonly snapshots: SnapshotReadStore,
+    private readonly access: ReadAccess,
+    private readonly verifier: SnapshotVerifier,
+  ) {}
+
+  async read(reader: Reader, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
+    const snapshot = await this.find(reader, target, { envelope: options.withEnvelope || options.verify !== 'none' });
+    if (snapshot === null) throw notFound();
+    return { snapshot, verification: await this.verifier.verify(snapshot, options) };
+  }
+
+  /** The snapshot with its envelope, not verified; null when it is the one with this hash. */
+  readUnless(reader: Reader, target: SnapshotTarget, hash: Buffer | undefined): Promise<SnapshotRecord | null> {
+    return this.find(reader, target, { envelope: true, unlessHash: hash });
+  }
+
+  private async find(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<SnapshotRecord | null> {
+    const { facts, snapshot, isKnown } = await this.snapshots.read(reader, target, wanted);
+    const exists = isKnown || snapshot !== null;
+    // An id cannot be guessed, so an unknown one is 404 to any member.
+    const right = target.kind === 'id' && !exists ? { role: RULES.readById.role } : RIGHTS[target.kind];
+    this.access.require(reader, facts, right);
+    if (!exists) throw notFound();
+    return snapshot;
+  }
+}

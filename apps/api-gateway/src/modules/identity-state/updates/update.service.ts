@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { canonicalize, DomainError, requireAccess, rolesFrom, sameUuid, validateEnvelope } from '@iss/domain';
+import {
+  type Page,
+  type PageRequest,
+  SnapshotReadStore,
+  type SubjectRef,
+  UPDATE_STATUSES,
+  type UpdateRecord,
+  type UpdateRef,
+  type UpdateStatus,
+  UpdateStore,
+} from '@iss/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { RULES } from '../../../access/rules';
+import { type GatewaySettings, SETTINGS } from '../../../settings';
+import { patchEnvelope, requireOperations, type SentPatch } from './patched-envelope';
+import { notProposed, requireUpdate, staleBase } from './update-conditions';
+
+/** A proposal as either path family puts it. */
+export interface Proposal {
+  subject: SubjectRef;
+  /** Null where the caller names the base by its version alone. */
+  baseSnapshotId: string | null;
+  baseSnapshotVersion: number;
+  patch: SentPatch;
+  requestId: string | null;
+  initiatedBy: string | null;
+}
+
+/** Who asks, for which tenant. */
+interface Caller {
+  tenantId: string;
+  principalId: string;
+}
+
+/** Later versions, first step: a patch is proposed, shown, and withdrawn again. */
+@Injectable()
+export class UpdateService {
+  constructor(
+    private readonly updates: UpdateStore,
+    private readonly snapshots: SnapshotReadStore,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  /**
+   * Stores a proposal after a dry run against its base. `isNew` is false when the tenant proposed the same under the
+   * same `request_id` before. Throws `validation_error`, `forbidden`, or `conflict` when the base is stale.
+   */
+  async propose(caller: Caller, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
+    const { limits } = this.settings;
+    const operations = requireOperations(proposal.patch, limits);
+    const { subject } = proposal;
+    const { facts, snapshot: head } = await this.snapshots.read(
+      caller,
+      { kind: 'latest', subject },
+      { envelope: true },
+    );
+    requireAccess(facts, RULES.proposeUpdate);
+    if (head === null) throw new DomainError('not_found', 'No such subject.');
+
+    const patchOps = canonicalize(operations.map((operation) => ({ ...operation })));
+    const isSame = (update: UpdateRecord): boolean => isSameProposal(update, proposal, patchOps);
+    if (head.snapshotVersion !== proposal.baseSnapshotVersion) {
+      const earlier = await this.updates.byRequestId(caller.tenantId, proposal.requestId);
+      if (earlier !== null) return replay(earlier, isSame);
+      await this.requireAgreeingBase(caller, proposal);
+      throw staleBase(head.snapshotVersion);
+    }
+    requireSameBase(proposal.baseSnapshotId, head.snapshotId);
+    validateEnvelope(patchEnvelope(head.envelope ?? '{}', operations, proposal.patch.at, limits));
+
+    const outcome = await this.updates.propose({
+      ...proposal.subject,
+      updateId: randomUUID(),
+      tenantId: caller.tenantId,
+      principalId: caller.principalId,
+      baseSnapshotId: head.snapshotId,
+      baseSnapshotVersion: head.snapshotVersion,
+      patchOps,
+      requestId: proposal.requestId,
+      initiatedBy: proposal.initiatedBy,
+    });
+    switch (outcome.kind) {
+      case 'proposed':
+        return { update: outcome.update, isNew: true };
+      case 'existing':
+        return replay(outcome.update, isSame);
+      case 'refused':
+        requireAccess(outcome.facts, RULES.proposeUpdate);
+        throw staleBase(outcome.headVersion ?? 0);
+    }
+  }
+
+  /** Updates of the tenant, or of the one subject that the path names, newest first; in one state or in all. */
+  async list(
+    caller: Caller,
+    subject: SubjectRef | null,
+    status: UpdateStatus | undefined,
+    page: PageRequest,
+  ): Promise<Page<UpdateRecord>> {
+    const statuses = status === undefined ? UPDATE_STATUSES : [status];
+    const listed = await this.updates.list({ ...caller, subject }, statuses, page);
+    requireAccess(listed.facts, subject === null ? RULES.readUpdates : RULES.readSubjectUpdates);
+    return listed.page;
+  }
+
+  /** Throws `forbidden`, or `not_found` unless the update is the tenant's and the named subject's. */
+  async find(ref: UpdateRef): Promise<UpdateRecord> {
+    const rule = ref.subject === null ? RULES.readUpdates : RULES.readSubjectUpdates;
+    return requireUpdate(await this.updates.find(ref), ref.subject, rule);
+  }
+
+  /** Takes a proposal back. Throws `forbidden` for all but its proposer and editors, `not_found`, or `conflict`. */
+  async withdraw(ref: UpdateRef): Promise<UpdateRecord> {
+    const proposers = rolesFrom(RULES.withdrawUpdate.role);
+    const editors = rolesFrom(RULES.applyUpdate.role);
+    const outcome = await this.updates.withdraw(ref, proposers, editors);
+    const update = requireUpdate(outcome, ref.subject, RULES.withdrawUpdate);
+    if (outcome.isWithdrawn) return update;
+    if (update.proposedBy !== ref.principalId) requireAccess(outcome.facts, RULES.applyUpdate);
+    throw notProposed(update);
+  }
+
+  /** Throws `validation_error` unless id and version of the base name one snapshot. */
+  private async requireAgreeingBase(caller: Caller, proposal: Proposal): Promise<void> {
+    if (proposal.baseSnapshotId === null) return;
+    const base = { kind: 'version', subject: proposal.subject, version: proposal.baseSnapshotVersion } as const;
+    const named = await this.snapshots.read(caller, base, { envelope: false });
+    requireSameBase(proposal.baseSnapshotId, named.snapshot?.snapshotId ?? null);
+  }
+}
+
+function requireSameBase(baseSnapshotId: string | null, snapshotId: string | null): void {
+  if (baseSnapshotId === null || (snapshotId !== null && sameUuid(baseSnapshotId, snapshotId))) return;
+  throw new DomainError('validation_error', 'base_snapshot_id and base_snapshot_version name different snapshots.', [
+    { path: '/base_snapshot_id', message: 'is not the snapshot of base_snapshot_version', code: 'mismatch' },
+  ]);
+}
+
+function isSameProposal(update: UpdateRecord, proposal: Proposal, patchOps: string): boolean {
+  return (
+    update.subjectType === proposal.subject.subjectType &&
+    update.subjectId === proposal.subject.subjectId &&
+    update.baseSnapshotVersion === proposal.baseSnapshotVersion &&
+    (proposal.baseSnapshotId === null || sameUuid(update.baseSnapshotId, proposal.baseSnapshotId)) &&
+    update.patchOps === patchOps &&
+    update.initiatedBy === proposal.initiatedBy
+  );
+}
+
+function replay(
+  update: UpdateRecord,
+  isSame: (update: UpdateRecord) => boolean,
+): { update: UpdateRecord; isNew: boolean } {
+  if (isSame(update)) return { update, isNew: false };
+  throw new DomainError('conflict', 'This request_id was used for another proposal. Use a fresh one.', [
+    { path: '/request_id', message: 'was used for another proposal', code: 'conflict' },
+  ]);
+}

@@ -1,0 +1,39 @@
+import type { JsonValue } from '@iss/domain';
+import { Controller, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { RULES } from '../../../access/rules';
+import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
+import type { Principal } from '../../../auth/principal';
+import { JsonBody } from '../../../http/request/json-body';
+import { JsonText } from '../../../http/answer/json-text';
+import { ApiRoute, ApiTenantParam } from '../../../http/describe/openapi';
+import { TenantIdParam } from '../../../http/request/path-params';
+import { type RequestTrace, Trace } from '../../../http/request/request-id';
+import { EntityStateService } from './entity-state.service';
+import { ApiEntityStateWrite } from '../snapshot/snapshot.openapi';
+import { snapshotText } from '../snapshot/snapshot.views';
+
+@ApiTags('Initial state')
+@ApiBearerAuth()
+@Controller('v1/tenants/:tenant_id/entity-states')
+export class EntityStatesController {
+  constructor(private readonly entityStates: EntityStateService) {}
+
+  @Post()
+  @ApiRoute(
+    "Write a subject's first snapshot and become its owner; or, as owner, the version after the latest",
+    RULES.submitFirstState,
+    { description: 'The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.' },
+  )
+  @ApiTenantParam()
+  @ApiEntityStateWrite()
+  async submit(
+    @TenantIdParam() tenantId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+    @Trace() trace: RequestTrace,
+    @JsonBody() body: JsonValue,
+  ): Promise<JsonText> {
+    const snapshot = await this.entityStates.submit({ tenantId, principalId, ...trace }, body);
+    return new JsonText(snapshotText(snapshot, 'full'));
+  }
+}

@@ -1,0 +1,54 @@
+import { decideAccess, type JsonValue } from '@iss/domain';
+import { LegacyTenantStore, type SnapshotRecord, SnapshotReadStore } from '@iss/persistence';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { notFound } from '../../../access/read-access';
+import { RULES } from '../../../access/rules';
+import { LEGACY } from '../../../auth/auth.guard';
+import type { Principal } from '../../../auth/principal';
+import { type GatewaySettings, SETTINGS } from '../../../settings';
+import { EntityStateService, type Writer } from './entity-state.service';
+
+/** Direct writes and reads without a tenant in the path: writes belong to the tenant that the settings name. */
+@Injectable()
+export class LegacyEntityStateService implements OnModuleInit {
+  constructor(
+    private readonly entityStates: EntityStateService,
+    private readonly snapshots: SnapshotReadStore,
+    private readonly tenants: LegacyTenantStore,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  /** Where a token is needed, people make the tenant: it has to have someone who manages its members. */
+  async onModuleInit(): Promise<void> {
+    if (this.isPublic) await this.tenants.ensure(this.settings.legacy.tenantId, LEGACY.principalId);
+  }
+
+  /** As {@link EntityStateService.submit}; where no token is needed, whoever calls writes as one and the same editor. */
+  async submit(
+    principal: Principal,
+    trace: Omit<Writer, 'tenantId' | 'principalId'>,
+    body: JsonValue,
+  ): Promise<SnapshotRecord> {
+    const { principalId } = this.isPublic ? LEGACY : principal;
+    return this.entityStates.submit({ tenantId: this.settings.legacy.tenantId, principalId, ...trace }, body);
+  }
+
+  /**
+   * The snapshot, if the caller may read it by id for any of its tenants; where no token is needed, also if it belongs to
+   * the legacy tenant. Throws `not_found` for any other.
+   */
+  async read(principal: Principal, snapshotId: string): Promise<SnapshotRecord> {
+    const legacy = { tenantId: this.settings.legacy.tenantId, principalId: LEGACY.principalId };
+    const own = { tenantId: null, principalId: principal.principalId };
+    // A guest is an editor of earlier legacy tenants too, hence never asked for its own.
+    for (const reader of [...(this.isPublic ? [legacy] : []), ...(principal === LEGACY ? [] : [own])]) {
+      const { facts, snapshot } = await this.snapshots.read(reader, { kind: 'id', snapshotId }, { envelope: true });
+      if (snapshot !== null && decideAccess(facts, RULES.readById).allowed) return snapshot;
+    }
+    throw notFound();
+  }
+
+  private get isPublic(): boolean {
+    return this.settings.auth.legacyPathsArePublic;
+  }
+}

@@ -1,0 +1,64 @@
+import type { JsonValue } from '@iss/domain';
+import { Controller, Get, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
+import type { Principal } from '../../../auth/principal';
+import { Public } from '../../../auth/public.decorator';
+import { JsonBody } from '../../../http/request/json-body';
+import { JsonText } from '../../../http/answer/json-text';
+import { ApiAnswer, ApiErrors, ApiRoute, ApiSnapshotParam } from '../../../http/describe/openapi';
+import { UuidParam } from '../../../http/request/path-params';
+import { type RequestTrace, Trace } from '../../../http/request/request-id';
+import { LegacyEntityStateService } from './legacy-entity-state.service';
+import { ApiEntityStateWrite, ENVELOPE_EXAMPLE, ENVELOPE_SCHEMA } from '../snapshot/snapshot.openapi';
+import { snapshotText } from '../snapshot/snapshot.views';
+
+const WHERE =
+  'The path is there in `local` and `development`; in `staging` and `production` only with ' +
+  '`LEGACY_ENTITY_STATES=enabled`, and then it needs a token.';
+
+/** The paths of clients that know no tenants (specification, "Initial state"). Registered only where they are enabled. */
+@ApiTags('Initial state')
+@ApiBearerAuth()
+@ApiSecurity({})
+@Controller('v1/entity-states')
+export class LegacyEntityStatesController {
+  constructor(private readonly entityStates: LegacyEntityStateService) {}
+
+  @Post()
+  @Public('legacy_paths_are_public')
+  @ApiRoute('Write a snapshot that belongs to the legacy tenant', 'anyone', {
+    description:
+      `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`; where a token is needed, its caller must be at ` +
+      'least `tenant_editor` there. To be preferred: `POST /v1/tenants/{tenant_id}/entity-states`.',
+    deprecated: true,
+  })
+  @ApiEntityStateWrite()
+  async submit(
+    @CurrentPrincipal() principal: Principal,
+    @Trace() trace: RequestTrace,
+    @JsonBody() body: JsonValue,
+  ): Promise<JsonText> {
+    return new JsonText(snapshotText(await this.entityStates.submit(principal, trace, body), 'full'));
+  }
+
+  @Get(':snapshot_id')
+  @Public('legacy_paths_are_public')
+  @ApiRoute('Read a stored envelope by its snapshot_id', 'anyone', {
+    description:
+      `${WHERE} Where it needs none, it shows the snapshots of the tenant \`LEGACY_TENANT_ID\` to anyone. A caller with a ` +
+      'token also gets what it may read by id: as member of the owner, or by a grant with `read_snapshot_by_id`. Any ' +
+      'other is 404. To be preferred: `GET /v1/snapshots/{snapshot_id}`.',
+    deprecated: true,
+  })
+  @ApiSnapshotParam(ENVELOPE_EXAMPLE.snapshot_id)
+  @ApiAnswer(200, 'The envelope as it is stored.', ENVELOPE_SCHEMA, ENVELOPE_EXAMPLE)
+  @ApiErrors('validation_error', 'unauthorized', 'not_found')
+  async read(
+    @CurrentPrincipal() principal: Principal,
+    @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+  ): Promise<JsonText> {
+    const { envelope } = await this.entityStates.read(principal, snapshotId);
+    return new JsonText(envelope ?? 'null');
+  }
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { arrayParameter, type ElementType } from './array-parameter';
+import { statement } from './sql';
+import { openWorld, type World } from '../testing/world';
+
+const ECHO = {
+  boolean: statement<{ value: unknown }>('spec_echo_boolean', 'SELECT unnest($1::boolean[]) AS value'),
+  bytea: statement<{ value: unknown }>('spec_echo_bytea', 'SELECT unnest($1::bytea[]) AS value'),
+  int: statement<{ value: unknown }>('spec_echo_int', 'SELECT unnest($1::int[]) AS value'),
+  text: statement<{ value: unknown }>('spec_echo_text', 'SELECT unnest($1::text[]) AS value'),
+  uuid: statement<{ value: unknown }>('spec_echo_uuid', 'SELECT unnest($1::uuid[]) AS value'),
+} as const satisfies Record<ElementType, unknown>;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+afterAll(() => world.close());
+
+async function echo(type: ElementType, values: readonly unknown[]): Promise<unknown[]> {
+  const rows = await world.database.sql.run(ECHO[type], [arrayParameter(type, values)]);
+  return rows.map(({ value }) => value);
+}
+
+it.each<[ElementType, unknown[]]>([
+  ['boolean', [true, null, false]],
+  ['bytea', [Buffer.from([0, 0xff, 0x5c]), null, Buffer.alloc(0)]],
+  ['int', [0, -1, 2 ** 31 - 1, -(2 ** 31), null]],
+  ['text', ['', 'a', 'NULL', '"\\{},', 'Zürich', '日本', '😀', null, '\n']],
+  ['uuid', [randomUUID(), null, '00000000-0000-0000-0000-000000000000']],
+  ['text', []],
+])('comes to PostgreSQL as it was given: %s %j', async (type, values) => {
+  expect(await echo(type, values)).toEqual(values);
+});
+
+it('sends any text that has no NUL', async () => {
+  const text = fc
+    .string({ unit: 'grapheme' })
+    .filter((value) => !value.includes('\0') && Buffer.from(value).toString() === value);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.option(text)), async (values) => {
+      expect(await echo('text', values)).toEqual(values);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('sends a uuid however it is written', async () => {
+  const uuid = 'abcdef01-2345-6789-abcd-ef0123456789';
+  expect(await echo('uuid', [uuid.toUpperCase(), uuid.replaceAll('-', '')])).toEqual([uuid, uuid]);
+});
+
+it('sends what is undefined as null', async () => {
+  expect(await echo('text', ['a', undefined])).toEqual(['a', null]);
+});
+
+it.each<[ElementType, unknown]>([
+  ['boolean', 'true'],
+  ['bytea', '\\x00'],
+  ['int', '1'],
+  ['int', 2 ** 31],
+  ['text', 1],
+  ['uuid', 'no uuid'],
+  ['uuid', '0'.repeat(31)],
+  ['uuid', '0'.repeat(33)],
+  ['uuid', `${'0'.repeat(31)}g`],
+  ['uuid', `${'0'.repeat(31)}é`],
+])('refuses what is no %s: %j', (type, value) => {
+  expect(() => arrayParameter(type, [value])).toThrow();
+});

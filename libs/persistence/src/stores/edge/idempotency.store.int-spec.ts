@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { statement } from '../../sql/sql';
+import { openWorld, type World } from '../../testing/world';
+import { IdempotencyStore } from './idempotency.store';
+
+const AGE = statement(
+  'spec_idempotency_age',
+  `UPDATE idempotency_keys SET started_at = now() - $2 * interval '1 second' WHERE key_hash = $1`,
+);
+const KEYS = statement<{ key_hash: Buffer }>('spec_idempotency_keys', 'SELECT key_hash FROM idempotency_keys');
+
+const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+const BODY = hash('body');
+
+let world: World;
+let store: IdempotencyStore;
+let key: Buffer;
+
+beforeAll(async () => {
+  world = await openWorld();
+  store = new IdempotencyStore(world.database.sql);
+});
+
+afterAll(() => world.close());
+
+beforeEach(() => {
+  key = randomBytes(32);
+});
+
+const begin = async (): Promise<string> => {
+  const outcome = await store.begin(key, BODY);
+  if (outcome.kind !== 'began') throw new Error(`the key is ${outcome.kind}`);
+  return outcome.claim;
+};
+const age = (seconds: number) => world.database.sql.run(AGE, [key, seconds]);
+
+describe('IdempotencyStore.begin', () => {
+  it('lets one of many begin', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => store.begin(key, BODY)));
+    expect(outcomes.filter(({ kind }) => kind === 'began')).toHaveLength(1);
+    expect(outcomes.filter(({ kind }) => kind === 'running')).toHaveLength(49);
+  });
+
+  it('gives the answer to the same body, once there is one', async () => {
+    const claim = await begin();
+    expect(await store.begin(key, BODY)).toEqual({ kind: 'running' });
+    await store.keep(key, claim, 'answer');
+    expect(await store.begin(key, BODY)).toEqual({ kind: 'answered', answer: 'answer' });
+    expect(await store.begin(key, hash('other'))).toEqual({ kind: 'other_body' });
+  });
+
+  it('begins anew after 24 hours, whatever the body', async () => {
+    await store.keep(key, await begin(), 'answer');
+    await age(86_395);
+    expect(await store.begin(key, BODY)).toEqual({ kind: 'answered', answer: 'answer' });
+    await age(86_400);
+    expect(await store.begin(key, hash('other'))).toMatchObject({ kind: 'began' });
+    expect(await store.begin(key, hash('other'))).toEqual({ kind: 'running' });
+  });
+
+  it('is taken over after a minute by the same body, and only by one', async () => {
+    const dead = await begin();
+    await age(61);
+    expect(await store.begin(key, hash('other'))).toEqual({ kind: 'other_body' });
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => store.begin(key, BODY)));
+    expect(outcomes.filter(({ kind }) => kind === 'began')).toHaveLength(1);
+    // The one that was taken for dead neither answers for the other nor frees its key.
+    await store.keep(key, dead, 'late');
+    await store.free(key, dead);
+    expect(await store.begin(key, BODY)).toEqual({ kind: 'running' });
+  });
+});
+
+describe('IdempotencyStore.free', () => {
+  it('gives the key back, but not one that has its answer', async () => {
+    await store.free(key, await begin());
+    const claim = await begin();
+    await store.keep(key, claim, 'answer');
+    await store.free(key, claim);
+    expect(await store.begin(key, BODY)).toEqual({ kind: 'answered', answer: 'answer' });
+  });
+});
+
+describe('IdempotencyStore.deleteExpired', () => {
+  it('deletes the oldest that are older than 24 hours, so many at a time', async () => {
+    while ((await store.deleteExpired(1000)) > 0);
+    const old: Buffer[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      key = randomBytes(32);
+      old.push(key);
+      await begin();
+      await age(90_000 - count);
+    }
+    key = randomBytes(32);
+    await begin();
+    expect(await store.deleteExpired(2)).toBe(2);
+    const left = (await world.database.sql.run(KEYS, [])).map(({ key_hash }) => key_hash.toString('hex'));
+    expect(left).toContain(old[2]?.toString('hex'));
+    expect(left).not.toContain(old[0]?.toString('hex'));
+    expect(await store.deleteExpired(2)).toBe(1);
+    expect(await store.begin(key, BODY)).toEqual({ kind: 'running' });
+  });
+});

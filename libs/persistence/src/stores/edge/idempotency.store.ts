@@ -1,0 +1,88 @@
+import { type Sql, statement } from '../../sql/sql';
+
+/** What became of a request that came with a key. */
+export type IdempotencyOutcome =
+  /** It is the first one and may run; `claim` names it when its answer is kept or its key freed. */
+  | { kind: 'began'; claim: string }
+  /** The first one has this answer, as it was kept. */
+  | { kind: 'answered'; answer: string }
+  | { kind: 'running' }
+  | { kind: 'other_body' };
+
+const KEPT = `interval '24 hours'`;
+/** Longer than any request runs, its wait for a connection and its statement's timeout included. */
+const LEASE = `interval '1 minute'`;
+
+/**
+ * The row that is already there is read in the snapshot of this statement: one that another request made meanwhile is
+ * not in it, which is told from a row by nulls and means that the other one runs.
+ */
+const BEGIN = statement<{ claim: string | null; is_same_body: boolean | null; answer: string | null }>(
+  'idempotency_begin',
+  `WITH begun AS (
+  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES ($1, $2)
+  ON CONFLICT (key_hash) DO UPDATE
+     SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
+   WHERE k.started_at <= now() - ${KEPT}
+      OR (k.answer IS NULL AND k.body_hash = excluded.body_hash AND k.started_at <= now() - ${LEASE})
+  RETURNING k.started_at::text AS claim
+)
+SELECT begun.claim, k.body_hash = $2 AS is_same_body, k.answer
+  FROM (SELECT $1::bytea AS key_hash) i
+  LEFT JOIN begun ON true
+  LEFT JOIN idempotency_keys k ON k.key_hash = i.key_hash`,
+);
+
+const KEEP = statement(
+  'idempotency_keep',
+  `UPDATE idempotency_keys SET answer = $3 WHERE key_hash = $1 AND (started_at = $2::timestamptz AND answer IS NULL) IS TRUE`,
+);
+
+const FREE = statement(
+  'idempotency_free',
+  `DELETE FROM idempotency_keys WHERE key_hash = $1 AND (started_at = $2::timestamptz AND answer IS NULL) IS TRUE`,
+);
+
+const DELETE_EXPIRED = statement<{ deleted: number }>(
+  'idempotency_delete_expired',
+  `WITH deleted AS (
+  DELETE FROM idempotency_keys WHERE key_hash = ANY (ARRAY(
+    SELECT key_hash FROM idempotency_keys WHERE started_at <= now() - ${KEPT}
+     ORDER BY started_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+  RETURNING 1
+)
+SELECT count(*)::int AS deleted FROM deleted`,
+);
+
+/** First answers by Idempotency-Key, for 24 hours (contract, "Idempotency"). Hashes are SHA-256, 32 bytes. */
+export class IdempotencyStore {
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * Takes the key for a request, or says why not. Of many at once one begins. A key whose first request has neither
+   * answered nor freed it for a minute is taken over by the next one with the same body: its process is gone.
+   */
+  async begin(keyHash: Buffer, bodyHash: Buffer): Promise<IdempotencyOutcome> {
+    const [row] = await this.sql.run(BEGIN, [keyHash, bodyHash]);
+    if (row === undefined) throw new Error('idempotency_begin answered no row');
+    if (row.claim !== null) return { kind: 'began', claim: row.claim };
+    if (row.is_same_body === false) return { kind: 'other_body' };
+    return row.answer === null ? { kind: 'running' } : { kind: 'answered', answer: row.answer };
+  }
+
+  /** Keeps the answer of the request with this claim, unless another one has taken the key over. */
+  async keep(keyHash: Buffer, claim: string, answer: string): Promise<void> {
+    await this.sql.run(KEEP, [keyHash, claim, answer]);
+  }
+
+  /** Gives the key back, so that the next request with it runs. */
+  async free(keyHash: Buffer, claim: string): Promise<void> {
+    await this.sql.run(FREE, [keyHash, claim]);
+  }
+
+  /** Deletes at most `limit` keys that are older than 24 hours, the oldest first; answers how many. */
+  async deleteExpired(limit: number): Promise<number> {
+    const [row] = await this.sql.run(DELETE_EXPIRED, [limit]);
+    return row?.deleted ?? 0;
+  }
+}

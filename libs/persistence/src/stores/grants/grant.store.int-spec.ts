@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { Position } from '../../sql/page';
+import { statement } from '../../sql/sql';
+import { rowsRead } from '../../testing/rows-read';
+import { addTenant, openWorld, type World } from '../../testing/world';
+import { GrantStore } from './grant.store';
+
+jest.setTimeout(60_000);
+
+const GRANTS = 3000;
+const EVERY_HUNDREDTH = GRANTS / 100;
+
+/** Subjects of acme with a snapshot, each granted to beta; but for every hundredth the grant has expired. */
+const ADD = statement(
+  'spec_add_grants',
+  `WITH added AS (
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
+  SELECT 'entity', number::text, 'acme' FROM generate_series(1, $1::int) series(number) ORDER BY series.number
+  RETURNING subject_key, subject_id
+),
+written AS (
+  INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
+  SELECT subject_key, 1, gen_random_uuid(), 'acme', '2026-01-15T09:30:00Z', sha256('{}'), '{}' FROM added
+)
+INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
+SELECT gen_random_uuid(), 'acme', 'beta', subject_key, '{read_latest}',
+       CASE WHEN subject_id::int % 100 = 0 THEN NULL ELSE now() - interval '1 day' END
+  FROM added`,
+);
+/** So many grants more on one subject, revoked. */
+const ADD_REVOKED = statement(
+  'spec_add_revoked_grants',
+  `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at)
+  SELECT gen_random_uuid(), 'acme', 'beta', s.subject_key, '{read_latest}', now()
+    FROM subjects s, generate_series(1, $1::int)
+   WHERE s.subject_type = 'entity' AND s.subject_id = '1'`,
+);
+
+let world: World;
+let store: GrantStore;
+
+const grantor = { tenantId: 'acme', principalId: 'tenant_admin' };
+const MANAGERS = ['tenant_admin'] as const;
+const NEWEST = ['infinity', '00000000-0000-0000-0000-000000000000'];
+
+beforeAll(async () => {
+  world = await openWorld();
+  store = new GrantStore(world.database.sql);
+  await addTenant(world, 'acme');
+  await addTenant(world, 'beta');
+  await world.database.dataSource.query(
+    `UPDATE memberships SET allow_counterparty_access = true WHERE principal_id = 'tenant_reader'`,
+  );
+  await world.database.sql.run(ADD, [GRANTS]);
+  await world.database.sql.run(ADD_REVOKED, [GRANTS]);
+});
+
+afterAll(() => world.close());
+
+describe('GrantStore.accessible', () => {
+  it('fills its pages past any number of expired grants', async () => {
+    const seen: string[] = [];
+    const pages: number[] = [];
+    for (let after: Position | null = null; ;) {
+      const { page } = await store.accessible('beta', 'tenant_reader', { limit: 7, after });
+      seen.push(...page.items.map(({ grant }) => grant.subjectId));
+      pages.push(page.items.length);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    expect(seen).toEqual(Array.from({ length: EVERY_HUNDREDTH }, (_, index) => String((index + 1) * 100)));
+    expect(pages).toEqual([7, 7, 7, 7, 2]);
+  });
+
+  it('reads no grant for those who may not use any', async () => {
+    for (const principal of ['tenant_admin', 'nobody']) {
+      const { page } = await store.accessible('beta', principal, { limit: 7, after: null });
+      expect(page).toEqual({ items: [], next: null });
+      // The member, if it is one, and no more.
+      const read = await rowsRead(world, 'subjects_accessible', ['beta', principal, null, 8]);
+      expect(read).toBe(principal === 'nobody' ? 0 : 1);
+    }
+  });
+});
+
+describe('lists of grants', () => {
+  it('read the rows of one page, of a tenant and of a subject', async () => {
+    const ofTenant = await rowsRead(world, 'grants_of_tenant', ['acme', 'tenant_reader', ...NEWEST, 11]);
+    // The member, so many grants, and the subject of each.
+    expect(ofTenant).toBe(1 + 11 + 11);
+    const values = ['acme', 'tenant_admin', ...NEWEST, 11, 'entity', '1'];
+    expect(await rowsRead(world, 'grants_of_subject', values)).toBe(1 + 1 + 11);
+    const ofOthers = ['beta', 'tenant_admin', ...NEWEST, 11, 'entity', '1'];
+    // What a tenant without right is refused by: the subject, the member, and its own grant on the subject.
+    expect(await rowsRead(world, 'grants_of_subject', ofOthers)).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('GrantStore.revoke', () => {
+  it('reads the grant alone, and decides by the record of the caller', async () => {
+    const { page } = await store.accessible('beta', 'tenant_reader', { limit: 1, after: null });
+    const grantId = page.items[0]?.grant.grantId ?? '';
+    for (const principalId of ['tenant_editor', 'nobody']) {
+      const refused = await store.revoke({ tenantId: 'acme', principalId }, grantId, MANAGERS);
+      expect(refused).toMatchObject({ isRevoked: false, grant: { status: 'active', revokedAt: null } });
+    }
+    expect(await store.revoke(grantor, randomUUID(), MANAGERS)).toMatchObject({ isRevoked: false, grant: null });
+    expect(await rowsRead(world, 'grant_revoke', ['acme', 'tenant_editor', grantId, MANAGERS])).toBeLessThanOrEqual(4);
+    const revoked = await store.revoke(grantor, grantId, MANAGERS);
+    expect(revoked).toMatchObject({ isRevoked: true, grant: { grantId, status: 'revoked' } });
+    expect(await store.revoke(grantor, grantId, MANAGERS)).toMatchObject({
+      isRevoked: false,
+      grant: { status: 'revoked', revokedAt: revoked.grant?.revokedAt },
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { Client } from 'pg';
+import { statement } from '../../sql/sql';
+import { rowsRead } from '../../testing/rows-read';
+import { addTenant, openWorld, type World } from '../../testing/world';
+import { SubjectStore } from './subject.store';
+
+jest.setTimeout(60_000);
+
+const SUBJECTS = 3000;
+
+/** Subjects of a tenant, with two snapshots each: ids `{prefix}-00001` and so on. */
+const ADD = statement(
+  'spec_add_subjects',
+  `WITH added AS (
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
+  SELECT $2, $3 || '-' || lpad(number::text, 5, '0'), $1 FROM generate_series(1, $4::int) number
+  RETURNING subject_key
+)
+INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
+SELECT subject_key, version, gen_random_uuid(), $1, '2026-01-15T09:30:00Z', sha256('{}'), '{}'
+  FROM added, generate_series(1, 2) version`,
+);
+
+let world: World;
+let store: SubjectStore;
+
+beforeAll(async () => {
+  world = await openWorld();
+  store = new SubjectStore(world.database.sql);
+  await addTenant(world, 'acme');
+  await addTenant(world, 'beta');
+  for (const [tenant, type, prefix, count] of [
+    ['acme', 'organization', 'm', SUBJECTS],
+    ['acme', 'organization', 'z', SUBJECTS],
+    ['acme', 'individual', 'm', 3],
+    ['acme', 'entity', 'a', SUBJECTS],
+    ['beta', 'organization', 'b', SUBJECTS],
+  ] as const) {
+    await world.database.sql.run(ADD, [tenant, type, prefix, count]);
+  }
+});
+
+afterAll(() => world.close());
+
+const ALL = { subjectType: null, subjectIdPrefix: '' } as const;
+const owned = (filter: Parameters<SubjectStore['owned']>[2], request: Parameters<SubjectStore['owned']>[3]) =>
+  store.owned('acme', 'tenant_reader', filter, request);
+
+describe('SubjectStore.owned', () => {
+  it('reads every subject of the tenant once, in order, each with its newest snapshot', async () => {
+    const seen: string[] = [];
+    const pages: number[] = [];
+    for (let after: Parameters<typeof owned>[1]['after'] = null; ;) {
+      const { page } = await owned(ALL, { limit: 1000, after });
+      pages.push(page.items.length);
+      seen.push(...page.items.map(({ subjectType, subjectId }) => `${subjectType}/${subjectId}`));
+      expect(page.items.every(({ latest }) => latest.snapshotVersion === 2)).toBe(true);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    expect(seen).toHaveLength(3 * SUBJECTS + 3);
+    expect(seen).toEqual([...new Set(seen)].sort());
+    expect(pages).toEqual([...Array.from({ length: 9 }, () => 1000), 3]);
+  });
+
+  it('ends exactly where the last page is full', async () => {
+    const request = { limit: 3, after: null };
+    expect((await owned({ subjectType: 'individual', subjectIdPrefix: '' }, request)).page.next).toBeNull();
+    expect((await owned({ subjectType: 'individual', subjectIdPrefix: 'm-0000' }, request)).page.next).toBeNull();
+    expect((await owned({ subjectType: null, subjectIdPrefix: 'm-0000' }, request)).page.next).toEqual([
+      'individual',
+      'm-00003',
+    ]);
+  });
+
+  it('gives nothing to those who are not members', async () => {
+    for (const principal of ['nobody', '']) {
+      const { facts, page } = await store.owned('acme', principal, ALL, { limit: 10, after: null });
+      expect([facts.membership, page.items]).toEqual([null, []]);
+    }
+  });
+
+  const TYPES = ['individual', 'organization', 'entity'];
+  const NOWHERE = ['', '', ''];
+
+  it('reads about the rows of one page, however many there are, before and after statistics are made', async () => {
+    for (const isAnalyzed of [false, true]) {
+      if (isAnalyzed) await analyze();
+      for (const [types, after, prefix] of [
+        [TYPES, NOWHERE, ''],
+        [['organization'], ['m-02000'], ''],
+        [TYPES, NOWHERE, 'm-01'],
+        [TYPES, NOWHERE, 'm-00007'],
+        [TYPES, NOWHERE, 'm-1'],
+        [TYPES, NOWHERE, '!'],
+      ] as const) {
+        const read = await rowsRead(world, 'subjects_owned', ['acme', 'tenant_reader', types, after, prefix, 11]);
+        // The member, so many subjects of each type after the one last shown, and a snapshot for each one shown.
+        expect(read).toBeGreaterThan(0);
+        expect(read).toBeLessThanOrEqual(1 + types.length * (1 + 11) + 11);
+      }
+    }
+  });
+
+  it('reads no subject for those who are not members', async () => {
+    expect(await rowsRead(world, 'subjects_owned', ['acme', 'nobody', TYPES, NOWHERE, '', 11])).toBe(0);
+  });
+});
+
+async function analyze(): Promise<void> {
+  const superuser = new Client({ connectionString: world.url });
+  await superuser.connect();
+  await superuser.query('ANALYZE');
+  await superuser.end();
+}

@@ -1,0 +1,361 @@
+import { randomUUID } from 'node:crypto';
+import { createTestDatabase, type TestDatabase } from '../../../../../tools/testing/test-database';
+import { type Database, openDatabase } from '../../database';
+import { statement } from '../../sql/sql';
+import { type AttemptResult, type DeliveryAttempt, DeliveryStore } from './delivery.store';
+import type { Page, Position } from '../../sql/page';
+import { BacklogStore } from './backlog.store';
+import { OutboxStore, type PendingDelivery } from './outbox.store';
+
+const SETTINGS = { leaseMs: 60_000, disableAfterMs: 5 * 86_400_000 };
+const ADD_SUBSCRIPTION = statement(
+  'spec_subscription',
+  `WITH t AS (INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme') ON CONFLICT DO NOTHING)
+   INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed,
+                                      secret_fingerprint)
+   VALUES ($1, 'acme', 'https://example.com/hook', '{identity.snapshot.created}', 'sealed', 'f')`,
+);
+const ADD_DELIVERY = statement(
+  'spec_delivery',
+  `WITH e AS (INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent, fanned_out_at)
+              VALUES ($1, 'acme', 'identity.snapshot.created', '{"é":1}', 'req-1',
+                      '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', now()))
+   INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, next_at)
+   VALUES ($2, $1, $3, 'acme', 'identity.snapshot.created', 'pending', now() - $4 * interval '1 millisecond')`,
+);
+const DELIVERY = statement<{ status: string; attempt: number; wait_s: number; leased: boolean; finished: boolean }>(
+  'spec_read_delivery',
+  `SELECT status, attempt, extract(epoch FROM next_at - now())::float8 AS wait_s, lease_until > now() AS leased,
+          finished_at IS NOT NULL AS finished FROM deliveries WHERE delivery_id = $1`,
+);
+const SUBSCRIPTION = statement<{ status: string; disabled_reason: string | null; disabled: boolean; failing: boolean }>(
+  'spec_read_subscription',
+  `SELECT status, disabled_reason, disabled_at IS NOT NULL AS disabled, failing_since IS NOT NULL AS failing
+     FROM webhook_subscriptions WHERE subscription_id = $1`,
+);
+const ATTEMPTS = statement<{
+  attempt: number;
+  latency_ms: number;
+  status_code: number | null;
+  error_phase: string | null;
+}>(
+  'spec_read_attempts',
+  'SELECT attempt, latency_ms, status_code, error_phase FROM delivery_attempts WHERE delivery_id = $1 ORDER BY attempt',
+);
+
+let testDatabase: TestDatabase;
+let database: Database;
+let store: DeliveryStore;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ migrated: true });
+  database = await openDatabase({ url: testDatabase.url, poolSize: 10, applicationName: 'delivery-spec' });
+  store = new DeliveryStore(database.sql, SETTINGS);
+});
+
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+const run = (name: string, text: string, values: unknown[] = []) => database.sql.run(statement(name, text), values);
+
+async function addSubscription(): Promise<string> {
+  const subscriptionId = randomUUID();
+  await database.sql.run(ADD_SUBSCRIPTION, [subscriptionId]);
+  return subscriptionId;
+}
+
+async function addDelivery(subscriptionId: string, dueSinceMs = 0): Promise<string> {
+  const deliveryId = randomUUID();
+  await database.sql.run(ADD_DELIVERY, [randomUUID(), deliveryId, subscriptionId, dueSinceMs]);
+  return deliveryId;
+}
+
+async function claimed(deliveryId: string): Promise<DeliveryAttempt> {
+  const attempt = await store.claim(deliveryId);
+  if (attempt === null) throw new Error('nothing to claim');
+  return attempt;
+}
+
+function result(attempt: DeliveryAttempt, changes: Partial<AttemptResult>): AttemptResult {
+  return {
+    deliveryId: attempt.deliveryId,
+    attempt: attempt.attempt,
+    startedAt: new Date(),
+    latencyMs: 12.4,
+    statusCode: 500,
+    errorPhase: 'status',
+    error: 'answered 500',
+    status: 'pending',
+    retryInMs: 30_000,
+    ...changes,
+  };
+}
+
+const success: Partial<AttemptResult> = {
+  status: 'succeeded',
+  statusCode: 200,
+  errorPhase: null,
+  error: null,
+  retryInMs: null,
+};
+
+async function only<Row>(rows: Promise<Row[]>): Promise<Row> {
+  const [row] = await rows;
+  if (row === undefined) throw new Error('no row');
+  return row;
+}
+const delivery = (id: string) => only(database.sql.run(DELIVERY, [id]));
+const subscription = (id: string) => only(database.sql.run(SUBSCRIPTION, [id]));
+
+describe('DeliveryStore.claim', () => {
+  it('gives what the attempt needs, and leases the delivery', async () => {
+    const subscriptionId = await addSubscription();
+    const deliveryId = await addDelivery(subscriptionId);
+    expect(await store.claim(deliveryId)).toEqual({
+      deliveryId,
+      subscriptionId,
+      tenantId: 'acme',
+      eventId: expect.any(String),
+      eventType: 'identity.snapshot.created',
+      requestId: 'req-1',
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      body: '{"é":1}',
+      attempt: 1,
+      scheduledAttempt: 1,
+      targetUrl: 'https://example.com/hook',
+      secretSealed: 'sealed',
+      previousSecretSealed: null,
+    });
+    expect(await delivery(deliveryId)).toMatchObject({ status: 'pending', attempt: 1, leased: true });
+    expect(await store.claim(deliveryId)).toBeNull();
+  });
+
+  it('gives each delivery to one of many that ask', async () => {
+    const subscriptionId = await addSubscription();
+    const ids = await Promise.all(Array.from({ length: 30 }, () => addDelivery(subscriptionId)));
+    const others = Array.from({ length: 4 }, () => new DeliveryStore(database.sql, SETTINGS));
+    const claims = await Promise.all(others.flatMap((other) => ids.map((id) => other.claim(id))));
+    const got = claims.filter((claim) => claim !== null).map((claim) => claim.deliveryId);
+    expect(got).toHaveLength(30);
+    expect(new Set(got).size).toBe(30);
+  });
+
+  it('gives the delivery again, as the next attempt, when the lease has run out', async () => {
+    const deliveryId = await addDelivery(await addSubscription());
+    const first = await claimed(deliveryId);
+    await run('spec_expire', `UPDATE deliveries SET lease_until = now() - interval '1 ms' WHERE delivery_id = $1`, [
+      deliveryId,
+    ]);
+    expect(await store.claim(deliveryId)).toMatchObject({ attempt: 2 });
+    expect(await store.record(result(first, success))).toEqual({ held: false, disabledReason: null });
+    expect(await delivery(deliveryId)).toMatchObject({ status: 'pending', attempt: 2, leased: true });
+  });
+
+  it('gives nothing before the time', async () => {
+    const deliveryId = await addDelivery(await addSubscription(), -60_000);
+    expect(await store.claim(deliveryId)).toBeNull();
+  });
+
+  it.each([
+    ['disabled', `UPDATE webhook_subscriptions SET status = 'disabled' WHERE subscription_id = $1`],
+    ['deleted', `UPDATE webhook_subscriptions SET deleted_at = now() WHERE subscription_id = $1`],
+  ])('skips the delivery of a subscription that was %s meanwhile', async (name, change) => {
+    const subscriptionId = await addSubscription();
+    const deliveryId = await addDelivery(subscriptionId);
+    await run(`spec_${name}`, change, [subscriptionId]);
+    expect(await store.claim(deliveryId)).toBeNull();
+    expect(await delivery(deliveryId)).toMatchObject({ status: 'skipped', attempt: 0, finished: true });
+  });
+
+  it('gives the previous secret only while its grace lasts', async () => {
+    const subscriptionId = await addSubscription();
+    const rotate = (until: string) =>
+      run(
+        `spec_rotate_${until}`,
+        `UPDATE webhook_subscriptions SET previous_secret_sealed = 'old',
+           previous_secret_until = now() ${until} WHERE subscription_id = $1`,
+        [subscriptionId],
+      );
+    await rotate(`+ interval '1 minute'`);
+    expect(await store.claim(await addDelivery(subscriptionId))).toMatchObject({ previousSecretSealed: 'old' });
+    await rotate(`- interval '1 minute'`);
+    expect(await store.claim(await addDelivery(subscriptionId))).toMatchObject({ previousSecretSealed: null });
+  });
+});
+
+describe('DeliveryStore.record', () => {
+  it('records a result once', async () => {
+    const deliveryId = await addDelivery(await addSubscription());
+    const outcome = result(await claimed(deliveryId), {});
+    expect(await store.record(outcome)).toMatchObject({ held: true });
+    expect(await store.record(outcome)).toMatchObject({ held: false });
+    expect(await database.sql.run(ATTEMPTS, [deliveryId])).toHaveLength(1);
+  });
+
+  it('settles a success', async () => {
+    const subscriptionId = await addSubscription();
+    const deliveryId = await addDelivery(subscriptionId);
+    expect(await store.record(result(await claimed(deliveryId), success))).toEqual({
+      held: true,
+      disabledReason: null,
+    });
+    expect(await delivery(deliveryId)).toMatchObject({ status: 'succeeded', finished: true });
+    expect(await database.sql.run(ATTEMPTS, [deliveryId])).toEqual([
+      { attempt: 1, latency_ms: 12, status_code: 200, error_phase: null },
+    ]);
+    expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
+  });
+
+  it('reschedules a failure, notes that the subscription fails, and forgets it at the next success', async () => {
+    const subscriptionId = await addSubscription();
+    const deliveryId = await addDelivery(subscriptionId);
+    await store.record(result(await claimed(deliveryId), {}));
+    const after = await delivery(deliveryId);
+    expect(after).toMatchObject({ status: 'pending', leased: null, finished: false });
+    expect(after.wait_s).toBeGreaterThan(20);
+    expect(after.wait_s).toBeLessThanOrEqual(30);
+    expect(await subscription(subscriptionId)).toMatchObject({ failing: true, status: 'active' });
+
+    await store.record(result(await claimed(await addDelivery(subscriptionId)), success));
+    expect(await subscription(subscriptionId)).toMatchObject({ failing: false });
+  });
+
+  it('ends a delivery whose schedule is exhausted', async () => {
+    const deliveryId = await addDelivery(await addSubscription());
+    await store.record(result(await claimed(deliveryId), { status: 'dead', retryInMs: null, statusCode: null }));
+    expect(await delivery(deliveryId)).toMatchObject({ status: 'dead', finished: true });
+  });
+
+  it('disables the subscription on 410', async () => {
+    const subscriptionId = await addSubscription();
+    const attempt = await claimed(await addDelivery(subscriptionId));
+    expect(await store.record(result(attempt, { status: 'dead', statusCode: 410, retryInMs: null }))).toEqual({
+      held: true,
+      disabledReason: 'gone',
+    });
+    expect(await subscription(subscriptionId)).toEqual({
+      status: 'disabled',
+      disabled_reason: 'gone',
+      disabled: true,
+      failing: false,
+    });
+  });
+
+  it('disables a subscription that fails and has had no success for five days, not one that succeeds now', async () => {
+    const subscriptionId = await addSubscription();
+    const failedSince = (interval: string) =>
+      run(
+        `spec_failing_${interval}`,
+        `UPDATE webhook_subscriptions SET failing_since = now() - interval '${interval}'
+           WHERE subscription_id = $1`,
+        [subscriptionId],
+      );
+    const first = await claimed(await addDelivery(subscriptionId));
+    await failedSince('119 hours');
+    expect(await store.record(result(first, {}))).toMatchObject({ disabledReason: null });
+    const [second, third] = [
+      await claimed(await addDelivery(subscriptionId)),
+      await claimed(await addDelivery(subscriptionId)),
+    ];
+    await failedSince('121 hours');
+    expect(await store.record(result(second, success))).toMatchObject({ disabledReason: null });
+    expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
+    await failedSince('121 hours');
+    expect(await store.record(result(third, {}))).toMatchObject({ disabledReason: 'failing' });
+    expect(await subscription(subscriptionId)).toMatchObject({ status: 'disabled', disabled_reason: 'failing' });
+  });
+
+  it('does not touch the subscription when nothing changes for it', async () => {
+    const subscriptionId = await addSubscription();
+    const version = () =>
+      only(
+        database.sql.run(
+          statement<{ xmin: string }>(
+            'spec_xmin',
+            'SELECT xmin::text FROM webhook_subscriptions WHERE subscription_id = $1',
+          ),
+          [subscriptionId],
+        ),
+      );
+    const before = await version();
+    await store.record(result(await claimed(await addDelivery(subscriptionId)), success));
+    expect(await version()).toEqual(before);
+    await store.record(result(await claimed(await addDelivery(subscriptionId)), {}));
+    const failing = await version();
+    await store.record(result(await claimed(await addDelivery(subscriptionId)), {}));
+    expect(await version()).toEqual(failing);
+  });
+});
+
+describe('The statements of a delivery', () => {
+  it('find their rows by key, however many others wait', async () => {
+    const one = await openDatabase({ url: testDatabase.url, poolSize: 1, applicationName: 'delivery-plan-spec' });
+    const rowsRead = async (): Promise<number> => {
+      await one.sql.run(statement('spec_flush', 'SELECT pg_stat_force_next_flush()'), []);
+      const { read } = await only(
+        one.sql.run(
+          statement<{ read: number }>(
+            'spec_rows_read',
+            `SELECT sum(idx_tup_read)::int AS read FROM pg_stat_user_indexes
+              WHERE indexrelname IN ('deliveries_due', 'deliveries_log', 'outbox_events_waiting')`,
+          ),
+          [],
+        ),
+      );
+      return read;
+    };
+    try {
+      const subscriptionId = await addSubscription();
+      for (let count = 0; count < 200; count += 1) await addDelivery(subscriptionId);
+      const [deliveryId, eventId] = [await addDelivery(subscriptionId), randomUUID()];
+      const [plain, outbox] = [new DeliveryStore(one.sql, SETTINGS), new OutboxStore(one.sql)];
+      const before = await rowsRead();
+      const attempt = await plain.claim(deliveryId);
+      if (attempt === null) throw new Error('nothing to claim');
+      await plain.record(result(attempt, success));
+      await outbox.fanOut([eventId], { first: 16, next: 100 });
+      expect((await rowsRead()) - before).toBeLessThan(50);
+    } finally {
+      await one.close();
+    }
+  });
+});
+
+describe('DeliveryStore.overdue', () => {
+  const FIRST_PAGE = { limit: 10, after: null };
+
+  it('gives page after page, each delivery once, also where several became due at the same time', async () => {
+    const subscriptionId = await addSubscription();
+    const ids = await Promise.all(Array.from({ length: 7 }, () => addDelivery(subscriptionId)));
+    const due = `UPDATE deliveries SET next_at = '2026-01-15T09:00:00.123456Z' WHERE subscription_id = $1`;
+    await run('spec_due_together', due, [subscriptionId]);
+    const found: string[] = [];
+    let after: Position | null = null;
+    do {
+      const page: Page<PendingDelivery> = await store.overdue(1_800_000, { limit: 3, after });
+      expect(page.items.length).toBeLessThanOrEqual(3);
+      found.push(...page.items.map((item) => item.deliveryId));
+      after = page.next;
+    } while (after !== null);
+    expect(found.filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
+    await run('spec_undue', `UPDATE deliveries SET status = 'dead' WHERE subscription_id = $1`, [subscriptionId]);
+  });
+
+  it("gives what is due and in nobody's hands, and not what was put off", async () => {
+    const subscriptionId = await addSubscription();
+    const lost = await addDelivery(subscriptionId, 3_600_000);
+    const running = await addDelivery(subscriptionId, 3_600_000);
+    const recent = await addDelivery(subscriptionId);
+    await claimed(running);
+    const overdue = async () => (await store.overdue(1_800_000, FIRST_PAGE)).items.map((row) => row.deliveryId);
+    expect(await overdue()).toEqual([lost]);
+    expect(await new BacklogStore(database.sql).oldestDeliveryMs()).toBeGreaterThanOrEqual(3_600_000);
+
+    expect((await store.overdue(1_800_000, FIRST_PAGE, [subscriptionId])).items).toEqual([]);
+    await claimed(lost);
+    expect(await overdue()).toEqual([]);
+    expect((await delivery(recent)).wait_s).toBeLessThanOrEqual(0);
+  });
+});

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { Position } from '../../sql/page';
+import { statement } from '../../sql/sql';
+import { openWorld, type World } from '../../testing/world';
+import { RetentionStore } from './retention.store';
+
+jest.setTimeout(60_000);
+
+let world: World;
+let store: RetentionStore;
+
+beforeAll(async () => {
+  world = await openWorld();
+  store = new RetentionStore(world.database.sql);
+});
+
+afterAll(async () => {
+  await world?.close();
+});
+
+const run = (name: string, text: string, values: unknown[] = []) =>
+  world.database.sql.run(statement(`spec_retention_${name}`, text), values);
+
+/** An event that was fanned out `ageDays` ago (null: not yet). */
+async function addEvent(ageDays: number | null): Promise<string> {
+  const eventId = randomUUID();
+  await run(
+    'event',
+    `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, fanned_out_at)
+     VALUES ($1, 'acme', 'identity.snapshot.created', '{}', now() - $2::float8 * interval '1 day')`,
+    [eventId, ageDays],
+  );
+  return eventId;
+}
+
+/** A delivery of the event, with one attempt, that ended `ageDays` ago (null: it has not ended). */
+async function addDelivery(eventId: string, ageDays: number | null, status = 'succeeded'): Promise<string> {
+  const deliveryId = randomUUID();
+  await run(
+    'delivery',
+    `WITH d AS (INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
+                VALUES ($1, $2, gen_random_uuid(), 'acme', 'identity.snapshot.created', $3,
+                        now() - $4::float8 * interval '1 day'))
+     INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms) VALUES ($1, 1, now(), 1)`,
+    [deliveryId, eventId, status, ageDays],
+  );
+  return deliveryId;
+}
+
+const exists = async (table: 'outbox_events' | 'deliveries' | 'delivery_attempts', id: string): Promise<boolean> => {
+  const key = table === 'outbox_events' ? 'event_id' : 'delivery_id';
+  return (await run(`exists_${table}`, `SELECT 1 FROM ${table} WHERE ${key} = $1`, [id])).length > 0;
+};
+
+async function deleteAllEvents(days: number): Promise<number> {
+  let deleted = 0;
+  let after: Position | null = null;
+  do {
+    const page: Awaited<ReturnType<RetentionStore['deleteEvents']>> = await store.deleteEvents(days, {
+      limit: 3,
+      after,
+    });
+    deleted += page.deleted;
+    after = page.next;
+  } while (after !== null);
+  return deleted;
+}
+
+describe('RetentionStore', () => {
+  it('deletes deliveries that ended long enough ago, with their attempts, and no others', async () => {
+    const eventId = await addEvent(100);
+    const old = await addDelivery(eventId, 31);
+    const kept = [
+      await addDelivery(eventId, 29),
+      await addDelivery(eventId, null, 'pending'),
+      await addDelivery(eventId, 0),
+    ];
+    expect(await store.deleteDeliveries(30, 100)).toBe(1);
+    expect(await exists('deliveries', old)).toBe(false);
+    expect(await exists('delivery_attempts', old)).toBe(false);
+    for (const id of kept) {
+      expect(await exists('deliveries', id)).toBe(true);
+      expect(await exists('delivery_attempts', id)).toBe(true);
+    }
+    expect(await store.deleteDeliveries(30, 100)).toBe(0);
+  });
+
+  it('deletes an event only when no delivery of it is left', async () => {
+    const [without, withOne, young, waiting] = [
+      await addEvent(31),
+      await addEvent(31),
+      await addEvent(29),
+      await addEvent(null),
+    ];
+    const deliveryId = await addDelivery(withOne, 40);
+    await deleteAllEvents(30);
+    expect(await exists('outbox_events', without)).toBe(false);
+    expect(await exists('outbox_events', withOne)).toBe(true);
+    await store.deleteDeliveries(30, 100);
+    expect(await exists('deliveries', deliveryId)).toBe(false);
+    await deleteAllEvents(30);
+    expect(await exists('outbox_events', withOne)).toBe(false);
+    expect(await exists('outbox_events', young)).toBe(true);
+    expect(await exists('outbox_events', waiting)).toBe(true);
+  });
+
+  it('walks past events that stay, also where many ended at the same time', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => addEvent(60)));
+    const [oldest, ...others] = ids;
+    const kept = ids.slice(0, 10);
+    for (const id of kept) await addDelivery(id, null, 'pending');
+    await run(
+      'same',
+      `UPDATE outbox_events SET fanned_out_at = '2020-01-15T09:00:00.123456Z' WHERE event_id = ANY ($1)`,
+      [ids],
+    );
+    expect(await deleteAllEvents(30)).toBeGreaterThanOrEqual(10);
+    expect(await Promise.all([oldest ?? '', ...others].map((id) => exists('outbox_events', id)))).toEqual(
+      ids.map((id) => kept.includes(id)),
+    );
+  });
+
+  it('deletes in batches, the oldest first', async () => {
+    const eventId = await addEvent(1);
+    const ids: string[] = [];
+    for (let age = 40; age > 35; age -= 1) ids.push(await addDelivery(eventId, age));
+    expect(await store.deleteDeliveries(30, 2)).toBe(2);
+    expect(await Promise.all(ids.map((id) => exists('deliveries', id)))).toEqual([false, false, true, true, true]);
+    expect(await store.deleteDeliveries(30, 2)).toBe(2);
+    expect(await store.deleteDeliveries(30, 2)).toBe(1);
+  });
+
+  it('neither waits for a row that somebody has locked nor deletes one that is made due again', async () => {
+    const eventId = await addEvent(1);
+    const [locked, other] = [await addDelivery(eventId, 50), await addDelivery(eventId, 49)];
+    await world.database.sql.transaction(async (writer) => {
+      await writer.run(
+        statement(
+          'spec_retention_redeliver',
+          `UPDATE deliveries SET status = 'pending', finished_at = NULL WHERE delivery_id = $1`,
+        ),
+        [locked],
+      );
+      expect(await store.deleteDeliveries(30, 100)).toBe(1);
+      expect(await exists('deliveries', other)).toBe(false);
+    });
+    expect(await store.deleteDeliveries(30, 100)).toBe(0);
+    expect(await exists('deliveries', locked)).toBe(true);
+  });
+
+  it('lets several delete at once, each row by one of them', async () => {
+    const eventId = await addEvent(1);
+    await Promise.all(Array.from({ length: 40 }, () => addDelivery(eventId, 33)));
+    let total = 0;
+    for (let deleted = 1; deleted > 0;) {
+      const counts = await Promise.all(Array.from({ length: 4 }, () => store.deleteDeliveries(30, 7)));
+      deleted = counts.reduce((sum, count) => sum + count, 0);
+      total += deleted;
+    }
+    expect(total).toBe(40);
+  });
+
+  it('deletes rate-limit windows that are over', async () => {
+    await run(
+      'windows',
+      `INSERT INTO rate_limits VALUES ('old', now() - interval '1 hour', 1), ('older', now() - interval '2 hours', 1),
+                                      ('now', date_trunc('minute', now()), 1)`,
+    );
+    expect(await store.deleteRateWindows(1)).toBe(1);
+    expect(await store.deleteRateWindows(10)).toBe(1);
+    expect(await run('left', 'SELECT principal_id FROM rate_limits')).toEqual([{ principal_id: 'now' }]);
+  });
+});

@@ -1,0 +1,82 @@
+import type { PageRequest, Position } from '../../sql/page';
+import { type Sql, statement } from '../../sql/sql';
+
+/** Their attempts go with them. One that is made due again meanwhile is looked at anew under its lock, and stays. */
+const DELETE_DELIVERIES = statement<{ deleted: number }>(
+  'retention_delete_deliveries',
+  `WITH deleted AS (
+     DELETE FROM deliveries WHERE delivery_id = ANY (ARRAY(
+       SELECT delivery_id FROM deliveries WHERE finished_at < now() - $1 * interval '1 day'
+        ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+     RETURNING 1
+   )
+   SELECT count(*)::int AS deleted FROM deleted`,
+);
+
+// The position stands there in any case, so that a plan made for every request starts its scan at it.
+const DELETE_EVENTS = statement<{ event_id: string; position: string; is_deleted: boolean }>(
+  'retention_delete_events',
+  `WITH old AS MATERIALIZED (
+     SELECT event_id, fanned_out_at FROM outbox_events
+      WHERE fanned_out_at < now() - $1 * interval '1 day'
+        AND fanned_out_at >= coalesce($3::timestamptz, '-infinity')
+        AND (fanned_out_at, event_id)
+            > (coalesce($3::timestamptz, '-infinity'), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
+      ORDER BY fanned_out_at, event_id LIMIT $2 FOR UPDATE SKIP LOCKED
+   ), deleted AS (
+     DELETE FROM outbox_events WHERE event_id = ANY (ARRAY(
+       SELECT event_id FROM old
+        WHERE (SELECT true FROM deliveries d WHERE d.event_id = old.event_id LIMIT 1) IS NULL))
+     RETURNING event_id
+   )
+   SELECT old.event_id, old.fanned_out_at::text AS position, deleted.event_id IS NOT NULL AS is_deleted
+     FROM old LEFT JOIN deleted ON deleted.event_id = old.event_id
+    ORDER BY old.fanned_out_at, old.event_id`,
+);
+
+/** Nobody counts in a window that ended long ago; the margin is for clocks and for statements under way. */
+const DELETE_RATE_WINDOWS = statement<{ deleted: number }>(
+  'retention_delete_rate_windows',
+  `WITH deleted AS (
+     DELETE FROM rate_limits WHERE principal_id = ANY (ARRAY(
+       SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '10 minutes'
+        ORDER BY window_start LIMIT $1 FOR UPDATE SKIP LOCKED))
+     RETURNING 1
+   )
+   SELECT count(*)::int AS deleted FROM deleted`,
+);
+
+/**
+ * Deletes what has been kept for long enough, in batches that are found by index and locked row by row: rows that
+ * somebody else has locked are passed over, so that writers never wait for it and any number of processes may delete.
+ */
+export class RetentionStore {
+  constructor(private readonly sql: Sql) {}
+
+  /** Deletes at most `limit` deliveries that ended more than `days` ago, with their attempts; answers how many. */
+  async deleteDeliveries(days: number, limit: number): Promise<number> {
+    const [row] = await this.sql.run(DELETE_DELIVERIES, [days, limit]);
+    return row?.deleted ?? 0;
+  }
+
+  /**
+   * Looks at `limit` events that were fanned out more than `days` ago, oldest first, and deletes those that have no
+   * delivery any more: a delivery needs its event's body for as long as it may be sent again. Answers how many, and
+   * where to look next, or null at the end.
+   */
+  async deleteEvents(days: number, { limit, after }: PageRequest): Promise<{ deleted: number; next: Position | null }> {
+    const [fannedOutAt = null, eventId = null] = after ?? [];
+    const rows = await this.sql.run(DELETE_EVENTS, [days, limit, fannedOutAt, eventId]);
+    const last = rows.at(-1);
+    return {
+      deleted: rows.filter((row) => row.is_deleted).length,
+      next: rows.length === limit && last !== undefined ? [last.position, last.event_id] : null,
+    };
+  }
+
+  /** Deletes at most `limit` rate-limit windows that are over; answers how many. */
+  async deleteRateWindows(limit: number): Promise<number> {
+    const [row] = await this.sql.run(DELETE_RATE_WINDOWS, [limit]);
+    return row?.deleted ?? 0;
+  }
+}
