@@ -1,4 +1,4 @@
-import { type AccessRule, requireAccess } from '@iss/domain';
+import { type AccessRule, type Actor, requireAccess } from '@iss/domain';
 import { TenancyStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 
@@ -8,7 +8,7 @@ export class AccessService {
   constructor(private readonly tenancy: TenancyStore) {}
 
   /** Throws `forbidden` unless the principal may do this in the tenant at this moment. */
-  async require(tenantId: string, principalId: string, rule: AccessRule): Promise<void> {
-    requireAccess(await this.tenancy.facts(tenantId, principalId), rule);
+  async require(actor: Actor, rule: AccessRule): Promise<void> {
+    requireAccess(await this.tenancy.facts(actor), rule);
   }
 }

@@ -1,5 +1,4 @@
-import { type AccessFacts, type AccessRule, decideAccess, DomainError, requireAccess } from '@iss/domain';
-import type { Reader } from '@iss/persistence';
+import { type AccessFacts, type AccessRule, decideAccess, DomainError, type Reader, requireAccess } from '@iss/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../settings';
 

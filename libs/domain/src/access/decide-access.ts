@@ -1,5 +1,6 @@
 import { DomainError } from '../errors';
-import { isAtLeast, type MemberStatus, type Role } from './roles';
+import type { MemberStatus } from '../statuses';
+import { isAtLeast, type Role } from './roles';
 import type { Scope } from './scopes';
 
 /** What is known, at this moment, about one principal acting for one tenant on at most one subject. Never cached. */

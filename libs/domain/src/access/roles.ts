@@ -10,9 +10,6 @@ export type PrincipalType = (typeof PRINCIPAL_TYPES)[number];
 export const TENANCY_ROLES = ['account_admin', 'member'] as const;
 export type TenancyRole = (typeof TENANCY_ROLES)[number];
 
-export const MEMBER_STATUSES = ['active', 'removed'] as const;
-export type MemberStatus = (typeof MEMBER_STATUSES)[number];
-
 /** Whether `held` grants everything that `required` does. */
 export function isAtLeast(held: Role, required: Role): boolean {
   return ROLES.indexOf(held) >= ROLES.indexOf(required);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
+import type { RefreshRequestOrigin, RefreshRequestStatus } from '../statuses';
 
 /** The event types that a subscription may name, specification "Events". */
 export const EVENT_TYPES = [
@@ -26,8 +27,8 @@ export interface RefreshRequestData {
   subject_type: string;
   subject_id: string;
   requesting_tenant_id: string;
-  origin_type: 'owner' | 'counterparty';
-  status: 'pending' | 'fulfilled';
+  origin_type: RefreshRequestOrigin;
+  status: RefreshRequestStatus;
   reason_code: string | null;
   requested_paths: readonly string[];
   created_at: string;
@@ -86,8 +87,8 @@ export function refreshRequestData(request: {
   subjectType: string;
   subjectId: string;
   requestingTenantId: string;
-  originType: 'owner' | 'counterparty';
-  status: 'pending' | 'fulfilled';
+  originType: RefreshRequestOrigin;
+  status: RefreshRequestStatus;
   reasonCode: string | null;
   requestedPaths: readonly string[];
   createdAt: Date;

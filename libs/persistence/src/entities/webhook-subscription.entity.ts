@@ -1,8 +1,5 @@
-import type { EventType } from '@iss/domain';
+import type { EventType, SubscriptionStatus } from '@iss/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-
-export const SUBSCRIPTION_STATUSES = ['active', 'disabled'] as const;
-export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
 /** Where a tenant wants its events sent. The secret is sealed with the subscription id as associated data. */
 @Entity({ name: 'webhook_subscriptions' })

@@ -35,6 +35,7 @@ export async function openWorld(): Promise<World> {
 
 /** A tenant with one member a role; the principal is called by its role. */
 export async function addTenant({ database }: World, tenantId: string): Promise<void> {
+  const owner = { tenantId, principalId: 'tenant_owner' };
   const tenancy = new TenancyStore(database.dataSource, database.sql);
   const member = (role: Role) => ({
     principalId: role,
@@ -46,7 +47,7 @@ export async function addTenant({ database }: World, tenantId: string): Promise<
   });
   await tenancy.create({ tenantId, name: tenantId, slug: null, chainEnforced: true }, member('tenant_owner'));
   for (const role of ROLES.filter((name) => name !== 'tenant_owner')) {
-    await tenancy.changeMembership(tenantId, 'tenant_owner', role, () => ({ tenantId, ...member(role) }));
+    await tenancy.changeMembership(owner, role, () => ({ tenantId, ...member(role) }));
   }
 }
 

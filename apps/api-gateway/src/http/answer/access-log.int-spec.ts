@@ -6,7 +6,8 @@ import request from 'supertest';
 import { Public } from '../../auth/public.decorator';
 import { accessLog, accessLogMiddleware } from './access-log';
 import { ErrorFilter } from '../errors/error.filter';
-import { requestIdMiddleware, type RequestTrace, Trace } from '../request/request-id';
+import { requestIdMiddleware, Trace } from '../request/request-id';
+import type { RequestTrace } from '../../request-trace';
 import { RouteTable } from '../errors/route-table';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';

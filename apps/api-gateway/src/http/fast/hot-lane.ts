@@ -10,7 +10,8 @@ import { readJson } from '../request/json-body';
 import { JsonText } from '../answer/json-text';
 import type { RateLimitGuard } from '../limits/rate-limit.guard';
 import { inBatches } from './request-batches';
-import { identify, type RequestTrace, traceOf } from '../request/request-id';
+import type { RequestTrace } from '../../request-trace';
+import { identify, traceOf } from '../request/request-id';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
 
 /** A request on the hot lane: what its controller's parameters are made of. */

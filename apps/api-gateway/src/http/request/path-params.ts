@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { DomainError, type ErrorDetail, isUuid, subjectProblems } from '@iss/domain';
+import { DomainError, type ErrorDetail, isUuid, subjectProblems, type SubjectRef } from '@iss/domain';
 import type { Request } from 'express';
 
 /** 1-128 characters, starting alphanumeric (contract, "`tenant_id`, `slug`"). */
@@ -13,10 +13,12 @@ function parameter(context: ExecutionContext, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+function invalidPath(problems: readonly ErrorDetail[]): DomainError {
+  return new DomainError('validation_error', 'The path is not valid. See details for each place.', problems);
+}
+
 function requireParameter(problems: readonly ErrorDetail[]): void {
-  if (problems.length > 0) {
-    throw new DomainError('validation_error', 'The path is not valid. See details for each place.', problems);
-  }
+  if (problems.length > 0) throw invalidPath(problems);
 }
 
 const problem = (name: string, message: string): ErrorDetail[] => [
@@ -24,17 +26,13 @@ const problem = (name: string, message: string): ErrorDetail[] => [
 ];
 
 /** A tenant id of a path. Throws `validation_error`. */
-export function tenantIdOf(text: string): string {
-  requireParameter(
-    TENANT_ID.test(text)
-      ? []
-      : problem('tenant_id', 'must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric'),
-  );
-  return text;
+export function tenantIdOf(text: unknown): string {
+  if (typeof text === 'string' && TENANT_ID.test(text)) return text;
+  throw invalidPath(problem('tenant_id', 'must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric'));
 }
 
 /** A subject of a path. Throws `validation_error`. */
-export function subjectOf(subjectType: string, subjectId: string): { subjectType: string; subjectId: string } {
+export function subjectOf(subjectType: string, subjectId: string): SubjectRef {
   requireParameter(subjectProblems(subjectType, subjectId, '/path'));
   return { subjectType, subjectId };
 }
@@ -61,9 +59,8 @@ export const TenantIdParam = createParamDecorator((_: unknown, context: Executio
 );
 
 /** Injects the subject that the path names. */
-export const SubjectParam = createParamDecorator(
-  (_: unknown, context: ExecutionContext): { subjectType: string; subjectId: string } =>
-    subjectOf(parameter(context, 'subject_type'), parameter(context, 'subject_id')),
+export const SubjectParam = createParamDecorator((_: unknown, context: ExecutionContext): SubjectRef =>
+  subjectOf(parameter(context, 'subject_type'), parameter(context, 'subject_id')),
 );
 
 /** Injects a UUID of the path, in lower case. `prefix` may stand before it. */

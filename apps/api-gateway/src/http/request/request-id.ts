@@ -1,3 +1,4 @@
+import type { RequestTrace } from '../../request-trace';
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
@@ -60,14 +61,6 @@ function randomHex(): string {
 export function traceFields(request: Request): { request_id: string; trace_id: string; span_id: string } {
   const { requestId, traceparent } = request;
   return { request_id: requestId, trace_id: traceparent.slice(3, 35), span_id: traceparent.slice(36, 52) };
-}
-
-/** What ties this request to others: our request id, the caller's own `X-Correlation-Id` when sane, and the trace. */
-export interface RequestTrace {
-  requestId: string;
-  correlationId: string | undefined;
-  /** W3C Trace Context: hand it on with whatever this request causes. */
-  traceparent: string;
 }
 
 /** The trace of a request that {@link identify} has seen. */

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, requireExpiry, requireAccess, rolesFrom, type Scope, SCOPES } from '@iss/domain';
 import {
-  type AccessibleSubject,
-  type GrantRecord,
-  GrantStore,
-  type Page,
-  type PageRequest,
+  type Actor,
+  DomainError,
+  requireAccess,
+  requireExpiry,
+  rolesFrom,
+  RULES,
+  type Scope,
+  SCOPES,
   type SubjectRef,
-} from '@iss/persistence';
+} from '@iss/domain';
+import { type AccessibleSubject, type GrantRecord, GrantStore, type Page, type PageRequest } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { RULES } from '../../access/rules';
-import type { Principal } from '../../auth/principal';
 
 export interface GrantRequest extends SubjectRef {
   granteeTenantId: string;
@@ -26,13 +27,13 @@ export class GrantService {
   constructor(private readonly grants: GrantStore) {}
 
   /** Throws `validation_error`, `forbidden` unless the tenant owns the subject, or `conflict`. */
-  async create({ principalId }: Principal, tenantId: string, request: GrantRequest): Promise<GrantRecord> {
+  async create(actor: Actor, request: GrantRequest): Promise<GrantRecord> {
     const expiresAt = requireExpiry(request.expiresAt);
-    if (request.granteeTenantId === tenantId) {
+    if (request.granteeTenantId === actor.tenantId) {
       throw invalid('/grantee_tenant_id', 'must be another tenant: the owner needs no grant');
     }
     const grant = { ...request, grantId: randomUUID(), expiresAt };
-    const outcome = await this.grants.create({ tenantId, principalId }, grant, MANAGERS);
+    const outcome = await this.grants.create(actor, grant, MANAGERS);
     if (outcome.kind === 'granted') return outcome.grant;
     requireAccess(outcome.facts, RULES.manageGrants);
     throw new DomainError(
@@ -44,27 +45,22 @@ export class GrantService {
   }
 
   /** Throws `forbidden` unless the caller is an active member. */
-  async ofTenant({ principalId }: Principal, tenantId: string, request: PageRequest): Promise<Page<GrantRecord>> {
-    const { facts, page } = await this.grants.ofTenant({ tenantId, principalId }, request);
+  async ofTenant(actor: Actor, request: PageRequest): Promise<Page<GrantRecord>> {
+    const { facts, page } = await this.grants.ofTenant(actor, request);
     requireAccess(facts, RULES.readGrants);
     return page;
   }
 
   /** Throws `forbidden` unless the caller manages the grants of the owner, alike where there is no such subject. */
-  async ofSubject(
-    { principalId }: Principal,
-    tenantId: string,
-    subject: SubjectRef,
-    request: PageRequest,
-  ): Promise<Page<GrantRecord>> {
-    const { facts, page } = await this.grants.ofSubject({ tenantId, principalId }, subject, request);
+  async ofSubject(actor: Actor, subject: SubjectRef, request: PageRequest): Promise<Page<GrantRecord>> {
+    const { facts, page } = await this.grants.ofSubject(actor, subject, request);
     requireAccess(facts, RULES.manageGrants);
     return page;
   }
 
   /** Ends a grant; from the answer on its grantee reads nothing. Throws `not_found`, or `conflict` when it is not active. */
-  async revoke({ principalId }: Principal, tenantId: string, grantId: string): Promise<GrantRecord> {
-    const { facts, grant, isRevoked } = await this.grants.revoke({ tenantId, principalId }, grantId, MANAGERS);
+  async revoke(actor: Actor, grantId: string): Promise<GrantRecord> {
+    const { facts, grant, isRevoked } = await this.grants.revoke(actor, grantId, MANAGERS);
     if (grant === null) {
       requireAccess(facts, { role: RULES.manageGrants.role });
       throw new DomainError('not_found', 'No such grant of this tenant.');
@@ -77,12 +73,8 @@ export class GrantService {
   }
 
   /** Throws `forbidden` unless the caller is an active member whose `allow_counterparty_access` is true. */
-  async accessible(
-    { principalId }: Principal,
-    tenantId: string,
-    request: PageRequest,
-  ): Promise<Page<AccessibleSubject>> {
-    const { facts, page } = await this.grants.accessible(tenantId, principalId, request);
+  async accessible(actor: Actor, request: PageRequest): Promise<Page<AccessibleSubject>> {
+    const { facts, page } = await this.grants.accessible(actor, request);
     // Decided as if every scope were held: what is left to decide is whether this caller may use grants at all.
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
     return page;

@@ -1,5 +1,5 @@
-import { SCOPES } from '@iss/domain';
-import { type AccessibleSubject, GRANT_STATUSES, type GrantRecord } from '@iss/persistence';
+import { GRANT_STATUSES, SCOPES } from '@iss/domain';
+import { type AccessibleSubject, type GrantRecord } from '@iss/persistence';
 import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/describe/openapi';
 import {
   SNAPSHOT_HEADER_EXAMPLE,

@@ -1,8 +1,7 @@
+import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
-import { CurrentPrincipal } from '../../auth/current-principal.decorator';
-import type { Principal } from '../../auth/principal';
+import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import {
   ApiAnswer,
@@ -14,7 +13,7 @@ import {
   UUID,
 } from '../../http/describe/openapi';
 import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
-import { SubjectParam, TenantIdParam, UuidParam } from '../../http/request/path-params';
+import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { QueryOf } from '../../http/lists/query';
 import { CreateGrantBody } from './grant.dto';
 import { GrantService } from './grant.service';
@@ -61,11 +60,10 @@ export class GrantsController {
   @ApiAnswer(201, 'The grant, flat and wrapped.', CREATED_GRANT, CREATED_GRANT_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type')
   async create(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
     @JsonBody(CreateGrantBody) body: CreateGrantBody,
   ): Promise<CreatedGrantView> {
-    const grant = await this.grants.create(principal, tenantId, {
+    const grant = await this.grants.create(actor, {
       granteeTenantId: body.grantee_tenant_id,
       subjectType: body.subject_type,
       subjectId: body.subject_id,
@@ -83,12 +81,11 @@ export class GrantsController {
   @ApiAnswer(200, 'One page.', listSchema(GRANT), listExample([GRANT_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async ofTenant(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
     @QueryOf(PageQuery) _query: PageQuery,
     @PageOf({ default: 50, max: 100 }) paging: Paging,
   ): Promise<{ items: GrantView[] } & PageView> {
-    return paging.answer(await this.grants.ofTenant(principal, tenantId, paging.at()), grantView);
+    return paging.answer(await this.grants.ofTenant(actor, paging.at()), grantView);
   }
 
   @Get('subjects/:subject_type/:subject_id/grants')
@@ -100,13 +97,12 @@ export class GrantsController {
   @ApiAnswer(200, 'The grants.', listSchema(GRANT), listExample([GRANT_EXAMPLE], 1000))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async ofSubject(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(PageQuery) _query: PageQuery,
     @PageOf({ default: 1000, max: 1000 }) paging: Paging,
   ): Promise<{ items: GrantView[] } & PageView> {
-    return paging.answer(await this.grants.ofSubject(principal, tenantId, subject, paging.at()), grantView);
+    return paging.answer(await this.grants.ofSubject(actor, subject, paging.at()), grantView);
   }
 
   @Post('grants/:grant_id/revoke')
@@ -118,12 +114,8 @@ export class GrantsController {
   @ApiPathParam('grant_id', 'A grant of the tenant.', UUID, GRANT_EXAMPLE.grant_id)
   @ApiAnswer(200, 'The revoked grant.', GRANT, REVOKED_GRANT_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'not_found', 'conflict')
-  async revoke(
-    @TenantIdParam() tenantId: string,
-    @UuidParam({ name: 'grant_id' }) grantId: string,
-    @CurrentPrincipal() principal: Principal,
-  ): Promise<GrantView> {
-    return grantView(await this.grants.revoke(principal, tenantId, grantId));
+  async revoke(@ActorParam() actor: Actor, @UuidParam({ name: 'grant_id' }) grantId: string): Promise<GrantView> {
+    return grantView(await this.grants.revoke(actor, grantId));
   }
 
   @Get('accessible-subjects')
@@ -135,11 +127,10 @@ export class GrantsController {
   @ApiAnswer(200, 'One page.', listSchema(ACCESSIBLE_SUBJECT), listExample([ACCESSIBLE_SUBJECT_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async accessible(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
     @QueryOf(PageQuery) _query: PageQuery,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: AccessibleSubjectView[] } & PageView> {
-    return paging.answer(await this.grants.accessible(principal, tenantId, paging.at()), accessibleSubjectView);
+    return paging.answer(await this.grants.accessible(actor, paging.at()), accessibleSubjectView);
   }
 }

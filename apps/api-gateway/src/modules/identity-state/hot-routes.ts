@@ -1,3 +1,4 @@
+import type { Actor, SubjectRef } from '@iss/domain';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { HotCall, HotRoute } from '../../http/fast/hot-lane';
 import { subjectOf, tenantIdOf, uuidOf, versionOf } from '../../http/request/path-params';
@@ -7,9 +8,11 @@ import { SnapshotsController } from './read/snapshots.controller';
 import { ProposeSubjectUpdateBody, ProposeUpdateBody } from './updates/update.dto';
 import { UpdatesController } from './updates/updates.controller';
 
-const tenantId = ({ param }: HotCall): string => tenantIdOf(param('tenant_id'));
-const subject = ({ param }: HotCall): { subjectType: string; subjectId: string } =>
-  subjectOf(param('subject_type'), param('subject_id'));
+const actor = ({ param, principal }: HotCall): Actor => ({
+  tenantId: tenantIdOf(param('tenant_id')),
+  principalId: principal.principalId,
+});
+const subject = ({ param }: HotCall): SubjectRef => subjectOf(param('subject_type'), param('subject_id'));
 const updateId = ({ param }: HotCall): string => uuidOf(param('update_id'), { name: 'update_id' });
 const snapshotId = ({ param }: HotCall): string => uuidOf(param('snapshot_id'), { name: 'snapshot_id' });
 
@@ -26,50 +29,39 @@ export function hotRoutes(app: INestApplicationContext): HotRoute[] {
       method: 'GET',
       path: `${SUBJECT}/snapshots/latest`,
       status: 200,
-      handle: async (call) => snapshots.latestForTenant(tenantId(call), subject(call), {}, call.principal),
+      handle: async (call) => snapshots.latestForTenant(actor(call), subject(call), {}),
     },
     {
       method: 'GET',
       path: `${SUBJECT}/snapshots/:snapshot_version`,
       status: 200,
       handle: async (call) =>
-        snapshots.versionForTenant(
-          tenantId(call),
-          subject(call),
-          versionOf(call.param('snapshot_version')),
-          {},
-          call.principal,
-        ),
+        snapshots.versionForTenant(actor(call), subject(call), versionOf(call.param('snapshot_version')), {}),
     },
     {
       method: 'GET',
       path: `${TENANT}/snapshots/:snapshot_id`,
       status: 200,
-      handle: async (call) => snapshots.idForTenant(tenantId(call), snapshotId(call), {}, call.principal),
+      handle: async (call) => snapshots.idForTenant(actor(call), snapshotId(call), {}),
     },
     {
       method: 'POST',
       path: `${TENANT}/entity-states`,
       status: 201,
-      handle: async (call) => entityStates.submit(tenantId(call), call.principal, call.trace, await call.body()),
+      handle: async (call) => entityStates.submit(actor(call), call.trace, await call.body()),
     },
     {
       method: 'POST',
       path: `${TENANT}/entity-state-updates`,
       status: 201,
       handle: async (call) =>
-        updates.propose(
-          tenantId(call),
-          call.principal,
-          requireShape(ProposeUpdateBody, await call.body()),
-          call.response,
-        ),
+        updates.propose(actor(call), requireShape(ProposeUpdateBody, await call.body()), call.response),
     },
     {
       method: 'POST',
       path: `${TENANT}/entity-state-updates/:update_id/apply`,
       status: 201,
-      handle: async (call) => updates.apply(tenantId(call), updateId(call), call.principal, call.trace),
+      handle: async (call) => updates.apply(actor(call), updateId(call), call.trace),
     },
     {
       method: 'POST',
@@ -77,9 +69,8 @@ export function hotRoutes(app: INestApplicationContext): HotRoute[] {
       status: 201,
       handle: async (call) =>
         updates.proposeForSubject(
-          tenantId(call),
+          actor(call),
           subject(call),
-          call.principal,
           requireShape(ProposeSubjectUpdateBody, await call.body()),
           call.response,
         ),
@@ -88,8 +79,7 @@ export function hotRoutes(app: INestApplicationContext): HotRoute[] {
       method: 'POST',
       path: `${SUBJECT}/updates/:update_id/apply`,
       status: 200,
-      handle: async (call) =>
-        updates.applyForSubject(tenantId(call), subject(call), updateId(call), call.principal, call.trace),
+      handle: async (call) => updates.applyForSubject(actor(call), subject(call), updateId(call), call.trace),
     },
   ];
 }

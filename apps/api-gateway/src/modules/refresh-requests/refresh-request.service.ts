@@ -6,9 +6,11 @@ import {
   isPointer,
   type JsonValue,
   newEventId,
-  requireExpiry,
   refreshRequestData,
   requireAccess,
+  requireExpiry,
+  RULES,
+  type SubjectRef,
 } from '@iss/domain';
 import {
   type EventToWrite,
@@ -16,19 +18,11 @@ import {
   type PageRequest,
   type RefreshRequestRecord,
   RefreshRequestStore,
-  type SubjectRef,
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { RULES } from '../../access/rules';
 import { EventHandOver } from '../../events/event-hand-over';
+import type { RequestTrace } from '../../request-trace';
 import { type GatewaySettings, SETTINGS } from '../../settings';
-
-/** Who writes, in which request. */
-export interface Writer {
-  principalId: string;
-  requestId: string;
-  traceparent: string;
-}
 
 export interface NewRefreshRequest {
   requestingTenantId: string;
@@ -50,17 +44,22 @@ export class RefreshRequestService {
   ) {}
 
   /** Throws `validation_error`, or `forbidden` unless the requesting tenant owns the subject or holds a live grant. */
-  async create(writer: Writer, subject: SubjectRef, request: NewRefreshRequest): Promise<RefreshRequestRecord> {
+  async create(
+    principalId: string,
+    trace: RequestTrace,
+    subject: SubjectRef,
+    request: NewRefreshRequest,
+  ): Promise<RefreshRequestRecord> {
     const outcome = await this.requests.create(
       {
         ...subject,
         ...request,
-        principalId: writer.principalId,
+        principalId,
         refreshRequestId: randomUUID(),
         requestedPaths: requirePaths(request.requestedPaths, this.settings.limits.requestedPaths),
         expiresAt: requireExpiry(request.expiresAt),
       },
-      (made, tenantId) => toEvent('refresh_request.created', made, tenantId, writer),
+      (made, tenantId) => toEvent('refresh_request.created', made, tenantId, trace),
     );
     if (outcome.kind === 'refused') {
       requireAccess(outcome.facts, RULES.requestRefresh);
@@ -98,7 +97,8 @@ export class RefreshRequestService {
 
   /** Throws `not_found`, `forbidden`, or `conflict` when it is fulfilled or the snapshot is not one of the subject's. */
   async fulfil(
-    writer: Writer,
+    principalId: string,
+    trace: RequestTrace,
     subject: SubjectRef,
     refreshRequestId: string,
     snapshotId: string | undefined,
@@ -108,9 +108,9 @@ export class RefreshRequestService {
       throw invalid([{ path: '/resolved_snapshot_id', message, code: 'required' }]);
     }
     const outcome = await this.requests.fulfil(
-      { ...subject, refreshRequestId, principalId: writer.principalId },
+      { ...subject, refreshRequestId, principalId },
       snapshotId,
-      (made, tenantId) => toEvent('refresh_request.fulfilled', made, tenantId, writer),
+      (made, tenantId) => toEvent('refresh_request.fulfilled', made, tenantId, trace),
     );
     if (outcome.kind === 'written') {
       if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
@@ -131,7 +131,7 @@ function toEvent(
   eventType: 'refresh_request.created' | 'refresh_request.fulfilled',
   request: RefreshRequestRecord,
   tenantId: string,
-  { requestId, traceparent }: Writer,
+  { requestId, traceparent }: RequestTrace,
 ): EventToWrite {
   const eventId = newEventId();
   const data = refreshRequestData(request);

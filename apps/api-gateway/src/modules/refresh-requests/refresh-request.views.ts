@@ -1,5 +1,10 @@
-import { type RefreshRequestData, refreshRequestData } from '@iss/domain';
-import { REFRESH_ORIGINS, REFRESH_STATUSES, type RefreshRequestRecord } from '@iss/persistence';
+import {
+  REFRESH_REQUEST_ORIGINS,
+  REFRESH_REQUEST_STATUSES,
+  type RefreshRequestData,
+  refreshRequestData,
+} from '@iss/domain';
+import { type RefreshRequestRecord } from '@iss/persistence';
 import { named, object, type Schema, SUBJECT_REF, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/describe/openapi';
 
 /** What events carry, with both names of each field, and the message, which they don't carry. */
@@ -28,10 +33,10 @@ export const REFRESH_REQUEST = named(
     requesting_tenant_id: TEXT,
     origin_type: {
       type: 'string',
-      enum: REFRESH_ORIGINS,
+      enum: REFRESH_REQUEST_ORIGINS,
       description: 'Set by the server: whether the requesting tenant owns the subject.',
     },
-    status: { type: 'string', enum: REFRESH_STATUSES },
+    status: { type: 'string', enum: REFRESH_REQUEST_STATUSES },
     reason_code: OPTIONAL_TEXT,
     message: OPTIONAL_TEXT,
     requested_paths: { type: 'array', items: TEXT },

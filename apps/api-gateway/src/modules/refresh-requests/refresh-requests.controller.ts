@@ -1,6 +1,6 @@
+import { RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { oneOf } from '../../http/request/aliases';
@@ -17,7 +17,8 @@ import {
 import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { QueryOf } from '../../http/lists/query';
-import { type RequestTrace, Trace } from '../../http/request/request-id';
+import { Trace } from '../../http/request/request-id';
+import type { RequestTrace } from '../../request-trace';
 import { CreateRefreshRequestBody, FulfilRefreshRequestBody, ListRefreshRequestsQuery } from './refresh-request.dto';
 import { RefreshRequestService } from './refresh-request.service';
 import {
@@ -62,12 +63,12 @@ export class RefreshRequestsController {
   @ApiAnswer(201, 'The pending request.', WRAPPED, { refresh_request: REFRESH_REQUEST_EXAMPLE })
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'payload_too_large', 'unsupported_media_type')
   async create(
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
+    @SubjectParam() subject: SubjectRef,
     @CurrentPrincipal() { principalId }: Principal,
-    @Trace() { requestId, traceparent }: RequestTrace,
+    @Trace() trace: RequestTrace,
     @JsonBody(CreateRefreshRequestBody) body: CreateRefreshRequestBody,
   ): Promise<{ refresh_request: RefreshRequestView }> {
-    const request = await this.requests.create({ principalId, requestId, traceparent }, subject, {
+    const request = await this.requests.create(principalId, trace, subject, {
       requestingTenantId: body.requesting_tenant_id,
       reasonCode: body.reason_code ?? null,
       message: body.message ?? null,
@@ -86,7 +87,7 @@ export class RefreshRequestsController {
   @ApiAnswer(200, 'One page.', listSchema(REFRESH_REQUEST), listExample([REFRESH_REQUEST_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async list(
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
+    @SubjectParam() subject: SubjectRef,
     @CurrentPrincipal() { principalId }: Principal,
     @QueryOf(ListRefreshRequestsQuery) query: ListRefreshRequestsQuery,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
@@ -107,7 +108,7 @@ export class RefreshRequestsController {
   @ApiAnswer(200, 'The request.', WRAPPED, { refresh_request: REFRESH_REQUEST_EXAMPLE })
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'not_found')
   async find(
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
+    @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: ID }) refreshRequestId: string,
     @CurrentPrincipal() { principalId }: Principal,
   ): Promise<{ refresh_request: RefreshRequestView }> {
@@ -138,19 +139,14 @@ export class RefreshRequestsController {
     'unsupported_media_type',
   )
   async fulfil(
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
+    @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: ID }) refreshRequestId: string,
     @CurrentPrincipal() { principalId }: Principal,
-    @Trace() { requestId, traceparent }: RequestTrace,
+    @Trace() trace: RequestTrace,
     @JsonBody(FulfilRefreshRequestBody) body: FulfilRefreshRequestBody,
   ): Promise<{ refresh_request: RefreshRequestView }> {
     const snapshotId = oneOf(body, ['resolved_snapshot_id', 'snapshot_id']) ?? undefined;
-    const request = await this.requests.fulfil(
-      { principalId, requestId, traceparent },
-      subject,
-      refreshRequestId,
-      snapshotId,
-    );
+    const request = await this.requests.fulfil(principalId, trace, subject, refreshRequestId, snapshotId);
     return { refresh_request: refreshRequestView(request) };
   }
 }

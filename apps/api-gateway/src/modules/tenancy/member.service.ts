@@ -1,4 +1,13 @@
-import { DomainError, isAtLeast, type PrincipalType, requireAccess, type Role, type TenancyRole } from '@iss/domain';
+import {
+  type Actor,
+  DomainError,
+  isAtLeast,
+  type PrincipalType,
+  requireAccess,
+  type Role,
+  RULES,
+  type TenancyRole,
+} from '@iss/domain';
 import {
   type MembershipChange,
   type MembershipEntity,
@@ -8,8 +17,6 @@ import {
   TenancyStore,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { RULES } from '../../access/rules';
-import type { Principal } from '../../auth/principal';
 import { requireMember } from './require-member';
 
 /** Fields of a principal's record that are to change. */
@@ -26,8 +33,8 @@ export class MemberService {
   constructor(private readonly tenancy: TenancyStore) {}
 
   /** Every record of the tenant, removed members included. */
-  async list({ principalId }: Principal, tenantId: string, request: PageRequest): Promise<Page<MembershipEntity>> {
-    const { facts, page } = await this.tenancy.members({ tenantId, principalId }, request);
+  async list(actor: Actor, request: PageRequest): Promise<Page<MembershipEntity>> {
+    const { facts, page } = await this.tenancy.members(actor, request);
     requireAccess(facts, RULES.readMembers);
     return page;
   }
@@ -36,17 +43,17 @@ export class MemberService {
    * Changes a principal's record, making it a member if it is none. Throws `forbidden` (not an admin, or more than the
    * caller may give), `human_principal_required`, or `conflict` (the last owner).
    */
-  put(caller: Principal, tenantId: string, principalId: string, change: PrincipalChange): Promise<MembershipEntity> {
-    return this.tenancy.changeMembership(tenantId, caller.principalId, principalId, (current) => {
-      const record = { tenantId, principalId, ...changed(current.target, change) };
+  put(actor: Actor, principalId: string, change: PrincipalChange): Promise<MembershipEntity> {
+    return this.tenancy.changeMembership(actor, principalId, (current) => {
+      const record = { tenantId: actor.tenantId, principalId, ...changed(current.target, change) };
       requireMayPut(current, change, record);
       return record;
     });
   }
 
   /** Takes a member out; its token is refused from then on. Throws `forbidden`, `not_found`, or `conflict` (the last owner). */
-  async remove(caller: Principal, tenantId: string, principalId: string): Promise<void> {
-    await this.tenancy.changeMembership(tenantId, caller.principalId, principalId, (current) => {
+  async remove(actor: Actor, principalId: string): Promise<void> {
+    await this.tenancy.changeMembership(actor, principalId, (current) => {
       const admin = requireMember(current.caller, RULES.manageMembers);
       const held = activeOf(current.target);
       if (held === null) throw new DomainError('not_found', 'No such member of this tenant.');

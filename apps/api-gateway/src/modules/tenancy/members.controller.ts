@@ -1,12 +1,11 @@
+import { type Actor, RULES } from '@iss/domain';
 import { applyDecorators, Controller, Delete, Get, HttpCode, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
-import { CurrentPrincipal } from '../../auth/current-principal.decorator';
-import type { Principal } from '../../auth/principal';
+import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, ApiTenantParam } from '../../http/describe/openapi';
 import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
-import { PRINCIPAL_ID, PrincipalIdParam, TenantIdParam } from '../../http/request/path-params';
+import { PRINCIPAL_ID, PrincipalIdParam } from '../../http/request/path-params';
 import { QueryOf } from '../../http/lists/query';
 import { PutMemberBody, PutPrincipalBody } from './member.dto';
 import { MemberService } from './member.service';
@@ -54,12 +53,11 @@ export class MembersController {
   @ApiAnswer(200, 'The member.', MEMBER, MEMBER_EXAMPLE)
   @ApiUpsertErrors()
   async putMember(
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Actor,
     @PrincipalIdParam() principalId: string,
-    @CurrentPrincipal() principal: Principal,
     @JsonBody(PutMemberBody) { role }: PutMemberBody,
   ): Promise<MemberView> {
-    return memberView(await this.members.put(principal, tenantId, principalId, { role }));
+    return memberView(await this.members.put(actor, principalId, { role }));
   }
 
   @Delete('members/:principal_id')
@@ -72,12 +70,8 @@ export class MembersController {
   @ApiPrincipalParam()
   @ApiResponse({ status: 204, description: 'Removed.' })
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'not_found', 'conflict')
-  async remove(
-    @TenantIdParam() tenantId: string,
-    @PrincipalIdParam() principalId: string,
-    @CurrentPrincipal() principal: Principal,
-  ): Promise<void> {
-    await this.members.remove(principal, tenantId, principalId);
+  async remove(@ActorParam() actor: Actor, @PrincipalIdParam() principalId: string): Promise<void> {
+    await this.members.remove(actor, principalId);
   }
 
   @Put('principals/:principal_id')
@@ -90,9 +84,8 @@ export class MembersController {
   @ApiAnswer(200, 'The record.', PRINCIPAL, PRINCIPAL_EXAMPLE)
   @ApiUpsertErrors()
   async putPrincipal(
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Actor,
     @PrincipalIdParam() principalId: string,
-    @CurrentPrincipal() principal: Principal,
     @JsonBody(PutPrincipalBody) body: PutPrincipalBody,
   ): Promise<PrincipalView> {
     requireAField(body);
@@ -102,7 +95,7 @@ export class MembersController {
       principalType: body.principal_type,
       allowCounterpartyAccess: body.allow_counterparty_access,
     };
-    return principalView(await this.members.put(principal, tenantId, principalId, change));
+    return principalView(await this.members.put(actor, principalId, change));
   }
 
   @Get('principals')
@@ -111,11 +104,10 @@ export class MembersController {
   @ApiAnswer(200, 'One page.', listSchema(PRINCIPAL), listExample([OWNER_EXAMPLE, PRINCIPAL_EXAMPLE], 200))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async listPrincipals(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
     @QueryOf(PageQuery) _query: PageQuery,
     @PageOf({ default: 200, max: 200 }) paging: Paging,
   ): Promise<{ items: PrincipalView[] } & PageView> {
-    return paging.answer(await this.members.list(principal, tenantId, paging.at()), principalView);
+    return paging.answer(await this.members.list(actor, paging.at()), principalView);
   }
 }

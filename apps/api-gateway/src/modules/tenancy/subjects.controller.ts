@@ -1,11 +1,10 @@
+import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
-import { CurrentPrincipal } from '../../auth/current-principal.decorator';
-import type { Principal } from '../../auth/principal';
+import { ActorParam } from '../../http/request/actor.decorator';
 import { ApiAnswer, ApiErrors, ApiRoute, ApiSubjectParams, ApiTenantParam, object } from '../../http/describe/openapi';
 import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/lists/paging';
-import { SubjectParam, TenantIdParam } from '../../http/request/path-params';
+import { SubjectParam } from '../../http/request/path-params';
 import { QueryOf } from '../../http/lists/query';
 import { SubjectListQuery } from './subject.dto';
 import { SubjectService } from './subject.service';
@@ -32,14 +31,13 @@ export class SubjectsController {
   @ApiAnswer(200, 'One page.', listSchema(SUBJECT), listExample([SUBJECT_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async list(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
     @QueryOf(SubjectListQuery) { subject_type, subject_id_prefix }: SubjectListQuery,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: SubjectView[] } & PageView> {
     const filter = { subjectType: subject_type ?? null, subjectIdPrefix: subject_id_prefix ?? '' };
     const request = paging.at({ subject_type, subject_id_prefix });
-    return paging.answer(await this.subjects.owned(principal, tenantId, filter, request), subjectView);
+    return paging.answer(await this.subjects.owned(actor, filter, request), subjectView);
   }
 
   @Get(':subject_type/:subject_id/owners')
@@ -48,11 +46,7 @@ export class SubjectsController {
   @ApiSubjectParams()
   @ApiAnswer(200, 'The owner.', object({ items: { type: 'array', items: OWNERSHIP } }), { items: [OWNERSHIP_EXAMPLE] })
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
-  async owners(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: { subjectType: string; subjectId: string },
-    @CurrentPrincipal() principal: Principal,
-  ): Promise<{ items: OwnershipView[] }> {
-    return { items: [ownershipView(await this.subjects.owner(principal, tenantId, subject))] };
+  async owners(@ActorParam() actor: Actor, @SubjectParam() subject: SubjectRef): Promise<{ items: OwnershipView[] }> {
+    return { items: [ownershipView(await this.subjects.owner(actor, subject))] };
   }
 }

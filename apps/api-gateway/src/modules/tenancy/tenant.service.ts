@@ -1,4 +1,4 @@
-import { DomainError, parseDateTime, requireAccess, rolesFrom } from '@iss/domain';
+import { type Actor, DomainError, parseDateTime, requireAccess, rolesFrom, RULES } from '@iss/domain';
 import {
   type Page,
   type PageRequest,
@@ -9,7 +9,6 @@ import {
   type UsageDay,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { RULES } from '../../access/rules';
 import type { Principal } from '../../auth/principal';
 
 export interface TenantToCreate {
@@ -53,17 +52,17 @@ export class TenantService {
     return this.tenancy.ofPrincipal(principalId, request);
   }
 
-  async find({ principalId }: Principal, tenantId: string): Promise<TenantOfMember> {
-    const { facts, found } = await this.tenancy.find({ tenantId, principalId });
+  async find(actor: Actor): Promise<TenantOfMember> {
+    const { facts, found } = await this.tenancy.find(actor);
     requireAccess(facts, RULES.readTenant);
     if (found === null) throw new Error('a member of a tenant that does not exist');
     return found;
   }
 
   /** Throws `forbidden`, or `conflict` when the slug is taken. */
-  async change({ principalId }: Principal, tenantId: string, change: TenantChange): Promise<TenantEntity> {
+  async change(actor: Actor, change: TenantChange): Promise<TenantEntity> {
     const admins = rolesFrom(RULES.changeTenant.role);
-    const { facts, tenant } = await this.tenancy.change({ tenantId, principalId }, change, admins);
+    const { facts, tenant } = await this.tenancy.change(actor, change, admins);
     requireAccess(facts, RULES.changeTenant);
     if (tenant === null) throw new Error('a tenant was not changed by one that may');
     return tenant;
@@ -71,13 +70,12 @@ export class TenantService {
 
   /** Snapshot writes by UTC day. `from` and `to` are both given or neither. Throws `validation_error` or `forbidden`. */
   async usage(
-    { principalId }: Principal,
-    tenantId: string,
+    actor: Actor,
     bounds: { from: string | undefined; to: string | undefined },
   ): Promise<{ window: UsageWindow; days: UsageDay[] }> {
     const window = requireWindow(bounds.from, bounds.to);
     const readers = rolesFrom(RULES.readUsage.role);
-    const { facts, days } = await this.tenancy.usage({ tenantId, principalId }, window, readers);
+    const { facts, days } = await this.tenancy.usage(actor, window, readers);
     requireAccess(facts, RULES.readUsage);
     return { window, days };
   }

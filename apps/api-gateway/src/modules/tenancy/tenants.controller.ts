@@ -1,12 +1,12 @@
+import { type Actor, RULES } from '@iss/domain';
 import { Controller, Get, Patch, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
+import { ActorParam } from '../../http/request/actor.decorator';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/request/json-body';
 import { ApiAnswer, ApiErrors, ApiRoute, ApiTenantParam } from '../../http/describe/openapi';
 import { listExample, listSchema, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
-import { TenantIdParam } from '../../http/request/path-params';
 import { QueryOf } from '../../http/lists/query';
 import { requireAField } from './partial-body';
 import { CreateTenantBody, PatchTenantBody, UsageQuery } from './tenant.dto';
@@ -77,11 +77,8 @@ export class TenantsController {
   @ApiTenantParam()
   @ApiAnswer(200, "The tenant, flat and wrapped, with the caller's role.", TENANT_OF_MEMBER, TENANT_OF_MEMBER_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
-  async find(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
-  ): Promise<ReturnType<typeof tenantOfMemberView>> {
-    return tenantOfMemberView(await this.tenants.find(principal, tenantId));
+  async find(@ActorParam() actor: Actor): Promise<ReturnType<typeof tenantOfMemberView>> {
+    return tenantOfMemberView(await this.tenants.find(actor));
   }
 
   @Patch(':tenant_id')
@@ -92,14 +89,10 @@ export class TenantsController {
   @ApiBody({ type: PatchTenantBody, examples: { name: { value: { name: 'Acme Corporation' } } } })
   @ApiAnswer(200, 'The tenant, flat and wrapped.', TENANT, TENANT_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large', 'unsupported_media_type')
-  async change(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
-    @JsonBody(PatchTenantBody) body: PatchTenantBody,
-  ): Promise<TenantView> {
+  async change(@ActorParam() actor: Actor, @JsonBody(PatchTenantBody) body: PatchTenantBody): Promise<TenantView> {
     requireAField(body);
     const { name, slug, chain_enforced } = body;
-    return tenantView(await this.tenants.change(principal, tenantId, { name, slug, chainEnforced: chain_enforced }));
+    return tenantView(await this.tenants.change(actor, { name, slug, chainEnforced: chain_enforced }));
   }
 
   @Get(':tenant_id/usage')
@@ -110,12 +103,8 @@ export class TenantsController {
   @ApiTenantParam()
   @ApiAnswer(200, 'The usage.', USAGE, USAGE_EXAMPLE)
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
-  async usage(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
-    @QueryOf(UsageQuery) { from, to }: UsageQuery,
-  ): Promise<UsageView> {
-    const { window, days } = await this.tenants.usage(principal, tenantId, { from, to });
-    return usageView(tenantId, window, days);
+  async usage(@ActorParam() actor: Actor, @QueryOf(UsageQuery) { from, to }: UsageQuery): Promise<UsageView> {
+    const { window, days } = await this.tenants.usage(actor, { from, to });
+    return usageView(actor.tenantId, window, days);
   }
 }

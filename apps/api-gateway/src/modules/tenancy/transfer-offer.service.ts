@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, requireExpiry, requireAccess, rolesFrom } from '@iss/domain';
+import { type Actor, DomainError, requireAccess, requireExpiry, rolesFrom, RULES } from '@iss/domain';
 import {
   type NewMembership,
   type Page,
@@ -9,7 +9,6 @@ import {
   TransferOfferStore,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { RULES } from '../../access/rules';
 import type { Principal } from '../../auth/principal';
 import { requireMember } from './require-member';
 
@@ -25,7 +24,7 @@ export class TransferOfferService {
   constructor(private readonly offers: TransferOfferStore) {}
 
   /** Throws `validation_error`, `forbidden`, `human_principal_required`, or `conflict` while another offer is pending. */
-  create({ principalId }: Principal, tenantId: string, request: TransferOfferRequest): Promise<TransferOfferRecord> {
+  create({ tenantId, principalId }: Actor, request: TransferOfferRequest): Promise<TransferOfferRecord> {
     if (request.toPrincipalId === principalId) throw invalid('/to_principal_id', 'must be another principal');
     const offer = {
       offerId: randomUUID(),
@@ -41,17 +40,17 @@ export class TransferOfferService {
   }
 
   /** All offers for an admin; for an offered principal, member or not, its own; else `forbidden`. */
-  async list({ principalId }: Principal, tenantId: string, request: PageRequest): Promise<Page<TransferOfferRecord>> {
+  async list(actor: Actor, request: PageRequest): Promise<Page<TransferOfferRecord>> {
     const admins = rolesFrom(RULES.readTransferOffers.role);
-    const { facts, isOffered, page } = await this.offers.list({ tenantId, principalId }, request, admins);
+    const { facts, isOffered, page } = await this.offers.list(actor, request, admins);
     if (!isOffered) requireAccess(facts, RULES.readTransferOffers);
     return page;
   }
 
   /** For an admin and for the offered principal. Throws `forbidden`, or `not_found` for a member. */
-  async find({ principalId }: Principal, tenantId: string, offerId: string): Promise<TransferOfferRecord> {
-    const { facts, offer } = await this.offers.find({ tenantId, principalId, offerId });
-    if (offer?.toPrincipalId === principalId) return offer;
+  async find(actor: Actor, offerId: string): Promise<TransferOfferRecord> {
+    const { facts, offer } = await this.offers.find({ ...actor, offerId });
+    if (offer?.toPrincipalId === actor.principalId) return offer;
     requireAccess(facts, offer === null ? RULES.readTenant : RULES.readTransferOffers);
     if (offer === null) throw unknownOffer();
     return offer;
@@ -84,11 +83,11 @@ export class TransferOfferService {
   }
 
   /** By the offerer, as long as it is a member. Throws `forbidden`, `not_found` or `conflict`. */
-  cancel({ principalId }: Principal, tenantId: string, offerId: string): Promise<TransferOfferRecord> {
-    return this.offers.end({ tenantId, principalId, offerId }, ({ offer, caller }) => {
+  cancel(actor: Actor, offerId: string): Promise<TransferOfferRecord> {
+    return this.offers.end({ ...actor, offerId }, ({ offer, caller }) => {
       requireMember(caller, RULES.readTenant);
       if (offer === null) throw unknownOffer();
-      if (offer.fromPrincipalId !== principalId) {
+      if (offer.fromPrincipalId !== actor.principalId) {
         throw new DomainError('forbidden', 'Only the principal that made the offer may cancel it.');
       }
       requirePending(offer);

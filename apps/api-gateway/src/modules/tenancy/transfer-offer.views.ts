@@ -1,4 +1,5 @@
-import { TRANSFER_OFFER_STATUSES, type TransferOfferRecord } from '@iss/persistence';
+import { TRANSFER_OFFER_STATUSES } from '@iss/domain';
+import { type TransferOfferRecord } from '@iss/persistence';
 import { named, object, type Schema, TIMESTAMP, UUID } from '../../http/describe/openapi';
 
 export interface TransferOfferView {

@@ -1,6 +1,7 @@
+import { type Actor, RULES } from '@iss/domain';
 import { applyDecorators, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
+import { ActorParam } from '../../http/request/actor.decorator';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/request/json-body';
@@ -64,11 +65,10 @@ export class TransferOffersController {
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'conflict', 'payload_too_large')
   @ApiErrors('unsupported_media_type', 'human_principal_required')
   async create(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
     @JsonBody(CreateTransferOfferBody) body: CreateTransferOfferBody,
   ): Promise<Wrapped> {
-    const offer = await this.offers.create(principal, tenantId, {
+    const offer = await this.offers.create(actor, {
       toPrincipalId: body.to_principal_id,
       message: body.message ?? null,
       expiresAt: body.expires_at ?? null,
@@ -84,12 +84,11 @@ export class TransferOffersController {
   @ApiAnswer(200, 'One page.', listSchema(TRANSFER_OFFER), listExample([TRANSFER_OFFER_EXAMPLE], 50))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async list(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() principal: Principal,
+    @ActorParam() actor: Actor,
     @QueryOf(PageQuery) _query: PageQuery,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: TransferOfferView[] } & PageView> {
-    return paging.answer(await this.offers.list(principal, tenantId, paging.at()), transferOfferView);
+    return paging.answer(await this.offers.list(actor, paging.at()), transferOfferView);
   }
 
   @Get(':offer_id')
@@ -99,12 +98,8 @@ export class TransferOffersController {
   @ApiOfferParams()
   @ApiAnswer(200, 'The offer.', WRAPPED, { transfer_offer: TRANSFER_OFFER_EXAMPLE })
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'not_found')
-  async find(
-    @TenantIdParam() tenantId: string,
-    @OfferIdParam() offerId: string,
-    @CurrentPrincipal() principal: Principal,
-  ): Promise<Wrapped> {
-    return { transfer_offer: transferOfferView(await this.offers.find(principal, tenantId, offerId)) };
+  async find(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<Wrapped> {
+    return { transfer_offer: transferOfferView(await this.offers.find(actor, offerId)) };
   }
 
   @Post(':offer_id/accept')
@@ -149,11 +144,7 @@ export class TransferOffersController {
   @ApiOfferParams()
   @ApiAnswer(200, 'The cancelled offer.', WRAPPED, { transfer_offer: endedExample('cancelled') })
   @ApiErrors('validation_error', 'unauthorized', 'forbidden', 'not_found', 'conflict')
-  async cancel(
-    @TenantIdParam() tenantId: string,
-    @OfferIdParam() offerId: string,
-    @CurrentPrincipal() principal: Principal,
-  ): Promise<Wrapped> {
-    return { transfer_offer: transferOfferView(await this.offers.cancel(principal, tenantId, offerId)) };
+  async cancel(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<Wrapped> {
+    return { transfer_offer: transferOfferView(await this.offers.cancel(actor, offerId)) };
   }
 }

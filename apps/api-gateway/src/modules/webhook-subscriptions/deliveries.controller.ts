@@ -1,6 +1,6 @@
+import { RULES } from '@iss/domain';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { JsonBody } from '../../http/request/json-body';
@@ -9,7 +9,8 @@ import { ApiAnswer, ApiErrors, ApiPathParam, ApiRoute, object, UUID } from '../.
 import { listExample, listSchema, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { UuidParam } from '../../http/request/path-params';
 import { QueryOf } from '../../http/lists/query';
-import { type RequestTrace, Trace } from '../../http/request/request-id';
+import { Trace } from '../../http/request/request-id';
+import type { RequestTrace } from '../../request-trace';
 import { ListDeliveriesQuery, ReplayBody } from './delivery.dto';
 import { DeliveryLogService } from './delivery-log.service';
 import {

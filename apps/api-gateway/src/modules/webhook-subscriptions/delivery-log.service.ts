@@ -1,23 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { buildEventBody, DomainError, newEventId, parseDateTime, requireAccess, TEST_EVENT_TYPE } from '@iss/domain';
+import {
+  buildEventBody,
+  DomainError,
+  type FinishedDeliveryStatus,
+  newEventId,
+  parseDateTime,
+  requireAccess,
+  RULES,
+  TEST_EVENT_TYPE,
+} from '@iss/domain';
 import {
   type DeliveryFilter,
   DeliveryLogStore,
   type DeliveryRecord,
-  type FinishedStatus,
   type LogAccess,
   type LogReader,
   type Page,
   type PageRequest,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { RULES } from '../../access/rules';
 import { EventHandOver } from '../../events/event-hand-over';
 import { subscriptionIdOf } from './subscription-id';
 
 /** What one call of a replay makes due at most: one statement, ten jobs. */
 const MAX_REPLAYED = 1_000;
-const FAILED: readonly FinishedStatus[] = ['dead', 'skipped'];
+const FAILED: readonly FinishedDeliveryStatus[] = ['dead', 'skipped'];
 
 /** A filter as it was sent: times are texts. */
 export type DeliveryQuery = Pick<DeliveryFilter, 'status' | 'eventType'> & { from: string | null; to: string | null };
@@ -26,7 +33,7 @@ export interface ReplayRequest {
   from: string;
   to: string | null;
   /** Null: what was not delivered. */
-  status: FinishedStatus | null;
+  status: FinishedDeliveryStatus | null;
 }
 
 /** What became of a tenant's events, and sending them again. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, type EventType, newWebhookSecret, secretFingerprint } from '@iss/domain';
+import { type Actor, DomainError, type EventType, newWebhookSecret, RULES, secretFingerprint } from '@iss/domain';
 import {
   type Page,
   type PageRequest,
@@ -10,7 +10,6 @@ import {
 import { SecretBox } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { AccessService } from '../../access/access.service';
-import { RULES } from '../../access/rules';
 import type { Principal } from '../../auth/principal';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { requireTargetUrl } from './target-url';
@@ -38,9 +37,9 @@ export class WebhookSubscriptionService {
   ) {}
 
   /** Throws `forbidden`, or `validation_error` naming the field. */
-  async create(principal: Principal, input: SubscriptionToCreate): Promise<SubscriptionWithSecret> {
+  async create({ principalId }: Principal, input: SubscriptionToCreate): Promise<SubscriptionWithSecret> {
     const { tenantId } = input;
-    await this.access.require(tenantId, principal.principalId, RULES.useWebhooks);
+    await this.access.require({ tenantId, principalId }, RULES.useWebhooks);
     const targetUrl = requireTargetUrl(input.targetUrl, this.settings.allowPrivateTargets);
     const eventTypes = this.requireEventTypes(input.eventTypes);
     const subscriptionId = randomUUID();
@@ -55,15 +54,15 @@ export class WebhookSubscriptionService {
     return { subscription, secret };
   }
 
-  async page(principal: Principal, tenantId: string, at: PageRequest): Promise<Page<WebhookSubscriptionEntity>> {
-    await this.access.require(tenantId, principal.principalId, RULES.useWebhooks);
+  async page({ tenantId, principalId }: Actor, at: PageRequest): Promise<Page<WebhookSubscriptionEntity>> {
+    await this.access.require({ tenantId, principalId }, RULES.useWebhooks);
     return this.subscriptions.page(tenantId, at);
   }
 
   /** Throws `not_found`, also for a deleted one, or `forbidden`. */
-  async get(principal: Principal, subscriptionId: string): Promise<WebhookSubscriptionEntity> {
+  async get({ principalId }: Principal, subscriptionId: string): Promise<WebhookSubscriptionEntity> {
     const subscription = found(await this.subscriptions.find(subscriptionId));
-    await this.access.require(subscription.tenantId, principal.principalId, RULES.useWebhooks);
+    await this.access.require({ tenantId: subscription.tenantId, principalId }, RULES.useWebhooks);
     return subscription;
   }
 

@@ -1,6 +1,6 @@
+import { RULES } from '@iss/domain';
 import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../access/rules';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { oneOf } from '../../http/request/aliases';
@@ -80,11 +80,11 @@ export class WebhookSubscriptionsController {
   @ApiAnswer(200, 'One page.', listSchema(SUBSCRIPTION), listExample([SUBSCRIPTION_EXAMPLE], 200))
   @ApiErrors('validation_error', 'unauthorized', 'forbidden')
   async list(
-    @CurrentPrincipal() principal: Principal,
+    @CurrentPrincipal() { principalId }: Principal,
     @QueryOf(ListWebhookSubscriptionsQuery) { tenant_id }: ListWebhookSubscriptionsQuery,
     @PageOf({ default: 200, max: 200 }) paging: Paging,
   ): Promise<{ items: WebhookSubscriptionView[] } & PageView> {
-    const page = await this.subscriptions.page(principal, tenant_id, paging.at({ tenant_id }));
+    const page = await this.subscriptions.page({ tenantId: tenant_id, principalId }, paging.at({ tenant_id }));
     return paging.answer(page, webhookSubscriptionView);
   }
 

@@ -62,7 +62,7 @@ describe('GrantStore.accessible', () => {
     const seen: string[] = [];
     const pages: number[] = [];
     for (let after: Position | null = null; ;) {
-      const { page } = await store.accessible('beta', 'tenant_reader', { limit: 7, after });
+      const { page } = await store.accessible({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 7, after });
       seen.push(...page.items.map(({ grant }) => grant.subjectId));
       pages.push(page.items.length);
       if (page.next === null) break;
@@ -74,7 +74,7 @@ describe('GrantStore.accessible', () => {
 
   it('reads no grant for those who may not use any', async () => {
     for (const principal of ['tenant_admin', 'nobody']) {
-      const { page } = await store.accessible('beta', principal, { limit: 7, after: null });
+      const { page } = await store.accessible({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
       expect(page).toEqual({ items: [], next: null });
       // The member, if it is one, and no more.
       const read = await rowsRead(world, 'subjects_accessible', ['beta', principal, null, 8]);
@@ -98,7 +98,10 @@ describe('lists of grants', () => {
 
 describe('GrantStore.revoke', () => {
   it('reads the grant alone, and decides by the record of the caller', async () => {
-    const { page } = await store.accessible('beta', 'tenant_reader', { limit: 1, after: null });
+    const { page } = await store.accessible(
+      { tenantId: 'beta', principalId: 'tenant_reader' },
+      { limit: 1, after: null },
+    );
     const grantId = page.items[0]?.grant.grantId ?? '';
     for (const principalId of ['tenant_editor', 'nobody']) {
       const refused = await store.revoke({ tenantId: 'acme', principalId }, grantId, MANAGERS);

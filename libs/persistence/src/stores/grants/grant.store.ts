@@ -1,4 +1,4 @@
-import type { AccessFacts, Role, Scope } from '@iss/domain';
+import type { AccessFacts, Actor, GrantStatus, Role, Scope, SubjectRef } from '@iss/domain';
 import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
 import { type Sql, statement } from '../../sql/sql';
 import {
@@ -15,12 +15,8 @@ import {
   SNAPSHOT_HEADER_COLUMNS,
   type SnapshotRecord,
   type SnapshotRow,
-  type SubjectRef,
   toSnapshotRecord,
 } from '../snapshots/snapshot-row';
-
-export const GRANT_STATUSES = ['active', 'revoked', 'expired'] as const;
-export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
 /** A grant with its status by the clock of the moment it was read. */
 export interface GrantRecord extends SubjectRef {
@@ -32,12 +28,6 @@ export interface GrantRecord extends SubjectRef {
   createdAt: Date;
   revokedAt: Date | null;
   status: GrantStatus;
-}
-
-/** Who manages or lists the grants of a tenant. */
-export interface Grantor {
-  tenantId: string;
-  principalId: string;
 }
 
 export interface GrantToCreate extends SubjectRef {
@@ -193,13 +183,13 @@ export class GrantStore {
    * Makes a grant if the caller holds one of `managers` in the owner, the grantee exists, and no live grant stands for
    * the pair (specification, "Grants").
    */
-  async create(grantor: Grantor, grant: GrantToCreate, managers: readonly Role[]): Promise<GrantOutcome> {
+  async create(actor: Actor, grant: GrantToCreate, managers: readonly Role[]): Promise<GrantOutcome> {
     return this.sql.transaction(async (sql) => {
       await sql.run(LOCK_PAIR, [grant.granteeTenantId, grant.subjectType, grant.subjectId]);
       const row = theRow(
         await sql.run(CREATE, [
-          grantor.tenantId,
-          grantor.principalId,
+          actor.tenantId,
+          actor.principalId,
           grant.subjectType,
           grant.subjectId,
           grant.grantId,
@@ -212,7 +202,7 @@ export class GrantStore {
       if (row.created_at === null) {
         return { kind: 'refused', facts: toAccessFacts(row), granteeExists: row.grantee_exists };
       }
-      const { tenantId: grantorTenantId } = grantor;
+      const { tenantId: grantorTenantId } = actor;
       const made = { grantorTenantId, createdAt: row.created_at, revokedAt: null, status: 'active' } as const;
       return { kind: 'granted', grant: { ...grant, ...made } };
     });
@@ -224,11 +214,11 @@ export class GrantStore {
    * by this call.
    */
   async revoke(
-    grantor: Grantor,
+    actor: Actor,
     grantId: string,
     managers: readonly Role[],
   ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isRevoked: boolean }> {
-    const row = theRow(await this.sql.run(REVOKE, [grantor.tenantId, grantor.principalId, grantId, managers]));
+    const row = theRow(await this.sql.run(REVOKE, [actor.tenantId, actor.principalId, grantId, managers]));
     const facts = toAccessFacts(row);
     if (!isGrantRow(row)) return { facts, grant: null, isRevoked: false };
     if (row.revoked_now_at === null) return { facts, grant: toGrant(row), isRevoked: false };
@@ -237,7 +227,7 @@ export class GrantStore {
 
   /** A page of all that the tenant granted, newest first, and what the caller may do. Only an active member gets any. */
   async ofTenant(
-    { tenantId, principalId }: Grantor,
+    { tenantId, principalId }: Actor,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
     const rows = await this.sql.run(OF_TENANT, [tenantId, principalId, ...(after ?? START), limit + 1]);
@@ -246,7 +236,7 @@ export class GrantStore {
 
   /** A page of all grants on a subject, newest first, and what the caller may do. Only its owner gets any. */
   async ofSubject(
-    { tenantId, principalId }: Grantor,
+    { tenantId, principalId }: Actor,
     { subjectType, subjectId }: SubjectRef,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
@@ -260,8 +250,7 @@ export class GrantStore {
    * caller may do. Only an active member whose counterparty flag is on gets any.
    */
   async accessible(
-    tenantId: string,
-    principalId: string,
+    { tenantId, principalId }: Actor,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<AccessibleSubject> }> {
     const rows = await this.sql.run(ACCESSIBLE, [tenantId, principalId, after?.[0] ?? null, limit + 1]);

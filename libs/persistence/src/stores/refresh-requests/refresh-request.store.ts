@@ -1,22 +1,15 @@
-import type { AccessFacts, EventType } from '@iss/domain';
+import type { AccessFacts, EventType, RefreshRequestOrigin, RefreshRequestStatus, SubjectRef } from '@iss/domain';
 import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
 import { type Sql, statement, type TransactionSql } from '../../sql/sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, isLiveGrant, TENANT_ACCESS, toAccessFacts } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
-import type { SubjectRef } from '../snapshots/snapshot-read.store';
-
-export const REFRESH_ORIGINS = ['owner', 'counterparty'] as const;
-export type RefreshOrigin = (typeof REFRESH_ORIGINS)[number];
-
-export const REFRESH_STATUSES = ['pending', 'fulfilled'] as const;
-export type RefreshStatus = (typeof REFRESH_STATUSES)[number];
 
 /** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
 export interface RefreshRequestRecord extends SubjectRef {
   refreshRequestId: string;
   requestingTenantId: string;
-  originType: RefreshOrigin;
-  status: RefreshStatus;
+  originType: RefreshRequestOrigin;
+  status: RefreshRequestStatus;
   reasonCode: string | null;
   message: string | null;
   requestedPaths: string[];
@@ -77,8 +70,8 @@ export type FulfilRefreshOutcome =
 interface RequestRow {
   refresh_request_id: string;
   requesting_tenant_id: string;
-  origin_type: RefreshOrigin;
-  status: RefreshStatus;
+  origin_type: RefreshRequestOrigin;
+  status: RefreshRequestStatus;
   reason_code: string | null;
   message: string | null;
   requested_paths: string[];

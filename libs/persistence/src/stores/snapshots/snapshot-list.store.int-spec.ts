@@ -1,9 +1,9 @@
+import type { SubjectRef } from '@iss/domain';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { addLineage } from '../../../../../tools/testing/lineage';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { ENVELOPE_BYTES, LINEAGE_ORDERS, type LineageRange, SnapshotListStore } from './snapshot-list.store';
-import type { SubjectRef } from './snapshot-row';
 
 let world: World;
 let superuser: Client;

@@ -1,4 +1,4 @@
-import type { AccessFacts } from '@iss/domain';
+import type { AccessFacts, Reader, SubjectRef } from '@iss/domain';
 import { type Sql, type Statement, statement } from '../../sql/sql';
 import {
   ACCESS_COLUMNS,
@@ -8,14 +8,7 @@ import {
   toAccessFacts,
 } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
-import type { Reader } from './snapshot-read.store';
-import {
-  SNAPSHOT_HEADER_COLUMNS,
-  type SnapshotRecord,
-  type SnapshotRow,
-  type SubjectRef,
-  toSnapshotRecord,
-} from './snapshot-row';
+import { SNAPSHOT_HEADER_COLUMNS, type SnapshotRecord, type SnapshotRow, toSnapshotRecord } from './snapshot-row';
 
 export const LINEAGE_ORDERS = ['asc', 'desc'] as const;
 export type LineageOrder = (typeof LINEAGE_ORDERS)[number];

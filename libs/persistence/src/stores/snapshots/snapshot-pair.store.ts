@@ -1,3 +1,4 @@
+import type { Reader, SubjectRef } from '@iss/domain';
 import { inputArrays, type InputColumns, inputRows, type Sql, type Statement, statement } from '../../sql/sql';
 import {
   ACCESS_COLUMNS,
@@ -7,8 +8,8 @@ import {
   toAccessFacts,
 } from '../facts/access-facts';
 import { NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
-import type { Reader, SnapshotRead } from './snapshot-read.store';
-import { SNAPSHOT_HEADER_COLUMNS, type SnapshotRow, type SubjectRef, toSnapshotRecord } from './snapshot-row';
+import type { SnapshotRead } from './snapshot-read.store';
+import { SNAPSHOT_HEADER_COLUMNS, type SnapshotRow, toSnapshotRecord } from './snapshot-row';
 
 /** What a read of two snapshots found. Each comes with its own facts: two ids may belong to different subjects. */
 export interface SnapshotPairRead {

@@ -1,4 +1,4 @@
-import type { AccessFacts } from '@iss/domain';
+import type { AccessFacts, Reader, SubjectRef } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { type InputColumns, inputArrays, inputRows, type Sql, type Statement, statement } from '../../sql/sql';
 import {
@@ -9,21 +9,9 @@ import {
   toAccessFacts,
 } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
-import {
-  SNAPSHOT_HEADER_COLUMNS,
-  type SnapshotRecord,
-  type SnapshotRow,
-  type SubjectRef,
-  toSnapshotRecord,
-} from './snapshot-row';
+import { SNAPSHOT_HEADER_COLUMNS, type SnapshotRecord, type SnapshotRow, toSnapshotRecord } from './snapshot-row';
 
 export type { SnapshotRecord, SubjectRef };
-
-/** Who reads. `tenantId` null: for whichever of the principal's tenants may (the global forms). */
-export interface Reader {
-  tenantId: string | null;
-  principalId: string;
-}
 
 /** What a read found, and the facts by which it is decided whether the caller may see it. */
 export interface SnapshotRead {

@@ -1,7 +1,4 @@
-export interface SubjectRef {
-  subjectType: string;
-  subjectId: string;
-}
+import type { SubjectRef } from '@iss/domain';
 
 /** One stored snapshot. `envelope` is the canonical text that was hashed, null when only the header was asked for. */
 export interface SnapshotRecord extends SubjectRef {

@@ -1,11 +1,10 @@
-import type { AccessFacts } from '@iss/domain';
+import type { AccessFacts, SubjectRef } from '@iss/domain';
 import { rolesFrom } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { inputElement } from '../../sql/input-element';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../../sql/sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
-import type { SubjectRef } from './snapshot-read.store';
 
 /** A sealed snapshot, and what is known of the request that wrote it. */
 export interface SnapshotToWrite extends SubjectRef {

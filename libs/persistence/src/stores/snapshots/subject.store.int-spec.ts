@@ -43,8 +43,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const ALL = { subjectType: null, subjectIdPrefix: '' } as const;
-const owned = (filter: Parameters<SubjectStore['owned']>[2], request: Parameters<SubjectStore['owned']>[3]) =>
-  store.owned('acme', 'tenant_reader', filter, request);
+const owned = (filter: Parameters<SubjectStore['owned']>[1], request: Parameters<SubjectStore['owned']>[2]) =>
+  store.owned({ tenantId: 'acme', principalId: 'tenant_reader' }, filter, request);
 
 describe('SubjectStore.owned', () => {
   it('reads every subject of the tenant once, in order, each with its newest snapshot', async () => {
@@ -74,8 +74,8 @@ describe('SubjectStore.owned', () => {
   });
 
   it('gives nothing to those who are not members', async () => {
-    for (const principal of ['nobody', '']) {
-      const { facts, page } = await store.owned('acme', principal, ALL, { limit: 10, after: null });
+    for (const principalId of ['nobody', '']) {
+      const { facts, page } = await store.owned({ tenantId: 'acme', principalId }, ALL, { limit: 10, after: null });
       expect([facts.membership, page.items]).toEqual([null, []]);
     }
   });

@@ -1,16 +1,10 @@
-import { type AccessFacts, SUBJECT_TYPES, type SubjectType } from '@iss/domain';
+import { type AccessFacts, type Actor, SUBJECT_TYPES, type SubjectRef, type SubjectType } from '@iss/domain';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
 import { type Sql, statement } from '../../sql/sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
 import { MEMBER_ACCESS } from '../tenancy/memberships';
-import {
-  SNAPSHOT_HEADER_COLUMNS,
-  type SnapshotRecord,
-  type SnapshotRow,
-  type SubjectRef,
-  toSnapshotRecord,
-} from './snapshot-row';
+import { SNAPSHOT_HEADER_COLUMNS, type SnapshotRecord, type SnapshotRow, toSnapshotRecord } from './snapshot-row';
 
 /** Who owns a subject, and since when (specification, "Subject"). */
 export interface OwnershipRecord extends SubjectRef {
@@ -76,8 +70,7 @@ export class SubjectStore {
    * what the caller may do. Nobody but an active member gets any (contract, "`GET …/subjects` (tenant)").
    */
   async owned(
-    tenantId: string,
-    principalId: string,
+    { tenantId, principalId }: Actor,
     { subjectType, subjectIdPrefix }: SubjectFilter,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<OwnedSubject> }> {
@@ -111,8 +104,7 @@ export class SubjectStore {
 
   /** The subject's owner, or null where there is no such subject; and whether the caller may know. */
   async owner(
-    tenantId: string,
-    principalId: string,
+    { tenantId, principalId }: Actor,
     subject: SubjectRef,
   ): Promise<{ facts: AccessFacts; ownership: OwnershipRecord | null }> {
     const [row] = await this.sql.run(OWNER, [tenantId, principalId, subject.subjectType, subject.subjectId]);

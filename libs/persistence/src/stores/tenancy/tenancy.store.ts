@@ -1,4 +1,4 @@
-import type { AccessFacts, Role, TenancyRole } from '@iss/domain';
+import type { AccessFacts, Actor, Role, TenancyRole } from '@iss/domain';
 import type { DataSource } from 'typeorm';
 import { toDomainError } from '../../sql/db-errors';
 import { MembershipEntity } from '../../entities/membership.entity';
@@ -25,12 +25,6 @@ export interface TenantChange {
   name: string | undefined;
   slug: string | null | undefined;
   chainEnforced: boolean | undefined;
-}
-
-/** A principal acting for a tenant. */
-export interface TenantPrincipal {
-  tenantId: string;
-  principalId: string;
 }
 
 /** A tenant with what the asking principal is in it. */
@@ -167,7 +161,7 @@ export class TenancyStore {
   ) {}
 
   /** What the principal may do in the tenant, subjects aside. */
-  async facts(tenantId: string, principalId: string): Promise<AccessFacts> {
+  async facts({ tenantId, principalId }: Actor): Promise<AccessFacts> {
     return toAccessFacts(theRow(await this.sql.run(FACTS, [tenantId, principalId])));
   }
 
@@ -191,23 +185,20 @@ export class TenancyStore {
   }
 
   /** The tenant as its member sees it, null when there is none; and what the caller may do in it. */
-  async find({
-    tenantId,
-    principalId,
-  }: TenantPrincipal): Promise<{ facts: AccessFacts; found: TenantOfMember | null }> {
+  async find({ tenantId, principalId }: Actor): Promise<{ facts: AccessFacts; found: TenantOfMember | null }> {
     const row = theRow(await this.sql.run(FIND, [tenantId, principalId]));
     return { facts: toAccessFacts(row), found: isTenantRow(row) && isCallerRow(row) ? toTenantOfMember(row) : null };
   }
 
   /** Changes the tenant if the caller holds one of `admins`; null when not. Throws `conflict` when the slug is taken. */
   async change(
-    caller: TenantPrincipal,
+    actor: Actor,
     change: TenantChange,
     admins: readonly Role[],
   ): Promise<{ facts: AccessFacts; tenant: TenantEntity | null }> {
     const rows = await this.sql.run(CHANGE, [
-      caller.tenantId,
-      caller.principalId,
+      actor.tenantId,
+      actor.principalId,
       admins,
       change.name,
       change.slug !== undefined,
@@ -220,7 +211,7 @@ export class TenancyStore {
 
   /** Members' records by `principal_id`, removed ones included, none to a stranger; and what the caller may do. */
   async members(
-    { tenantId, principalId }: TenantPrincipal,
+    { tenantId, principalId }: Actor,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<MembershipEntity> }> {
     const rows = await this.sql.run(MEMBERS, [tenantId, principalId, after?.[0] ?? '', limit + 1]);
@@ -237,8 +228,7 @@ export class TenancyStore {
    * that lose their ground are cancelled.
    */
   async changeMembership(
-    tenantId: string,
-    callerId: string,
+    { tenantId, principalId: callerId }: Actor,
     targetId: string,
     decide: (current: MembershipChange) => NewMembership,
   ): Promise<MembershipEntity> {
@@ -259,11 +249,11 @@ export class TenancyStore {
    * Both bounds are included, to the millisecond.
    */
   async usage(
-    caller: TenantPrincipal,
+    actor: Actor,
     window: { from: Date; to: Date },
     readers: readonly Role[],
   ): Promise<{ facts: AccessFacts; days: UsageDay[] }> {
-    const values = [caller.tenantId, caller.principalId, readers, window.from, window.to];
+    const values = [actor.tenantId, actor.principalId, readers, window.from, window.to];
     const rows = await this.sql.run(USAGE, values);
     return {
       facts: toAccessFacts(theRow(rows)),

@@ -1,12 +1,9 @@
-import type { AccessFacts } from '@iss/domain';
+import type { AccessFacts, Actor, TransferOfferStatus } from '@iss/domain';
 import type { MembershipEntity } from '../../entities/membership.entity';
 import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
 import { type Sql, statement } from '../../sql/sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, toAccessFacts } from '../facts/access-facts';
 import { findMember, lockMembers, MEMBER_ACCESS, type NewMembership, putMember } from './memberships';
-
-export const TRANSFER_OFFER_STATUSES = ['pending', 'accepted', 'declined', 'cancelled', 'expired'] as const;
-export type TransferOfferStatus = (typeof TRANSFER_OFFER_STATUSES)[number];
 
 /** An offer of a tenant's ownership, with its status by the clock of the moment it was read. */
 export interface TransferOfferRecord {
@@ -25,9 +22,7 @@ export interface TransferOfferRecord {
 export type NewTransferOffer = Omit<TransferOfferRecord, 'status' | 'createdAt' | 'resolvedAt'>;
 
 /** One offer, as one principal meets it. */
-export interface TransferOfferRef {
-  tenantId: string;
-  principalId: string;
+export interface TransferOfferRef extends Actor {
   offerId: string;
 }
 

@@ -1,7 +1,4 @@
-import type { SubjectRef } from '../snapshots/snapshot-read.store';
-
-export const UPDATE_STATUSES = ['proposed', 'applied', 'withdrawn'] as const;
-export type UpdateStatus = (typeof UPDATE_STATUSES)[number];
+import type { SubjectRef, UpdateStatus } from '@iss/domain';
 
 /** A stored proposal. `patchOps` is canonical JSON text. */
 export interface UpdateRecord extends SubjectRef {

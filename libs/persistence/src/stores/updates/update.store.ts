@@ -1,4 +1,4 @@
-import type { AccessFacts, Role } from '@iss/domain';
+import type { AccessFacts, Actor, Role, SubjectRef, UpdateStatus } from '@iss/domain';
 import { rolesFrom } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { inputElement } from '../../sql/input-element';
@@ -7,10 +7,9 @@ import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '
 import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
 import { MEMBER_ACCESS } from '../tenancy/memberships';
-import type { SubjectRef } from '../snapshots/snapshot-read.store';
-import { toUpdate, UPDATE_COLUMNS, type UpdateRecord, type UpdateRow, type UpdateStatus } from './update-row';
+import { toUpdate, UPDATE_COLUMNS, type UpdateRecord, type UpdateRow } from './update-row';
 
-export { UPDATE_STATUSES, type UpdateRecord, type UpdateStatus } from './update-row';
+export { type UpdateRecord } from './update-row';
 
 /** A proposal as it is to be stored. `patchOps` is canonical JSON text. */
 export interface UpdateToPropose extends SubjectRef {
@@ -29,9 +28,7 @@ export type ProposeOutcome =
   | { kind: 'refused'; facts: AccessFacts; headVersion: number | null };
 
 /** One update of a tenant, asked for by one of its members. */
-export interface UpdateRef {
-  tenantId: string;
-  principalId: string;
+export interface UpdateRef extends Actor {
   updateId: string;
   /** The subject that the path names, whose update it must be; null where it names none. */
   subject: SubjectRef | null;

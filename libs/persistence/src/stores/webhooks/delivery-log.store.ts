@@ -1,13 +1,7 @@
-import type { AccessFacts } from '@iss/domain';
-import type { SubscriptionStatus } from '../../entities/webhook-subscription.entity';
+import type { AccessFacts, DeliveryStatus, FinishedDeliveryStatus, SubscriptionStatus } from '@iss/domain';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
 import { type Sql, statement } from '../../sql/sql';
 import { type AccessFactsRow, toAccessFacts } from '../facts/access-facts';
-import type { DeliveryStatus } from './delivery.store';
-
-export const DELIVERY_STATUSES = ['pending', 'succeeded', 'dead', 'skipped'] as const satisfies DeliveryStatus[];
-/** Of those, the ones in which nothing more happens by itself. */
-export type FinishedStatus = Exclude<DeliveryStatus, 'pending'>;
 
 /** One attempt as it went; `statusCode` is null where no answer came, `errorPhase` and `error` where it succeeded. */
 export interface AttemptRecord {
@@ -62,7 +56,7 @@ export interface DeliveryFilter {
 export interface Replay {
   from: Date;
   to: Date | null;
-  statuses: readonly FinishedStatus[];
+  statuses: readonly FinishedDeliveryStatus[];
   /** Deliveries at most. */
   limit: number;
 }

@@ -1,9 +1,8 @@
+import type { DeliveryStatus } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
 import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../../sql/sql';
 import type { PendingDelivery } from './outbox.store';
-
-export type DeliveryStatus = 'pending' | 'succeeded' | 'dead' | 'skipped';
 
 /** A claimed attempt: all that is needed to make it, as it stood at the moment of the claim. */
 export interface DeliveryAttempt extends PendingDelivery {

@@ -1,6 +1,6 @@
-import type { EventType } from '@iss/domain';
+import type { EventType, SubscriptionStatus } from '@iss/domain';
 import { type DataSource, IsNull, type QueryDeepPartialEntity, type Repository } from 'typeorm';
-import { type SubscriptionStatus, WebhookSubscriptionEntity } from '../../entities/webhook-subscription.entity';
+import { WebhookSubscriptionEntity } from '../../entities/webhook-subscription.entity';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
 
 export interface NewWebhookSubscription {

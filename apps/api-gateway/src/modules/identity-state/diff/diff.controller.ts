@@ -1,13 +1,11 @@
-import { DomainError, MAX_SNAPSHOT_VERSION } from '@iss/domain';
+import { DomainError, MAX_SNAPSHOT_VERSION, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../../access/rules';
-import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
-import type { Principal } from '../../../auth/principal';
+import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { JsonText } from '../../../http/answer/json-text';
 import { ApiRoute } from '../../../http/describe/openapi';
-import { SubjectParam, TenantIdParam, UuidParam } from '../../../http/request/path-params';
+import { SubjectParam, UuidParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { DiffQuery, includedRoots, VersionDiffQuery } from './diff.dto';
@@ -15,11 +13,6 @@ import { ApiDiff } from './diff.openapi';
 import { type DiffOptions, DiffService } from './diff.service';
 import { diffAnswer } from './diff.views';
 import { verifyOptions } from '../snapshot/snapshot.dto';
-
-interface Subject {
-  subjectType: string;
-  subjectId: string;
-}
 
 /** Diffs of two snapshots; each global form has its tenant-scoped twin behind the same handler. */
 @ApiTags('Diff')
@@ -35,12 +28,11 @@ export class DiffController {
   @ApiRoute('Compare two versions of a subject', RULES.readDiff)
   @ApiDiff({ between: 'versions', tenant: true })
   versionsForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.versions(tenantId, subject, query, principal);
+    return this.versions(reader, subject, query);
   }
 
   @Public('global_reads_are_public')
@@ -48,24 +40,23 @@ export class DiffController {
   @ApiRoute('Compare two versions of a subject, for any tenant of the caller that may', RULES.readDiff)
   @ApiDiff({ between: 'versions', tenant: false })
   versionsForAny(
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.versions(null, subject, query, principal);
+    return this.versions(reader, subject, query);
   }
 
   @Get('tenants/:tenant_id/snapshots/:from_snapshot_id/diff/:to_snapshot_id')
   @ApiRoute('Compare two snapshots of one subject by their ids', RULES.readDiff)
   @ApiDiff({ between: 'ids', tenant: true })
   idsForTenant(
-    @TenantIdParam() tenantId: string,
+    @ReaderParam() reader: Reader,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,
     @UuidParam({ name: 'to_snapshot_id' }) to: string,
     @QueryOf(DiffQuery) query: DiffQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.ids(tenantId, { from, to }, query, principal);
+    return this.ids(reader, { from, to }, query);
   }
 
   @Public('global_reads_are_public')
@@ -73,21 +64,15 @@ export class DiffController {
   @ApiRoute('Compare two snapshots by their ids, for any tenant of the caller that may', RULES.readDiff)
   @ApiDiff({ between: 'ids', tenant: false })
   idsForAny(
+    @ReaderParam() reader: Reader,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,
     @UuidParam({ name: 'to_snapshot_id' }) to: string,
     @QueryOf(DiffQuery) query: DiffQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.ids(null, { from, to }, query, principal);
+    return this.ids(reader, { from, to }, query);
   }
 
-  private async versions(
-    tenantId: string | null,
-    subject: Subject,
-    query: VersionDiffQuery,
-    principal: Principal,
-  ): Promise<JsonText> {
-    const reader = { tenantId, principalId: principal.principalId };
+  private async versions(reader: Reader, subject: SubjectRef, query: VersionDiffQuery): Promise<JsonText> {
     const versions = {
       from: requireVersion('from_version', query.from_version),
       to: requireVersion('to_version', query.to_version),
@@ -95,13 +80,7 @@ export class DiffController {
     return diffAnswer(await this.diffs.betweenVersions(reader, subject, versions, this.options(query)), 'versions');
   }
 
-  private async ids(
-    tenantId: string | null,
-    ids: { from: string; to: string },
-    query: DiffQuery,
-    principal: Principal,
-  ): Promise<JsonText> {
-    const reader = { tenantId, principalId: principal.principalId };
+  private async ids(reader: Reader, ids: { from: string; to: string }, query: DiffQuery): Promise<JsonText> {
     return diffAnswer(await this.diffs.betweenIds(reader, ids, this.options(query)), 'ids');
   }
 

@@ -1,8 +1,8 @@
 import {
   attributeChanges,
   canonicalize,
-  type ChangeSummary,
   changedPaths,
+  type ChangeSummary,
   diffEnvelopes,
   type DiffRoot,
   type DiffVerification,
@@ -10,19 +10,15 @@ import {
   hashText,
   parseStoredJson,
   type PathAttribution,
+  type Reader,
+  RULES,
+  type SubjectRef,
   summarizeChanges,
   verificationOfDiff,
 } from '@iss/domain';
-import {
-  type Reader,
-  SnapshotPairStore,
-  type SnapshotPairRead,
-  type SnapshotRecord,
-  type SubjectRef,
-} from '@iss/persistence';
+import { SnapshotPairStore, type SnapshotPairRead, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../../access/read-access';
-import { RULES } from '../../../access/rules';
 import { SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
 
 /** What of a diff is asked for. */

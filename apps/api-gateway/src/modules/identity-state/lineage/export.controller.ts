@@ -1,22 +1,16 @@
+import { type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ReaderParam } from '../../../http/request/actor.decorator';
 import type { Request } from 'express';
-import { RULES } from '../../../access/rules';
-import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
-import type { Principal } from '../../../auth/principal';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
 import { ApiRoute } from '../../../http/describe/openapi';
-import { SubjectParam, TenantIdParam } from '../../../http/request/path-params';
+import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { ApiExport } from './lineage.openapi';
 import { exportAnswer, exportLines } from './lineage.views';
 import { SnapshotListService } from './snapshot-list.service';
-
-interface Subject {
-  subjectType: string;
-  subjectId: string;
-}
 
 const NDJSON = 'application/x-ndjson';
 
@@ -34,12 +28,11 @@ export class ExportController {
   @ApiRoute("Export a subject's whole history", RULES.readLineage)
   @ApiExport({ tenant: true })
   exportForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
-    @CurrentPrincipal() principal: Principal,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
   ): Promise<TextStream> {
-    return this.export(tenantId, subject, principal, request);
+    return this.export(reader, subject, request);
   }
 
   @Public('global_reads_are_public')
@@ -47,23 +40,18 @@ export class ExportController {
   @ApiRoute("Export a subject's whole history, for any tenant of the caller that may", RULES.readLineage)
   @ApiExport({ tenant: false })
   exportForAny(
-    @SubjectParam() subject: Subject,
-    @CurrentPrincipal() principal: Principal,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
   ): Promise<TextStream> {
-    return this.export(null, subject, principal, request);
+    return this.export(reader, subject, request);
   }
 
-  private async export(
-    tenantId: string | null,
-    subject: Subject,
-    { principalId }: Principal,
-    request: Request,
-  ): Promise<TextStream> {
+  private async export(reader: Reader, subject: SubjectRef, request: Request): Promise<TextStream> {
     request.res?.vary('Accept');
     const isLines = request.accepts('application/json', NDJSON) === NDJSON;
     const max = isLines ? null : this.settings.limits.exportSnapshots;
-    const snapshots = await this.lists.export({ tenantId, principalId }, subject, max);
+    const snapshots = await this.lists.export(reader, subject, max);
     return isLines ? exportLines(snapshots) : exportAnswer(subject, snapshots);
   }
 }

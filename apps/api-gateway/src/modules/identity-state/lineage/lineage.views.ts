@@ -1,5 +1,5 @@
-import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
-import type { SnapshotRecord, SubjectRef } from '@iss/persistence';
+import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
+import type { SnapshotRecord } from '@iss/persistence';
 import { jsonStream, TextStream } from '../../../http/answer/json-text';
 import type { PageView } from '../../../http/lists/paging';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';

@@ -1,4 +1,4 @@
-import { allValid, type CheckedLink, DomainError, walkChain } from '@iss/domain';
+import { allValid, type CheckedLink, DomainError, type Reader, RULES, type SubjectRef, walkChain } from '@iss/domain';
 import {
   type LineageOrder,
   type LineageRange,
@@ -6,15 +6,12 @@ import {
   type Page,
   type PageRequest,
   type Position,
-  type Reader,
   SnapshotListStore,
   type SnapshotRecord,
-  type SubjectRef,
   toPage,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../../access/read-access';
-import { RULES } from '../../../access/rules';
 import {
   SnapshotVerifier,
   type VerifiedSnapshot,

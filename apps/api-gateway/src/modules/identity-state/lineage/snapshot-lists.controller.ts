@@ -1,13 +1,12 @@
+import { type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../../access/rules';
-import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
-import type { Principal } from '../../../auth/principal';
+import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
-import { SubjectParam, TenantIdParam } from '../../../http/request/path-params';
+import { SubjectParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { ApiChainProof, ApiHistory } from './lineage.openapi';
@@ -15,11 +14,6 @@ import { chainItemView, type ChainProofView, chainProofView, historyTexts } from
 import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from '../snapshot/snapshot.dto';
 import { SnapshotListService } from './snapshot-list.service';
 import type { View } from '../snapshot/snapshot.views';
-
-interface Subject {
-  subjectType: string;
-  subjectId: string;
-}
 
 const HISTORY_PAGE: PageLimits = { default: 50, max: ({ historyPage }) => historyPage };
 const TENANT_SNAPSHOTS_PAGE: PageLimits = { default: 20, max: ({ historyPage }) => Math.min(100, historyPage) };
@@ -39,26 +33,24 @@ export class SnapshotListsController {
   @ApiRoute("List a subject's snapshots", RULES.readLineage)
   @ApiHistory({ tenant: true }, 20)
   snapshotsForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
     @PageOf(TENANT_SNAPSHOTS_PAGE) paging: Paging,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<TextStream> {
-    return this.history(tenantId, subject, query, 'header', paging, principal);
+    return this.history(reader, subject, query, 'header', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
   @ApiRoute('The same as `/snapshots`', RULES.readLineage, { deprecated: true })
   @ApiHistory({ tenant: true }, 50)
   historyForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
     @PageOf(HISTORY_PAGE) paging: Paging,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<TextStream> {
-    return this.history(tenantId, subject, query, 'header', paging, principal);
+    return this.history(reader, subject, query, 'header', paging);
   }
 
   @Public('global_reads_are_public')
@@ -66,12 +58,12 @@ export class SnapshotListsController {
   @ApiRoute("List a subject's snapshots, for any tenant of the caller that may", RULES.readLineage)
   @ApiHistory({ tenant: false }, 50)
   historyForAny(
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(HistoryQuery) query: HistoryQuery,
     @PageOf(HISTORY_PAGE) paging: Paging,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<TextStream> {
-    return this.history(null, subject, query, 'full', paging, principal);
+    return this.history(reader, subject, query, 'full', paging);
   }
 
   @Public('global_reads_are_public')
@@ -79,25 +71,24 @@ export class SnapshotListsController {
   @ApiRoute('The same as `/history`', RULES.readLineage, { deprecated: true })
   @ApiHistory({ tenant: false }, 50)
   snapshotsForAny(
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(HistoryQuery) query: HistoryQuery,
     @PageOf(HISTORY_PAGE) paging: Paging,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<TextStream> {
-    return this.history(null, subject, query, 'full', paging, principal);
+    return this.history(reader, subject, query, 'full', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
   @ApiRoute("Prove a subject's chain", RULES.readLineage)
   @ApiChainProof({ tenant: true })
   chainProofForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(ChainProofQuery) query: ChainProofQuery,
     @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<ChainProofView> {
-    return this.chainProof(tenantId, subject, query, paging, principal);
+    return this.chainProof(reader, subject, query, paging);
   }
 
   @Public('global_reads_are_public')
@@ -105,39 +96,37 @@ export class SnapshotListsController {
   @ApiRoute("Prove a subject's chain, for any tenant of the caller that may", RULES.readLineage)
   @ApiChainProof({ tenant: false })
   chainProofForAny(
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(ChainProofQuery) query: ChainProofQuery,
     @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<ChainProofView> {
-    return this.chainProof(null, subject, query, paging, principal);
+    return this.chainProof(reader, subject, query, paging);
   }
 
   private async history(
-    tenantId: string | null,
-    subject: Subject,
+    reader: Reader,
+    subject: SubjectRef,
     query: HistoryQuery,
     defaultView: View,
     paging: Paging,
-    { principalId }: Principal,
   ): Promise<TextStream> {
     const view = query.view ?? defaultView;
     const order = query.order ?? 'desc';
     const options = verifyOptions(query, this.settings.limits.verifyDepth);
     const request = { ...paging.at({ order }), ...options, order, withEnvelopes: view === 'full' };
-    const page = await this.lists.history({ tenantId, principalId }, subject, request);
+    const page = await this.lists.history(reader, subject, request);
     return paging.answerStream({ items: historyTexts(page.items, view), next: page.next });
   }
 
   private async chainProof(
-    tenantId: string | null,
-    subject: Subject,
+    reader: Reader,
+    subject: SubjectRef,
     query: ChainProofQuery,
     paging: Paging,
-    { principalId }: Principal,
   ): Promise<ChainProofView> {
     const order = query.order ?? 'desc';
-    const page = await this.lists.chainProof({ tenantId, principalId }, subject, { ...paging.at({ order }), order });
+    const page = await this.lists.chainProof(reader, subject, { ...paging.at({ order }), order });
     return chainProofView(subject, page.chainValid, paging.answer(page, chainItemView));
   }
 }

@@ -1,14 +1,7 @@
-import type { AccessRule } from '@iss/domain';
-import {
-  type Reader,
-  type SnapshotRecord,
-  SnapshotReadStore,
-  type SnapshotTarget,
-  type Wanted,
-} from '@iss/persistence';
+import { type AccessRule, type Reader, RULES } from '@iss/domain';
+import { type SnapshotRecord, SnapshotReadStore, type SnapshotTarget, type Wanted } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../../access/read-access';
-import { RULES } from '../../../access/rules';
 import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
 
 export type { SnapshotTarget };

@@ -1,12 +1,11 @@
+import { type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../../access/rules';
-import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
-import type { Principal } from '../../../auth/principal';
+import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { JsonText } from '../../../http/answer/json-text';
 import { ApiRoute } from '../../../http/describe/openapi';
-import { SubjectParam, TenantIdParam, UuidParam, VersionParam } from '../../../http/request/path-params';
+import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { RecentAnswers } from './recent-answers';
@@ -14,11 +13,6 @@ import { SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.
 import { ApiSnapshotRead } from '../snapshot/snapshot.openapi';
 import { SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
 import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer } from '../snapshot/snapshot.views';
-
-interface Subject {
-  subjectType: string;
-  subjectId: string;
-}
 
 /** Reads of one snapshot; each global form has its tenant-scoped twin behind the same handler. */
 @ApiTags('Snapshot reads')
@@ -35,12 +29,11 @@ export class SnapshotsController {
   @ApiRoute("Read a subject's current state", RULES.readLatest)
   @ApiSnapshotRead('latest', 'tenant', 'summary')
   summaryForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(VerifyQuery) query: VerifyQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.summary(tenantId, subject, query, principal);
+    return this.summary(reader, subject, query);
   }
 
   @Public('global_reads_are_public')
@@ -48,23 +41,22 @@ export class SnapshotsController {
   @ApiRoute("Read a subject's current state, for any tenant of the caller that may", RULES.readLatest)
   @ApiSnapshotRead('latest', 'global', 'summary')
   summaryForAny(
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(VerifyQuery) query: VerifyQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.summary(null, subject, query, principal);
+    return this.summary(reader, subject, query);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/latest')
   @ApiRoute("Read a subject's latest snapshot", RULES.readLatest)
   @ApiSnapshotRead('latest', 'tenant')
   latestForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.snapshot(tenantId, { kind: 'latest', subject }, query, principal);
+    return this.snapshot(reader, { kind: 'latest', subject }, query);
   }
 
   @Public('global_reads_are_public')
@@ -72,24 +64,23 @@ export class SnapshotsController {
   @ApiRoute("Read a subject's latest snapshot, for any tenant of the caller that may", RULES.readLatest)
   @ApiSnapshotRead('latest', 'global')
   latestForAny(
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.snapshot(null, { kind: 'latest', subject }, query, principal);
+    return this.snapshot(reader, { kind: 'latest', subject }, query);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
   @ApiRoute('Read one version of a subject', RULES.readVersion)
   @ApiSnapshotRead('version', 'tenant')
   versionForTenant(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @VersionParam() version: number,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.snapshot(tenantId, { kind: 'version', subject, version }, query, principal);
+    return this.snapshot(reader, { kind: 'version', subject, version }, query);
   }
 
   @Public('global_reads_are_public')
@@ -97,24 +88,23 @@ export class SnapshotsController {
   @ApiRoute('Read one version of a subject, for any tenant of the caller that may', RULES.readVersion)
   @ApiSnapshotRead('version', 'global')
   versionForAny(
-    @SubjectParam() subject: Subject,
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
     @VersionParam() version: number,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.snapshot(null, { kind: 'version', subject, version }, query, principal);
+    return this.snapshot(reader, { kind: 'version', subject, version }, query);
   }
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id')
   @ApiRoute('Read a snapshot by id', RULES.readById)
   @ApiSnapshotRead('id', 'tenant')
   idForTenant(
-    @TenantIdParam() tenantId: string,
+    @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.snapshot(tenantId, { kind: 'id', snapshotId }, query, principal);
+    return this.snapshot(reader, { kind: 'id', snapshotId }, query);
   }
 
   @Public('global_reads_are_public')
@@ -122,22 +112,21 @@ export class SnapshotsController {
   @ApiRoute('Read a snapshot by id, for any tenant of the caller that may', RULES.readById)
   @ApiSnapshotRead('id', 'global')
   idForAny(
+    @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.snapshot(null, { kind: 'id', snapshotId }, query, principal);
+    return this.snapshot(reader, { kind: 'id', snapshotId }, query);
   }
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/proof')
   @ApiRoute("Read a snapshot's hashes", RULES.readById)
   @ApiSnapshotRead('id', 'tenant', 'proof')
   proofForTenant(
-    @TenantIdParam() tenantId: string,
+    @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.proof(tenantId, snapshotId, principal);
+    return this.proof(reader, snapshotId);
   }
 
   @Public('global_reads_are_public')
@@ -145,31 +134,20 @@ export class SnapshotsController {
   @ApiRoute("Read a snapshot's hashes, for any tenant of the caller that may", RULES.readById)
   @ApiSnapshotRead('id', 'global', 'proof')
   proofForAny(
+    @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
-    @CurrentPrincipal() principal: Principal,
   ): Promise<JsonText> {
-    return this.proof(null, snapshotId, principal);
+    return this.proof(reader, snapshotId);
   }
 
-  private async summary(
-    tenantId: string | null,
-    subject: Subject,
-    query: VerifyQuery,
-    { principalId }: Principal,
-  ): Promise<JsonText> {
+  private async summary(reader: Reader, subject: SubjectRef, query: VerifyQuery): Promise<JsonText> {
     const target = { kind: 'latest', subject } as const;
     const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: true };
-    const { snapshot, verification } = await this.snapshots.read({ tenantId, principalId }, target, options);
+    const { snapshot, verification } = await this.snapshots.read(reader, target, options);
     return summaryAnswer(snapshot, verification);
   }
 
-  private async snapshot(
-    tenantId: string | null,
-    target: SnapshotTarget,
-    query: SnapshotQuery,
-    { principalId }: Principal,
-  ): Promise<JsonText> {
-    const reader = { tenantId, principalId };
+  private async snapshot(reader: Reader, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
     const view = query.view ?? 'full';
     const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: view === 'full' };
     if (options.verify === 'none' && options.withEnvelope)
@@ -178,10 +156,10 @@ export class SnapshotsController {
     return snapshotAnswer(snapshot, view, REUSE[target.kind], verification);
   }
 
-  private async proof(tenantId: string | null, snapshotId: string, { principalId }: Principal): Promise<JsonText> {
+  private async proof(reader: Reader, snapshotId: string): Promise<JsonText> {
     const target = { kind: 'id', snapshotId } as const;
     const options = { verify: 'none', depth: 1, withEnvelope: false } as const;
-    const { snapshot } = await this.snapshots.read({ tenantId, principalId }, target, options);
+    const { snapshot } = await this.snapshots.read(reader, target, options);
     return proofAnswer(snapshot);
   }
 }

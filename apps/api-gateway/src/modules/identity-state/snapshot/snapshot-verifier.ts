@@ -1,13 +1,14 @@
 import {
-  checkLink,
   type CheckedLink,
+  checkLink,
   checkSnapshot,
   type StoredSnapshot,
+  type SubjectRef,
   type Verification,
   verifyChecked,
   type VerifyMode,
 } from '@iss/domain';
-import { SnapshotListStore, type SnapshotRecord, type SubjectRef } from '@iss/persistence';
+import { SnapshotListStore, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 
 /** What is to be verified of a snapshot. */

@@ -1,4 +1,5 @@
 import {
+  type Actor,
   deriveSnapshotId,
   DomainError,
   type Envelope,
@@ -6,23 +7,23 @@ import {
   parseStoredJson,
   type PatchOperation,
   requireAccess,
+  RULES,
   seal,
   type Sealed,
+  type SubjectRef,
   validateEnvelope,
 } from '@iss/domain';
 import {
   type SnapshotRecord,
   SnapshotWriteStore,
-  type SubjectRef,
   type UpdateRecord,
   UpdateStore,
   type UpdateToApply,
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { RULES } from '../../../access/rules';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import type { Writer } from '../write/entity-state.service';
+import type { RequestTrace } from '../../../request-trace';
 import { patchEnvelope } from './patched-envelope';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
@@ -47,12 +48,16 @@ export class UpdateApplyService {
    * Writes the snapshot that a proposal leads to. `subject` is given where the path names it. Throws `not_found`,
    * `forbidden`, `conflict` (already applied, withdrawn, stale base), or `validation_error`.
    */
-  async apply(writer: Writer, updateId: string, subject: SubjectRef | null): Promise<SnapshotRecord> {
-    const { tenantId, principalId, requestId, traceparent } = writer;
-    const loaded = await this.updates.forApply({ tenantId, principalId, updateId, subject });
+  async apply(
+    actor: Actor,
+    trace: RequestTrace,
+    updateId: string,
+    subject: SubjectRef | null,
+  ): Promise<SnapshotRecord> {
+    const loaded = await this.updates.forApply({ ...actor, updateId, subject });
     const { update, base } = requireApplicable(loaded, subject);
 
-    const sealed = this.nextEnvelope(writer, update, base);
+    const sealed = this.nextEnvelope(actor, trace, update, base);
     const snapshot = {
       subjectType: update.subjectType,
       subjectId: update.subjectId,
@@ -65,10 +70,9 @@ export class UpdateApplyService {
     };
     const outcome = await this.writes.append({
       ...snapshot,
-      tenantId,
-      principalId,
-      requestId,
-      traceparent,
+      ...actor,
+      requestId: trace.requestId,
+      traceparent: trace.traceparent,
       updateId,
     });
     if (outcome.kind === 'refused') {
@@ -82,7 +86,12 @@ export class UpdateApplyService {
   }
 
   /** The patched base with the server's own members (contract, "Apply"), sealed. */
-  private nextEnvelope(writer: Writer, update: UpdateRecord, base: Base): Sealed & { envelope: Envelope } {
+  private nextEnvelope(
+    { principalId }: Actor,
+    { requestId, correlationId }: RequestTrace,
+    update: UpdateRecord,
+    base: Base,
+  ): Sealed & { envelope: Envelope } {
     const { limits, snapshotIdSecret } = this.settings;
     const operations: PatchOperation[] = parsePatch(parseStoredJson(update.patchOps), {
       at: AT,
@@ -101,11 +110,11 @@ export class UpdateApplyService {
       snapshot_version: update.baseSnapshotVersion + 1,
       generated_at: now,
       audit: {
-        created_by: writer.principalId,
+        created_by: principalId,
         created_at: now,
         source: 'entity_state_update',
-        request_id: writer.requestId,
-        ...(writer.correlationId === undefined ? {} : { correlation_id: writer.correlationId }),
+        request_id: requestId,
+        ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
       },
       diff: { format: 'rfc6902', ops },
     });

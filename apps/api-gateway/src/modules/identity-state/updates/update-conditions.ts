@@ -1,5 +1,5 @@
-import { type AccessRule, DomainError, requireAccess } from '@iss/domain';
-import type { FoundUpdate, SubjectRef, UpdateRecord } from '@iss/persistence';
+import { type AccessRule, DomainError, requireAccess, type SubjectRef } from '@iss/domain';
+import type { FoundUpdate, UpdateRecord } from '@iss/persistence';
 
 /**
  * The update, if the caller may do this with it. A path that names a subject is decided on that subject first; one that

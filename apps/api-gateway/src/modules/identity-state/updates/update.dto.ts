@@ -1,5 +1,12 @@
-import { DomainError, type JsonValue, type PatchOperation, SUBJECT_TYPES } from '@iss/domain';
-import { type SubjectRef, UPDATE_STATUSES, type UpdateStatus } from '@iss/persistence';
+import {
+  DomainError,
+  type JsonValue,
+  type PatchOperation,
+  SUBJECT_TYPES,
+  type SubjectRef,
+  UPDATE_STATUSES,
+  type UpdateStatus,
+} from '@iss/domain';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Allow, IsDefined, IsIn, IsInt, IsOptional, IsUUID, Matches, Max, Min, ValidateIf } from 'class-validator';
 import { nameSent, oneOf } from '../../../http/request/aliases';

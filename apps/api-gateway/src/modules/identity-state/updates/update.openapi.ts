@@ -1,4 +1,4 @@
-import { UPDATE_STATUSES } from '@iss/persistence';
+import { UPDATE_STATUSES } from '@iss/domain';
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import {

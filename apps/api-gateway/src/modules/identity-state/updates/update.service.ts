@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalize, DomainError, requireAccess, rolesFrom, sameUuid, validateEnvelope } from '@iss/domain';
+import {
+  type Actor,
+  canonicalize,
+  DomainError,
+  requireAccess,
+  rolesFrom,
+  RULES,
+  sameUuid,
+  type SubjectRef,
+  UPDATE_STATUSES,
+  type UpdateStatus,
+  validateEnvelope,
+} from '@iss/domain';
 import {
   type Page,
   type PageRequest,
   SnapshotReadStore,
-  type SubjectRef,
-  UPDATE_STATUSES,
   type UpdateRecord,
   type UpdateRef,
-  type UpdateStatus,
   UpdateStore,
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { RULES } from '../../../access/rules';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { patchEnvelope, requireOperations, type SentPatch } from './patched-envelope';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
@@ -28,12 +36,6 @@ export interface Proposal {
   initiatedBy: string | null;
 }
 
-/** Who asks, for which tenant. */
-interface Caller {
-  tenantId: string;
-  principalId: string;
-}
-
 /** Later versions, first step: a patch is proposed, shown, and withdrawn again. */
 @Injectable()
 export class UpdateService {
@@ -47,24 +49,20 @@ export class UpdateService {
    * Stores a proposal after a dry run against its base. `isNew` is false when the tenant proposed the same under the
    * same `request_id` before. Throws `validation_error`, `forbidden`, or `conflict` when the base is stale.
    */
-  async propose(caller: Caller, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
+  async propose(actor: Actor, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
     const { limits } = this.settings;
     const operations = requireOperations(proposal.patch, limits);
     const { subject } = proposal;
-    const { facts, snapshot: head } = await this.snapshots.read(
-      caller,
-      { kind: 'latest', subject },
-      { envelope: true },
-    );
+    const { facts, snapshot: head } = await this.snapshots.read(actor, { kind: 'latest', subject }, { envelope: true });
     requireAccess(facts, RULES.proposeUpdate);
     if (head === null) throw new DomainError('not_found', 'No such subject.');
 
     const patchOps = canonicalize(operations.map((operation) => ({ ...operation })));
     const isSame = (update: UpdateRecord): boolean => isSameProposal(update, proposal, patchOps);
     if (head.snapshotVersion !== proposal.baseSnapshotVersion) {
-      const earlier = await this.updates.byRequestId(caller.tenantId, proposal.requestId);
+      const earlier = await this.updates.byRequestId(actor.tenantId, proposal.requestId);
       if (earlier !== null) return replay(earlier, isSame);
-      await this.requireAgreeingBase(caller, proposal);
+      await this.requireAgreeingBase(actor, proposal);
       throw staleBase(head.snapshotVersion);
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
@@ -73,8 +71,8 @@ export class UpdateService {
     const outcome = await this.updates.propose({
       ...proposal.subject,
       updateId: randomUUID(),
-      tenantId: caller.tenantId,
-      principalId: caller.principalId,
+      tenantId: actor.tenantId,
+      principalId: actor.principalId,
       baseSnapshotId: head.snapshotId,
       baseSnapshotVersion: head.snapshotVersion,
       patchOps,
@@ -94,13 +92,13 @@ export class UpdateService {
 
   /** Updates of the tenant, or of the one subject that the path names, newest first; in one state or in all. */
   async list(
-    caller: Caller,
+    actor: Actor,
     subject: SubjectRef | null,
     status: UpdateStatus | undefined,
     page: PageRequest,
   ): Promise<Page<UpdateRecord>> {
     const statuses = status === undefined ? UPDATE_STATUSES : [status];
-    const listed = await this.updates.list({ ...caller, subject }, statuses, page);
+    const listed = await this.updates.list({ ...actor, subject }, statuses, page);
     requireAccess(listed.facts, subject === null ? RULES.readUpdates : RULES.readSubjectUpdates);
     return listed.page;
   }
@@ -123,10 +121,10 @@ export class UpdateService {
   }
 
   /** Throws `validation_error` unless id and version of the base name one snapshot. */
-  private async requireAgreeingBase(caller: Caller, proposal: Proposal): Promise<void> {
+  private async requireAgreeingBase(actor: Actor, proposal: Proposal): Promise<void> {
     if (proposal.baseSnapshotId === null) return;
     const base = { kind: 'version', subject: proposal.subject, version: proposal.baseSnapshotVersion } as const;
-    const named = await this.snapshots.read(caller, base, { envelope: false });
+    const named = await this.snapshots.read(actor, base, { envelope: false });
     requireSameBase(proposal.baseSnapshotId, named.snapshot?.snapshotId ?? null);
   }
 }

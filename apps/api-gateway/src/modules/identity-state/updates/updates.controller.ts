@@ -1,16 +1,16 @@
+import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ActorParam } from '../../../http/request/actor.decorator';
 import type { Response } from 'express';
-import { RULES } from '../../../access/rules';
-import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
-import type { Principal } from '../../../auth/principal';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
-import { SubjectParam, TenantIdParam, UuidParam } from '../../../http/request/path-params';
+import { SubjectParam, UuidParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
-import { type RequestTrace, Trace } from '../../../http/request/request-id';
+import { Trace } from '../../../http/request/request-id';
+import type { RequestTrace } from '../../../request-trace';
 import {
   proposalOf,
   ProposeSubjectUpdateBody,
@@ -30,8 +30,6 @@ import { UpdateApplyService } from './update-apply.service';
 import { type Proposal, UpdateService } from './update.service';
 import { type AppliedView, appliedView, updateText } from './update.views';
 
-type Subject = Proposal['subject'];
-
 const PAGE = { default: 50, max: 200 };
 
 /** Both path families of the specification's "Updates". An update of one is read, applied and withdrawn through either. */
@@ -48,47 +46,40 @@ export class UpdatesController {
   @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate)
   @ApiUpdatePropose('tenant', ProposeUpdateBody)
   propose(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() { principalId }: Principal,
+    @ActorParam() actor: Actor,
     @JsonBody(ProposeUpdateBody) body: ProposeUpdateBody,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.store({ tenantId, principalId }, proposalOf(body), response);
+    return this.store(actor, proposalOf(body), response);
   }
 
   @Get('entity-state-updates')
   @ApiRoute('List the updates of the tenant, newest first', RULES.readUpdates)
   @ApiUpdateList('tenant')
   list(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() { principalId }: Principal,
+    @ActorParam() actor: Actor,
     @QueryOf(UpdateListQuery) query: UpdateListQuery,
     @PageOf(PAGE) paging: Paging,
   ): Promise<JsonText> {
-    return this.page({ tenantId, principalId }, null, query, paging);
+    return this.page(actor, null, query, paging);
   }
 
   @Get('entity-state-updates/:update_id')
   @ApiRoute('Read an update', RULES.readUpdates)
   @ApiUpdate('tenant')
-  async find(
-    @TenantIdParam() tenantId: string,
-    @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() { principalId }: Principal,
-  ): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.find({ tenantId, principalId, updateId, subject: null })));
+  async find(@ActorParam() actor: Actor, @UuidParam({ name: 'update_id' }) updateId: string): Promise<JsonText> {
+    return new JsonText(updateText(await this.updates.find({ ...actor, updateId, subject: null })));
   }
 
   @Post('entity-state-updates/:update_id/apply')
   @ApiRoute('Apply an update: writes the next snapshot and answers its envelope', RULES.applyUpdate)
   @ApiUpdateApply('tenant')
   async apply(
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Actor,
     @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() { principalId }: Principal,
     @Trace() trace: RequestTrace,
   ): Promise<JsonText> {
-    const snapshot = await this.applications.apply({ tenantId, principalId, ...trace }, updateId, null);
+    const snapshot = await this.applications.apply(actor, trace, updateId, null);
     return new JsonText(snapshot.envelope ?? 'null');
   }
 
@@ -96,50 +87,43 @@ export class UpdatesController {
   @HttpCode(200)
   @ApiRoute('Withdraw an update that is still proposed', RULES.withdrawUpdate, { description: WHO_WITHDRAWS })
   @ApiUpdateWithdraw('tenant')
-  async withdraw(
-    @TenantIdParam() tenantId: string,
-    @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() { principalId }: Principal,
-  ): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.withdraw({ tenantId, principalId, updateId, subject: null })));
+  async withdraw(@ActorParam() actor: Actor, @UuidParam({ name: 'update_id' }) updateId: string): Promise<JsonText> {
+    return new JsonText(updateText(await this.updates.withdraw({ ...actor, updateId, subject: null })));
   }
 
   @Post('subjects/:subject_type/:subject_id/updates')
   @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate)
   @ApiUpdatePropose('subject', ProposeSubjectUpdateBody)
   proposeForSubject(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
-    @CurrentPrincipal() { principalId }: Principal,
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
     @JsonBody(ProposeSubjectUpdateBody) body: ProposeSubjectUpdateBody,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.store({ tenantId, principalId }, subjectProposalOf(subject, body), response);
+    return this.store(actor, subjectProposalOf(subject, body), response);
   }
 
   @Get('subjects/:subject_type/:subject_id/updates')
   @ApiRoute('List the updates of a subject, newest first', RULES.readSubjectUpdates)
   @ApiUpdateList('subject')
   listOfSubject(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
-    @CurrentPrincipal() { principalId }: Principal,
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
     @QueryOf(UpdateListQuery) query: UpdateListQuery,
     @PageOf(PAGE) paging: Paging,
   ): Promise<JsonText> {
-    return this.page({ tenantId, principalId }, subject, query, paging);
+    return this.page(actor, subject, query, paging);
   }
 
   @Get('subjects/:subject_type/:subject_id/updates/:update_id')
   @ApiRoute('Read an update of a subject', RULES.readSubjectUpdates)
   @ApiUpdate('subject')
   async findForSubject(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() { principalId }: Principal,
   ): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.find({ tenantId, principalId, updateId, subject })));
+    return new JsonText(updateText(await this.updates.find({ ...actor, updateId, subject })));
   }
 
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/apply')
@@ -147,13 +131,12 @@ export class UpdatesController {
   @ApiRoute('Apply an update of a subject: writes the next snapshot and answers its hashes', RULES.applyUpdate)
   @ApiUpdateApply('subject')
   async applyForSubject(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() { principalId }: Principal,
     @Trace() trace: RequestTrace,
   ): Promise<AppliedView> {
-    return appliedView(await this.applications.apply({ tenantId, principalId, ...trace }, updateId, subject));
+    return appliedView(await this.applications.apply(actor, trace, updateId, subject));
   }
 
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/withdraw')
@@ -163,30 +146,25 @@ export class UpdatesController {
   })
   @ApiUpdateWithdraw('subject')
   async withdrawForSubject(
-    @TenantIdParam() tenantId: string,
-    @SubjectParam() subject: Subject,
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
-    @CurrentPrincipal() { principalId }: Principal,
   ): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.withdraw({ tenantId, principalId, updateId, subject })));
+    return new JsonText(updateText(await this.updates.withdraw({ ...actor, updateId, subject })));
   }
 
-  private async store(
-    caller: { tenantId: string; principalId: string },
-    proposal: Proposal,
-    response: Response,
-  ): Promise<JsonText> {
-    const { update, isNew } = await this.updates.propose(caller, proposal);
+  private async store(actor: Actor, proposal: Proposal, response: Response): Promise<JsonText> {
+    const { update, isNew } = await this.updates.propose(actor, proposal);
     response.status(isNew ? 201 : 200);
     return new JsonText(updateText(update));
   }
 
   private async page(
-    caller: { tenantId: string; principalId: string },
-    subject: Subject | null,
+    actor: Actor,
+    subject: SubjectRef | null,
     { status }: UpdateListQuery,
     paging: Paging,
   ): Promise<JsonText> {
-    return paging.answerText(await this.updates.list(caller, subject, status, paging.at({ status })), updateText);
+    return paging.answerText(await this.updates.list(actor, subject, status, paging.at({ status })), updateText);
   }
 }

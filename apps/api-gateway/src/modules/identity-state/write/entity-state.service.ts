@@ -1,25 +1,18 @@
 import {
+  type Actor,
   DomainError,
   type Envelope,
   type JsonValue,
   requireAccess,
+  RULES,
   seal,
   type Sealed,
   validateEnvelope,
 } from '@iss/domain';
 import { type RefusedSnapshot, type SnapshotRecord, SnapshotReadStore, SnapshotWriteStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { RULES } from '../../../access/rules';
+import type { RequestTrace } from '../../../request-trace';
 import { EventHandOver } from '../../../events/event-hand-over';
-
-/** Who writes, for which tenant, in which request. */
-export interface Writer {
-  tenantId: string;
-  principalId: string;
-  requestId: string;
-  correlationId: string | undefined;
-  traceparent: string;
-}
 
 /** Direct writes: a subject's first snapshot by anyone who may edit, later ones by its owner (imports of a history). */
 @Injectable()
@@ -31,29 +24,26 @@ export class EntityStateService {
   ) {}
 
   /** Stores the envelope as it was sent. Throws `validation_error` with every problem, `forbidden`, or `conflict`. */
-  async submit(writer: Writer, body: JsonValue): Promise<SnapshotRecord> {
+  async submit(actor: Actor, trace: RequestTrace, body: JsonValue): Promise<SnapshotRecord> {
     const envelope = validateEnvelope(body);
     const sealed = seal(envelope);
     return envelope.snapshot_version === 1
-      ? this.write(writer, envelope, sealed, null)
-      : this.write(writer, envelope, sealed, await this.requireParent(writer, envelope));
+      ? this.write(actor, trace, envelope, sealed, null)
+      : this.write(actor, trace, envelope, sealed, await this.requireParent(actor, envelope));
   }
 
   /** The hash of the snapshot that a later version follows. */
-  private async requireParent(writer: Writer, envelope: Envelope): Promise<string | null> {
+  private async requireParent(actor: Actor, envelope: Envelope): Promise<string | null> {
     const subject = { subjectType: envelope.subject.subject_type, subjectId: envelope.subject.subject_id };
-    const { facts, snapshot } = await this.reads.read(
-      { tenantId: writer.tenantId, principalId: writer.principalId },
-      { kind: 'latest', subject },
-      { envelope: false },
-    );
+    const { facts, snapshot } = await this.reads.read(actor, { kind: 'latest', subject }, { envelope: false });
     requireAccess(facts, RULES.submitLaterState);
     if (snapshot?.snapshotVersion !== envelope.snapshot_version - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
     return snapshot.envelopeHash;
   }
 
   private async write(
-    writer: Writer,
+    actor: Actor,
+    { requestId, traceparent }: RequestTrace,
     envelope: Envelope,
     sealed: Sealed,
     prevHash: string | null,
@@ -71,10 +61,9 @@ export class EntityStateService {
     };
     const toWrite = {
       ...snapshot,
-      tenantId: writer.tenantId,
-      principalId: writer.principalId,
-      requestId: writer.requestId,
-      traceparent: writer.traceparent,
+      ...actor,
+      requestId,
+      traceparent,
       updateId: null,
     };
     const isFirst = envelope.snapshot_version === 1;

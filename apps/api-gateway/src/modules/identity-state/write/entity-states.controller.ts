@@ -1,14 +1,12 @@
-import type { JsonValue } from '@iss/domain';
+import { type Actor, type JsonValue, RULES } from '@iss/domain';
 import { Controller, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { RULES } from '../../../access/rules';
-import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
-import type { Principal } from '../../../auth/principal';
+import { ActorParam } from '../../../http/request/actor.decorator';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
 import { ApiRoute, ApiTenantParam } from '../../../http/describe/openapi';
-import { TenantIdParam } from '../../../http/request/path-params';
-import { type RequestTrace, Trace } from '../../../http/request/request-id';
+import { Trace } from '../../../http/request/request-id';
+import type { RequestTrace } from '../../../request-trace';
 import { EntityStateService } from './entity-state.service';
 import { ApiEntityStateWrite } from '../snapshot/snapshot.openapi';
 import { snapshotText } from '../snapshot/snapshot.views';
@@ -28,12 +26,11 @@ export class EntityStatesController {
   @ApiTenantParam()
   @ApiEntityStateWrite()
   async submit(
-    @TenantIdParam() tenantId: string,
-    @CurrentPrincipal() { principalId }: Principal,
+    @ActorParam() actor: Actor,
     @Trace() trace: RequestTrace,
     @JsonBody() body: JsonValue,
   ): Promise<JsonText> {
-    const snapshot = await this.entityStates.submit({ tenantId, principalId, ...trace }, body);
+    const snapshot = await this.entityStates.submit(actor, trace, body);
     return new JsonText(snapshotText(snapshot, 'full'));
   }
 }

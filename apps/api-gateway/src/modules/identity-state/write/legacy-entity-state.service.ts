@@ -1,12 +1,12 @@
-import { decideAccess, type JsonValue } from '@iss/domain';
+import { decideAccess, type JsonValue, RULES } from '@iss/domain';
 import { LegacyTenantStore, type SnapshotRecord, SnapshotReadStore } from '@iss/persistence';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { notFound } from '../../../access/read-access';
-import { RULES } from '../../../access/rules';
 import { LEGACY } from '../../../auth/auth.guard';
 import type { Principal } from '../../../auth/principal';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { EntityStateService, type Writer } from './entity-state.service';
+import type { RequestTrace } from '../../../request-trace';
+import { EntityStateService } from './entity-state.service';
 
 /** Direct writes and reads without a tenant in the path: writes belong to the tenant that the settings name. */
 @Injectable()
@@ -24,13 +24,9 @@ export class LegacyEntityStateService implements OnModuleInit {
   }
 
   /** As {@link EntityStateService.submit}; where no token is needed, whoever calls writes as one and the same editor. */
-  async submit(
-    principal: Principal,
-    trace: Omit<Writer, 'tenantId' | 'principalId'>,
-    body: JsonValue,
-  ): Promise<SnapshotRecord> {
+  async submit(principal: Principal, trace: RequestTrace, body: JsonValue): Promise<SnapshotRecord> {
     const { principalId } = this.isPublic ? LEGACY : principal;
-    return this.entityStates.submit({ tenantId: this.settings.legacy.tenantId, principalId, ...trace }, body);
+    return this.entityStates.submit({ tenantId: this.settings.legacy.tenantId, principalId }, trace, body);
   }
 
   /**

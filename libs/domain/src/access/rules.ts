@@ -1,4 +1,4 @@
-import type { AccessRule } from '@iss/domain';
+import type { AccessRule } from './decide-access';
 
 /** What each operation demands of its caller: specification "Roles" and the contract's scope table, as data. */
 export const RULES = {

@@ -1,0 +1,21 @@
+import type { Actor, Reader } from '@iss/domain';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { principalOf } from '../../auth/current-principal.decorator';
+import { tenantIdOf } from './path-params';
+
+/** Injects who acts: the caller, for the tenant of the path. */
+export const ActorParam = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return { tenantId: tenantIdOf(request.params['tenant_id']), principalId: principalOf(request).principalId };
+});
+
+/** Injects who reads: the caller, for the tenant of the path, or for any of its own where the path names none. */
+export const ReaderParam = createParamDecorator((_: unknown, context: ExecutionContext): Reader => {
+  const request = context.switchToHttp().getRequest<Request>();
+  const { tenant_id } = request.params;
+  return {
+    tenantId: tenant_id === undefined ? null : tenantIdOf(tenant_id),
+    principalId: principalOf(request).principalId,
+  };
+});

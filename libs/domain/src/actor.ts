@@ -1,0 +1,11 @@
+/** A principal acting for a tenant. Whether it may is decided by `decideAccess`, never by its name. */
+export interface Actor {
+  tenantId: string;
+  principalId: string;
+}
+
+/** Who reads: an actor, or, with `tenantId` null, a principal for whichever of its tenants may (the global forms). */
+export interface Reader {
+  tenantId: string | null;
+  principalId: string;
+}

@@ -1,0 +1,28 @@
+/** The states of everything that has some (specification, "States and transitions"; contract). */
+
+export const MEMBER_STATUSES = ['active', 'removed'] as const;
+export type MemberStatus = (typeof MEMBER_STATUSES)[number];
+
+export const TRANSFER_OFFER_STATUSES = ['pending', 'accepted', 'declined', 'cancelled', 'expired'] as const;
+export type TransferOfferStatus = (typeof TRANSFER_OFFER_STATUSES)[number];
+
+export const GRANT_STATUSES = ['active', 'revoked', 'expired'] as const;
+export type GrantStatus = (typeof GRANT_STATUSES)[number];
+
+export const UPDATE_STATUSES = ['proposed', 'applied', 'withdrawn'] as const;
+export type UpdateStatus = (typeof UPDATE_STATUSES)[number];
+
+export const REFRESH_REQUEST_STATUSES = ['pending', 'fulfilled'] as const;
+export type RefreshRequestStatus = (typeof REFRESH_REQUEST_STATUSES)[number];
+
+/** On whose behalf a refresh is asked for: the subject's owner's, or a counterparty's. */
+export const REFRESH_REQUEST_ORIGINS = ['owner', 'counterparty'] as const;
+export type RefreshRequestOrigin = (typeof REFRESH_REQUEST_ORIGINS)[number];
+
+export const SUBSCRIPTION_STATUSES = ['active', 'disabled'] as const;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'dead', 'skipped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+/** Of those, the ones in which nothing more happens by itself. */
+export type FinishedDeliveryStatus = Exclude<DeliveryStatus, 'pending'>;
