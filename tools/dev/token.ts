@@ -29,9 +29,19 @@ function readArguments(): { user: string; principalType: string; expiresInSecond
   return { user, principalType, expiresInSeconds: Number(expires) };
 }
 
+/** `--expires -100` as `--expires=-100`: standing alone, the parser would take a negative number for an option. */
+function joinSigned(argument: string, at: number, all: readonly string[]): string[] {
+  if (at > 0 && all[at - 1] === '--expires') return [];
+  return argument === '--expires' ? [`--expires=${all[at + 1] ?? ''}`] : [argument];
+}
+
 function parse() {
   try {
-    return parseArgs({ allowPositionals: true, options: { type: { type: 'string' }, expires: { type: 'string' } } });
+    return parseArgs({
+      args: process.argv.slice(2).flatMap(joinSigned),
+      allowPositionals: true,
+      options: { type: { type: 'string' }, expires: { type: 'string' } },
+    });
   } catch {
     throw new UserError(USAGE);
   }

@@ -234,11 +234,11 @@ describe('npm start', () => {
   it('takes a write with a token only, and delivers its event to the inbox, verified', async () => {
     const body = envelope('northwind');
     expect(await api('POST', '/tenants/acme/entity-states', undefined, body)).toMatchObject({ status: 401 });
-    expect(await api('POST', '/tenants/acme/entity-states', await token('alice', '--expires=-90'), body)).toMatchObject(
-      {
-        status: 401,
-      },
-    );
+    expect(
+      await api('POST', '/tenants/acme/entity-states', await token('alice', '--expires', '-90'), body),
+    ).toMatchObject({
+      status: 401,
+    });
     expect(await api('POST', '/tenants/acme/entity-states', await token('alice'), body)).toMatchObject({ status: 201 });
     snapshotId = body.snapshot_id;
     await requireVerifiedDelivery(snapshotId);

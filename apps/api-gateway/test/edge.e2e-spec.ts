@@ -262,6 +262,12 @@ describe('the edge', () => {
     expect(JSON.parse(answer.body).error.code).toBe('request_header_fields_too_large');
   });
 
+  it('says in the error envelope that it meets no expectation but 100-continue', async () => {
+    const answer = await raw('/health', { expect: '200-ok' });
+    expect(answer.status).toBe(417);
+    expect(JSON.parse(answer.body).error).toMatchObject({ code: 'validation_error', request_id: expect.any(String) });
+  });
+
   it('says what it is and whether it is ready', async () => {
     const meta = await gateway.as(null, 'get', '/v1/meta').expect(200);
     expect(Object.keys(meta.body).sort()).toEqual(['builtAt', 'env', 'gitSha', 'node', 'service', 'ts', 'version']);

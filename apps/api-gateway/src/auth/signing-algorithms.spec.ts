@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { algorithmsOf, isSigningAlgorithm } from './signing-algorithms';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
@@ -23,6 +23,14 @@ it('has no use for small RSA keys, other curves and other kinds', () => {
   expect(algorithmsOf(smallRsa, undefined)).toEqual([]);
   expect(algorithmsOf(ec('secp256k1'), undefined)).toEqual([]);
   expect(algorithmsOf(generateKeyPairSync('ed25519').publicKey, undefined)).toEqual([]);
+});
+
+it('has no use for an RSA key whose exponent is even or 1', () => {
+  const { n } = rsa.export({ format: 'jwk' });
+  const withExponent = (e: string) => createPublicKey({ key: { kty: 'RSA', n: n ?? '', e }, format: 'jwk' });
+  expect(algorithmsOf(withExponent('AQAB'), undefined)).toHaveLength(6);
+  expect(algorithmsOf(withExponent('Aw'), undefined)).toHaveLength(6);
+  for (const e of ['AQ', 'Ag', 'AQAA']) expect(algorithmsOf(withExponent(e), undefined)).toEqual([]);
 });
 
 it.each(['none', 'None', 'HS256', 'rs256', 'EdDSA', '', undefined, null, 1, ['RS256']])(

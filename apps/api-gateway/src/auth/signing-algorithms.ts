@@ -7,7 +7,10 @@ const EC_ALGORITHMS = ['ES256', 'ES384', 'ES512'] as const;
 export const SIGNING_ALGORITHMS = [...RSA_ALGORITHMS, ...EC_ALGORITHMS] as const;
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
-const MIN_RSA_BITS = 2048; // RFC 7518, section 3.3
+/** RFC 7518, section 3.3. */
+const MIN_RSA_BITS = 2048;
+/** RFC 8017, section 3.1: odd and at least 3. With 1 every message is its own signature. */
+const MIN_RSA_EXPONENT = 3n;
 
 export function isSigningAlgorithm(value: unknown): value is SigningAlgorithm {
   return SIGNING_ALGORITHMS.some((algorithm) => algorithm === value);
@@ -22,12 +25,17 @@ export function algorithmsOf(key: KeyObject, alg: string | undefined): readonly 
 function algorithmsByKind(key: KeyObject): readonly SigningAlgorithm[] {
   switch (key.asymmetricKeyType) {
     case 'rsa':
-      return (key.asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS ? RSA_ALGORITHMS : [];
+      return isSoundRsa(key) ? RSA_ALGORITHMS : [];
     case 'ec':
       return algorithmsByCurve(key.asymmetricKeyDetails?.namedCurve);
     default:
       return [];
   }
+}
+
+function isSoundRsa({ asymmetricKeyDetails: details }: KeyObject): boolean {
+  const { modulusLength = 0, publicExponent = 0n } = details ?? {};
+  return modulusLength >= MIN_RSA_BITS && publicExponent >= MIN_RSA_EXPONENT && publicExponent % 2n === 1n;
 }
 
 function algorithmsByCurve(namedCurve: string | undefined): readonly SigningAlgorithm[] {

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
-import { isAllowedAddress } from './address';
+import { isAllowedAddress } from '@iss/platform';
 import { DeliveryFailure, toDeliveryFailure } from './delivery-failure';
 import { parseRetryAfter } from './retry-policy';
 

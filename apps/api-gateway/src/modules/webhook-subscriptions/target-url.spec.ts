@@ -62,6 +62,8 @@ describe('requireTargetUrl', () => {
     'https://[::1]/',
     'https://[::ffff:127.0.0.1]/',
     'https://[::ffff:7f00:1]/',
+    'https://[::7f00:1]/',
+    'https://[2002:7f00:1::]/',
     'https://[64:ff9b::7f00:1]/',
     'https://[fd00:ec2::254]/',
     'https://[fe80::1]/',

@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
 import { DomainError } from '@iss/domain';
-import ipaddr from 'ipaddr.js';
+import { decideAddress } from '@iss/platform';
 
 /** Names that no public host has: RFC 6761, RFC 6762, the reserved `internal`, and those without a dot. */
 const LOCAL_NAME = /^(?:[^.]+|.+\.(?:localhost|local|internal))$/;
@@ -15,15 +16,11 @@ export function requireTargetUrl(text: string, allowPrivateTargets: boolean): st
   const url = /[\p{Cc}\s]/u.test(target) ? null : URL.parse(target);
   if (url === null || !['https:', 'http:'].includes(url.protocol)) throw refused('must be an absolute https: URL');
   if (url.username !== '' || url.password !== '') throw refused('must not hold credentials');
-  const isPublic = isPublicHost(url.hostname);
+  const host = url.hostname.replace(/^\[|\]$|\.$/g, '');
+  const isPublic = isIP(host) === 0 ? !LOCAL_NAME.test(host) : decideAddress(host) === 'public';
   if (!isPublic && !allowPrivateTargets) throw refused('must name a public host');
   if (url.protocol === 'http:' && isPublic) throw refused('must be an absolute https: URL');
   return target;
-}
-
-function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$|\.$/g, '');
-  return ipaddr.isValid(host) ? ipaddr.parse(host).range() === 'unicast' : !LOCAL_NAME.test(host);
 }
 
 function refused(message: string): DomainError {
