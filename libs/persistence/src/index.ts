@@ -1,5 +1,6 @@
 export * from './database';
 export * from './migrate';
+export * from './persistence.module';
 export * from './sql/page';
 export * from './sql/sql';
 export * from './sql/coalescer';
