@@ -13,10 +13,22 @@ module.exports = {
       to: { pathNot: ['^libs/domain/src', '^(node:)?crypto$', '^node_modules/uuid/'] },
     },
     {
-      name: 'typeorm-only-in-persistence',
+      name: 'pg-only-in-persistence',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: '^libs/persistence/' },
-      to: { path: '^node_modules/(typeorm|pg|@types/pg|@nestjs/typeorm)/' },
+      to: { path: '^node_modules/(pg|@types/pg)/' },
+    },
+    {
+      name: 'typeorm-only-for-migrations',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/persistence/src/migrate\\.ts$' },
+      to: { path: '^node_modules/(typeorm|@nestjs/typeorm)/' },
+    },
+    {
+      name: 'stores-know-no-framework',
+      severity: 'error',
+      from: { path: '^libs/persistence/', pathNot: '^libs/persistence/src/persistence\\.module\\.ts$' },
+      to: { path: '^node_modules/@nestjs/' },
     },
     {
       name: 'bullmq-only-in-queue',
@@ -25,10 +37,16 @@ module.exports = {
       to: { path: '^node_modules/(bullmq|ioredis|@nestjs/bullmq)/' },
     },
     {
-      name: 'persistence-queue-and-platform-do-not-know-one-another',
+      name: 'persistence-and-queue-do-not-know-one-another',
       severity: 'error',
-      from: { path: '^libs/(persistence|queue|platform)/' },
-      to: { path: ['persistence', 'queue', 'platform'].flatMap(lib), pathNot: '^libs/$1/' },
+      from: { path: '^libs/(persistence|queue)/' },
+      to: { path: ['persistence', 'queue'].flatMap(lib), pathNot: '^libs/$1/' },
+    },
+    {
+      name: 'platform-knows-neither-persistence-nor-queue',
+      severity: 'error',
+      from: { path: '^libs/platform/' },
+      to: { path: ['persistence', 'queue'].flatMap(lib) },
     },
     { name: 'libs-do-not-know-apps', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
     {

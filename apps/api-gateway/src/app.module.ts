@@ -1,22 +1,4 @@
-import {
-  BacklogStore,
-  Database,
-  DeliveryLogStore,
-  GrantStore,
-  IdempotencyStore,
-  LegacyTenantStore,
-  RateLimitStore,
-  RefreshRequestStore,
-  SnapshotListStore,
-  SnapshotPairStore,
-  SnapshotReadStore,
-  SnapshotWriteStore,
-  SubjectStore,
-  TenancyStore,
-  TransferOfferStore,
-  UpdateStore,
-  WebhookSubscriptionStore,
-} from '@iss/persistence';
+import { type Database, PersistenceModule } from '@iss/persistence';
 import { SecretBox } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
@@ -46,30 +28,13 @@ export interface GatewayResources {
 @Global()
 @Module({})
 class ResourcesModule {
-  static of({ settings, database, queue, handOver, metrics }: GatewayResources): DynamicModule {
+  static of({ settings, queue, handOver, metrics }: GatewayResources): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
-      { provide: Database, useValue: database },
       { provide: EventQueue, useValue: queue },
       { provide: EventHandOver, useValue: handOver },
       { provide: Registry, useValue: metrics },
       { provide: SecretBox, useValue: settings.secretBox },
-      { provide: SnapshotReadStore, useValue: new SnapshotReadStore(database.sql) },
-      { provide: SnapshotWriteStore, useValue: new SnapshotWriteStore(database.sql) },
-      { provide: UpdateStore, useValue: new UpdateStore(database.sql) },
-      { provide: GrantStore, useValue: new GrantStore(database.sql) },
-      { provide: LegacyTenantStore, useValue: new LegacyTenantStore(database.sql) },
-      { provide: TenancyStore, useValue: new TenancyStore(database.dataSource, database.sql) },
-      { provide: WebhookSubscriptionStore, useValue: new WebhookSubscriptionStore(database.dataSource) },
-      { provide: BacklogStore, useValue: new BacklogStore(database.sql) },
-      { provide: RefreshRequestStore, useValue: new RefreshRequestStore(database.sql) },
-      { provide: TransferOfferStore, useValue: new TransferOfferStore(database.sql) },
-      { provide: SubjectStore, useValue: new SubjectStore(database.sql) },
-      { provide: SnapshotListStore, useValue: new SnapshotListStore(database.sql) },
-      { provide: SnapshotPairStore, useValue: new SnapshotPairStore(database.sql) },
-      { provide: DeliveryLogStore, useValue: new DeliveryLogStore(database.sql) },
-      { provide: IdempotencyStore, useValue: new IdempotencyStore(database.sql) },
-      { provide: RateLimitStore, useValue: new RateLimitStore(database.sql) },
       AccessService,
       ReadAccess,
     ];
@@ -83,6 +48,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
+        PersistenceModule.of(resources.database),
         ResourcesModule.of(resources),
         AuthModule.forRoot(resources.settings.auth),
         IdentityStateModule.of(resources.settings),

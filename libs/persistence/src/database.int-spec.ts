@@ -1,6 +1,7 @@
 import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
-import { migrate, openDatabase } from './database';
+import { openDatabase } from './database';
+import { migrate } from './migrate';
 import { statement } from './sql/sql';
 import { openWorld, type World } from './testing/world';
 

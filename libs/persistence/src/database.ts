@@ -1,18 +1,8 @@
-import 'reflect-metadata';
-import { DomainError } from '@iss/domain';
-import type { Pool } from 'pg';
-import { DataSource } from 'typeorm';
-import { APPLICATION_ROLE, ENSURE_ROLE, GRANT_PRIVILEGES } from './application-role';
+import { APPLICATION_ROLE } from '@iss/platform';
+import { Pool } from 'pg';
+import { MIGRATIONS } from './migrations';
 import { toDomainError } from './sql/db-errors';
-import { MembershipEntity } from './entities/membership.entity';
-import { TenantEntity } from './entities/tenant.entity';
-import { WebhookSubscriptionEntity } from './entities/webhook-subscription.entity';
-import { InitialSchema1 } from './migrations/1-initial-schema';
-import { WholeInterface2 } from './migrations/2-whole-interface';
-import { LeanIndexes3 } from './migrations/3-lean-indexes';
 import { Sql, statement } from './sql/sql';
-
-export const MIGRATIONS = [InitialSchema1, WholeInterface2, LeanIndexes3];
 
 export interface DatabaseSettings {
   /** `postgres://…` */
@@ -25,7 +15,7 @@ export interface DatabaseSettings {
   observe?: (statementName: string) => void;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
+export const CONNECT_TIMEOUT_MS = 5_000;
 /** What waits for longer, for a lock or a disk, is not going to be soon: better that its caller is told. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** A server that does not even say that: it hangs, or the network does. */
@@ -36,7 +26,7 @@ const ANSWER_TIMEOUT_MS = 12_000;
  * are taken again, and both may be from a time when the tables were empty or all one tenant's. So the planner is told what
  * stays right whatever they hold: nothing is read whole or kept for a second pass, and rows cost, not the pages they are on.
  */
-export const PLANNER = [
+const PLANNER = [
   'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',
@@ -52,13 +42,17 @@ export const PLANNER = [
 const APPLIED = statement<{ name: string }>('migrations_applied', 'SELECT name FROM migrations ORDER BY id');
 const PING = statement('ping', 'SELECT 1');
 
-/** One pool, used by TypeORM's repositories and by named statements alike. */
+/** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
+export const STARTUP_OPTIONS = [`role=${APPLICATION_ROLE}`, `statement_timeout=${STATEMENT_TIMEOUT_MS}`, ...PLANNER]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
+
+/** The application's one pool; what it is asked goes through {@link Sql}. */
 export class Database {
   readonly sql: Sql;
 
   constructor(
-    readonly dataSource: DataSource,
-    pool: Pool,
+    private readonly pool: Pool,
     observe: DatabaseSettings['observe'],
   ) {
     this.sql = new Sql(pool, observe);
@@ -72,30 +66,12 @@ export class Database {
   /** Names of migrations that this build has and the database lacks; empty when it is up to date. */
   async missingMigrations(): Promise<string[]> {
     const applied = new Set((await this.sql.run(APPLIED, [])).map((row) => row.name));
-    return MIGRATIONS.map((Migration) => new Migration().name).filter((name) => !applied.has(name));
+    return MIGRATIONS.map(({ name }) => name).filter((name) => !applied.has(name));
   }
 
   async close(): Promise<void> {
-    await this.dataSource.destroy();
+    await this.pool.end();
   }
-}
-
-function isPool(value: unknown): value is Pool {
-  return typeof value === 'object' && value !== null && 'connect' in value && 'totalCount' in value;
-}
-
-/** A data source as the application role, or as the role of the URL (the owner), which only migrations need. */
-function dataSourceFor(url: string, extra: Record<string, unknown>): DataSource {
-  return new DataSource({
-    type: 'postgres',
-    url,
-    entities: [TenantEntity, MembershipEntity, WebhookSubscriptionEntity],
-    migrations: MIGRATIONS,
-    migrationsTableName: 'migrations',
-    synchronize: false,
-    logging: false,
-    extra,
-  });
 }
 
 /**
@@ -103,57 +79,22 @@ function dataSourceFor(url: string, extra: Record<string, unknown>): DataSource 
  * Throws `unavailable` when the database cannot be reached.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
-  const dataSource = dataSourceFor(settings.url, {
+  const pool = new Pool({
+    connectionString: settings.url,
     max: settings.poolSize,
     application_name: settings.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
-    options: [`role=${APPLICATION_ROLE}`, `statement_timeout=${STATEMENT_TIMEOUT_MS}`, ...PLANNER]
-      .map((setting) => `-c ${setting}`)
-      .join(' '),
+    options: STARTUP_OPTIONS,
   });
-  try {
-    await dataSource.initialize();
-  } catch (error) {
-    throw toDomainError(error);
-  }
-  const pool: unknown = 'master' in dataSource.driver ? dataSource.driver.master : undefined;
-  if (!isPool(pool)) throw new Error('TypeORM no longer exposes its pg pool as driver.master');
   // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
   pool.on('error', () => undefined);
-  return new Database(dataSource, pool, settings.observe);
-}
-
-const MIGRATION_LOCK = 4_951_219;
-
-/**
- * Applies what is missing, as the role of the URL (the tables' owner), all in one transaction; concurrent callers wait
- * for one another. Returns the names of the migrations applied. Throws `unavailable` when the database cannot be reached.
- */
-export async function migrate(databaseUrl: string): Promise<string[]> {
-  const dataSource = dataSourceFor(databaseUrl, { max: 2, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
-    await dataSource.initialize();
+    (await pool.connect()).release();
   } catch (error) {
+    await pool.end();
     throw toDomainError(error);
   }
-  const lock = dataSource.createQueryRunner();
-  try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const [server]: { version: number }[] = await lock.query(
-      `SELECT current_setting('server_version_num')::int AS version`,
-    );
-    if (server === undefined || server.version < 150_000) {
-      throw new DomainError('unavailable', 'PostgreSQL 15 or newer is required.');
-    }
-    await lock.query(ENSURE_ROLE);
-    const applied = await dataSource.runMigrations({ transaction: 'all' });
-    await lock.query(GRANT_PRIVILEGES);
-    return applied.map((migration) => migration.name);
-  } finally {
-    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-    await lock.release();
-    await dataSource.destroy();
-  }
+  return new Database(pool, settings.observe);
 }

@@ -1,5 +1,5 @@
 import { Client, Pool } from 'pg';
-import { PLANNER } from './database';
+import { STARTUP_OPTIONS } from './database';
 import { SnapshotReadStore } from './index';
 import { declaredStatements, Sql } from './sql/sql';
 import { TABLE_STATES, takeStatistics } from './testing/statistics';
@@ -14,7 +14,7 @@ const columnsOf = new Map<string, string[]>();
 
 beforeAll(async () => {
   world = await openWorld();
-  client = new Client({ connectionString: world.url, options: PLANNER_OPTIONS });
+  client = new Client({ connectionString: world.url, options: STARTUP_OPTIONS });
   await client.connect();
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `SELECT i.indexrelid::regclass::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -27,9 +27,6 @@ afterAll(async () => {
   await client.end();
   await world.close();
 });
-
-/** As the applications plan. */
-const PLANNER_OPTIONS = ['role=iss_app', ...PLANNER].map((setting) => `-c ${setting}`).join(' ');
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
 /** Asked of a table that has a row for each migration. */
@@ -104,7 +101,7 @@ async function plansFor(connection: Client): Promise<Record<string, string[]>> {
 it('plans the same whatever statistics say', async () => {
   const { url, close } = await openWorld();
   const superuser = new Client({ connectionString: url });
-  const application = new Client({ connectionString: url, options: PLANNER_OPTIONS });
+  const application = new Client({ connectionString: url, options: STARTUP_OPTIONS });
   await Promise.all([superuser.connect(), application.connect()]);
   try {
     const withoutStatistics = await plansFor(application);

@@ -1,6 +1,7 @@
 // First: it stops a process whose Node.js could not load the others.
 export * from './runtime';
 export * from './address';
+export * from './application-role';
 export * from './boot';
 export * from './env';
 export * from './limits';

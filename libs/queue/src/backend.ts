@@ -1,3 +1,4 @@
+import { APPLICATION_ROLE } from '@iss/platform';
 import {
   createPostgresBackend,
   createRedisBackend,
@@ -16,8 +17,6 @@ makeStringsFast();
 
 /** BullMQ's tables on PostgreSQL. */
 export const POSTGRES_SCHEMA = 'bullmq';
-/** The database role that the applications act as. */
-export const APPLICATION_ROLE = 'iss_app';
 
 /** The part of BullMQ's queue that producers use, whatever it stands on. */
 export type ProducerQueue = Pick<

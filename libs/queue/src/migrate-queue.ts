@@ -1,5 +1,6 @@
+import { APPLICATION_ROLE } from '@iss/platform';
 import { PostgresConnection } from 'bullmq';
-import { APPLICATION_ROLE, POSTGRES_SCHEMA } from './backend';
+import { POSTGRES_SCHEMA } from './backend';
 
 /** The application role gets its rights on whatever the migrations create. BullMQ creates one sequence a queue itself. */
 const GRANTS = [

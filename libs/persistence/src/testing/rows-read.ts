@@ -1,4 +1,5 @@
-import { escapeLiteral } from 'pg';
+import { Client, escapeLiteral } from 'pg';
+import { STARTUP_OPTIONS } from '../database';
 import { declaredStatements } from '../sql/sql';
 import type { World } from './world';
 
@@ -14,21 +15,20 @@ interface PlanNode {
 type Value = string | number | null | readonly string[];
 
 /**
- * How many rows of tables a declared statement reads with these values, kept or not. Through PREPARE on a connection of
- * the application, since EXPLAIN of the bare text would plan for these very values, which the application never does.
+ * How many rows of tables a declared statement reads with these values, kept or not. Through PREPARE on a connection
+ * like the application's, since EXPLAIN of the bare text would plan for these very values, which the application never does.
  */
-export async function rowsRead({ database }: World, name: string, values: readonly Value[]): Promise<number> {
-  const runner = database.dataSource.createQueryRunner();
+export async function rowsRead({ url }: World, name: string, values: readonly Value[]): Promise<number> {
+  const client = new Client({ connectionString: url, options: STARTUP_OPTIONS });
+  await client.connect();
   try {
-    await runner.query(`PREPARE explained AS ${declaredStatements().get(name) ?? ''}`);
-    const [row]: { 'QUERY PLAN': [{ Plan: PlanNode }] }[] = await runner.query(
+    await client.query(`PREPARE explained AS ${declaredStatements().get(name) ?? ''}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained(${values.map(literal).join(', ')})`,
     );
-    await runner.query('DEALLOCATE explained');
-    if (row === undefined) throw new Error('EXPLAIN answered no row');
-    return rowsOf(row['QUERY PLAN'][0].Plan);
+    return rows.reduce((sum, row) => sum + rowsOf(row['QUERY PLAN'][0].Plan), 0);
   } finally {
-    await runner.release();
+    await client.end();
   }
 }
 

@@ -36,7 +36,7 @@ export async function openWorld(): Promise<World> {
 /** A tenant with one member a role; the principal is called by its role. */
 export async function addTenant({ database }: World, tenantId: string): Promise<void> {
   const owner = { tenantId, principalId: 'tenant_owner' };
-  const tenancy = new TenancyStore(database.dataSource, database.sql);
+  const tenancy = new TenancyStore(database.sql);
   const member = (role: Role) => ({
     principalId: role,
     role,

@@ -45,7 +45,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private explain(thrown: unknown, request: Request, response: Response): DomainError {
-    const error = toDomainError(unwrapDriverError(thrown));
+    const error = toDomainError(thrown);
     if (error instanceof DomainError) {
       if (error.code === 'unavailable') this.logger.warn({ err: thrown, ...traceFields(request) }, error.message);
       return error;
@@ -72,9 +72,4 @@ export class ErrorFilter implements ExceptionFilter {
     const code: ErrorCode = status === 413 ? 'payload_too_large' : 'internal_error';
     return new DomainError(code, error.message);
   }
-}
-
-/** TypeORM wraps the driver's error. */
-function unwrapDriverError(error: unknown): unknown {
-  return error instanceof Error && 'driverError' in error ? error.driverError : error;
 }

@@ -10,7 +10,7 @@ import {
 } from '@iss/domain';
 import {
   type MembershipChange,
-  type MembershipEntity,
+  type MembershipRecord,
   type NewMembership,
   type Page,
   type PageRequest,
@@ -33,7 +33,7 @@ export class MemberService {
   constructor(private readonly tenancy: TenancyStore) {}
 
   /** Every record of the tenant, removed members included. */
-  async list(actor: Actor, request: PageRequest): Promise<Page<MembershipEntity>> {
+  async list(actor: Actor, request: PageRequest): Promise<Page<MembershipRecord>> {
     const { facts, page } = await this.tenancy.members(actor, request);
     requireAccess(facts, RULES.readMembers);
     return page;
@@ -43,7 +43,7 @@ export class MemberService {
    * Changes a principal's record, making it a member if it is none. Throws `forbidden` (not an admin, or more than the
    * caller may give), `human_principal_required`, or `conflict` (the last owner).
    */
-  put(actor: Actor, principalId: string, change: PrincipalChange): Promise<MembershipEntity> {
+  put(actor: Actor, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
     return this.tenancy.changeMembership(actor, principalId, (current) => {
       const record = { tenantId: actor.tenantId, principalId, ...changed(current.target, change) };
       requireMayPut(current, change, record);
@@ -64,7 +64,7 @@ export class MemberService {
   }
 }
 
-function activeOf(member: MembershipEntity | null): MembershipEntity | null {
+function activeOf(member: MembershipRecord | null): MembershipRecord | null {
   return member?.status === 'active' ? member : null;
 }
 
@@ -74,7 +74,7 @@ function activeOf(member: MembershipEntity | null): MembershipEntity | null {
  * or a machine would return as a human.
  */
 function changed(
-  target: MembershipEntity | null,
+  target: MembershipRecord | null,
   change: PrincipalChange,
 ): Omit<NewMembership, 'tenantId' | 'principalId'> {
   const held = activeOf(target);
@@ -119,12 +119,12 @@ function requireMayPut(current: MembershipChange, change: PrincipalChange, recor
   requireOwnerRemains(current, record.role === 'tenant_owner');
 }
 
-function isMachine(member: MembershipEntity | null): boolean {
+function isMachine(member: MembershipRecord | null): boolean {
   return member !== null && member.principalType !== 'human';
 }
 
 /** An owner's record is changed by owners alone. */
-function requireMayTouch(caller: MembershipEntity, held: MembershipEntity | null): void {
+function requireMayTouch(caller: MembershipRecord, held: MembershipRecord | null): void {
   if (held?.role === 'tenant_owner' && caller.role !== 'tenant_owner') {
     throw new DomainError('forbidden', `You hold ${caller.role}; only a tenant_owner changes an owner's record.`);
   }

@@ -1,5 +1,5 @@
 import { MEMBER_STATUSES, PRINCIPAL_TYPES, ROLES, TENANCY_ROLES } from '@iss/domain';
-import type { MembershipEntity } from '@iss/persistence';
+import type { MembershipRecord } from '@iss/persistence';
 import { named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
 
 /** What the member upsert answers. */
@@ -10,7 +10,7 @@ export interface MemberView {
   status: string;
 }
 
-export function memberView(member: MembershipEntity): MemberView {
+export function memberView(member: MembershipRecord): MemberView {
   return {
     tenant_id: member.tenantId,
     principal_id: member.principalId,
@@ -27,7 +27,7 @@ export interface PrincipalView extends MemberView {
   created_at: string;
 }
 
-export function principalView(member: MembershipEntity): PrincipalView {
+export function principalView(member: MembershipRecord): PrincipalView {
   return {
     ...memberView(member),
     tenancy_role: member.tenancyRole,
@@ -57,7 +57,7 @@ export const PRINCIPAL = named(
   }),
 );
 
-const CAROL: MembershipEntity = {
+const CAROL: MembershipRecord = {
   tenantId: 'acme',
   principalId: 'oidc:dev#carol',
   tenancyRole: 'member',
@@ -68,7 +68,7 @@ const CAROL: MembershipEntity = {
   createdAt: new Date('2026-01-15T09:00:00Z'),
 };
 
-const ALICE: MembershipEntity = {
+const ALICE: MembershipRecord = {
   ...CAROL,
   principalId: 'oidc:dev#alice',
   tenancyRole: 'account_admin',

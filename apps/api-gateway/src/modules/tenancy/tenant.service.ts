@@ -4,7 +4,7 @@ import {
   type PageRequest,
   TenancyStore,
   type TenantChange,
-  type TenantEntity,
+  type TenantRecord,
   type TenantOfMember,
   type UsageDay,
 } from '@iss/persistence';
@@ -36,7 +36,7 @@ export class TenantService {
   constructor(private readonly tenancy: TenancyStore) {}
 
   /** Anyone with a token may found a tenant. Only a human becomes its accountable owner. Throws `conflict`. */
-  create(founder: Principal, tenant: TenantToCreate): Promise<TenantEntity> {
+  create(founder: Principal, tenant: TenantToCreate): Promise<TenantRecord> {
     return this.tenancy.create(tenant, {
       principalId: founder.principalId,
       role: founder.claimedType === 'human' ? 'tenant_owner' : 'tenant_admin',
@@ -60,7 +60,7 @@ export class TenantService {
   }
 
   /** Throws `forbidden`, or `conflict` when the slug is taken. */
-  async change(actor: Actor, change: TenantChange): Promise<TenantEntity> {
+  async change(actor: Actor, change: TenantChange): Promise<TenantRecord> {
     const admins = rolesFrom(RULES.changeTenant.role);
     const { facts, tenant } = await this.tenancy.change(actor, change, admins);
     requireAccess(facts, RULES.changeTenant);

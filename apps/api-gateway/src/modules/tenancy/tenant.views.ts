@@ -1,5 +1,5 @@
 import { ROLES, TENANCY_ROLES } from '@iss/domain';
-import type { TenantEntity, TenantOfMember, UsageDay } from '@iss/persistence';
+import type { TenantRecord, TenantOfMember, UsageDay } from '@iss/persistence';
 import { named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
 import type { UsageWindow } from './tenant.service';
 
@@ -11,7 +11,7 @@ interface TenantFields {
   chain_enforced: boolean;
 }
 
-function tenantFields(tenant: TenantEntity): TenantFields {
+function tenantFields(tenant: TenantRecord): TenantFields {
   return {
     tenant_id: tenant.tenantId,
     name: tenant.name,
@@ -24,7 +24,7 @@ function tenantFields(tenant: TenantEntity): TenantFields {
 /** A tenant in both shapes of the specification: flat, and wrapped. */
 export type TenantView = TenantFields & { tenant: TenantFields };
 
-export function tenantView(tenant: TenantEntity): TenantView {
+export function tenantView(tenant: TenantRecord): TenantView {
   const fields = tenantFields(tenant);
   return { ...fields, tenant: fields };
 }
@@ -98,7 +98,7 @@ export const USAGE = named(
   }),
 );
 
-const ACME: TenantEntity = {
+const ACME: TenantRecord = {
   tenantId: 'acme',
   name: 'Acme Corporation',
   slug: 'acme',

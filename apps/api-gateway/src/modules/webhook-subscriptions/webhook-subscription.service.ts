@@ -4,7 +4,7 @@ import {
   type Page,
   type PageRequest,
   type WebhookSubscriptionChange,
-  type WebhookSubscriptionEntity,
+  type WebhookSubscriptionRecord,
   WebhookSubscriptionStore,
 } from '@iss/persistence';
 import { SecretBox } from '@iss/platform';
@@ -22,7 +22,7 @@ export interface SubscriptionToCreate {
 
 /** A secret is readable in the answer that makes it and never again. */
 export interface SubscriptionWithSecret {
-  subscription: WebhookSubscriptionEntity;
+  subscription: WebhookSubscriptionRecord;
   secret: string;
 }
 
@@ -54,13 +54,13 @@ export class WebhookSubscriptionService {
     return { subscription, secret };
   }
 
-  async page({ tenantId, principalId }: Actor, at: PageRequest): Promise<Page<WebhookSubscriptionEntity>> {
+  async page({ tenantId, principalId }: Actor, at: PageRequest): Promise<Page<WebhookSubscriptionRecord>> {
     await this.access.require({ tenantId, principalId }, RULES.useWebhooks);
     return this.subscriptions.page(tenantId, at);
   }
 
   /** Throws `not_found`, also for a deleted one, or `forbidden`. */
-  async get({ principalId }: Principal, subscriptionId: string): Promise<WebhookSubscriptionEntity> {
+  async get({ principalId }: Principal, subscriptionId: string): Promise<WebhookSubscriptionRecord> {
     const subscription = found(await this.subscriptions.find(subscriptionId));
     await this.access.require({ tenantId: subscription.tenantId, principalId }, RULES.useWebhooks);
     return subscription;
@@ -71,7 +71,7 @@ export class WebhookSubscriptionService {
     principal: Principal,
     subscriptionId: string,
     { targetUrl, eventTypes, status }: WebhookSubscriptionChange,
-  ): Promise<WebhookSubscriptionEntity> {
+  ): Promise<WebhookSubscriptionRecord> {
     await this.get(principal, subscriptionId);
     return found(
       await this.subscriptions.update(subscriptionId, {
@@ -115,7 +115,7 @@ export class WebhookSubscriptionService {
   }
 }
 
-function found(subscription: WebhookSubscriptionEntity | null): WebhookSubscriptionEntity {
+function found(subscription: WebhookSubscriptionRecord | null): WebhookSubscriptionRecord {
   if (subscription === null) throw noSuchSubscription();
   return subscription;
 }

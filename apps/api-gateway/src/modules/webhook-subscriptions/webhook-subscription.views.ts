@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '@iss/domain';
-import type { WebhookSubscriptionEntity } from '@iss/persistence';
+import type { WebhookSubscriptionRecord } from '@iss/persistence';
 import { ApiPathParam, named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
 import { SUBSCRIPTION_PREFIX, subscriptionIdOf } from './subscription-id';
 
@@ -62,7 +62,7 @@ export const ApiSubscriptionParam = (): MethodDecorator =>
   );
 
 /** A subscription as its tenant sees it: never with its secret. */
-export function webhookSubscriptionView(subscription: WebhookSubscriptionEntity): WebhookSubscriptionView {
+export function webhookSubscriptionView(subscription: WebhookSubscriptionRecord): WebhookSubscriptionView {
   return {
     subscription_id: subscriptionIdOf(subscription.subscriptionId),
     tenant_id: subscription.tenantId,

@@ -37,6 +37,11 @@ const ADD_REVOKED = statement(
 );
 
 let world: World;
+const ALLOW_READERS = statement(
+  'test_allow_readers',
+  `UPDATE memberships SET allow_counterparty_access = true WHERE principal_id = 'tenant_reader'`,
+);
+
 let store: GrantStore;
 
 const grantor = { tenantId: 'acme', principalId: 'tenant_admin' };
@@ -48,9 +53,7 @@ beforeAll(async () => {
   store = new GrantStore(world.database.sql);
   await addTenant(world, 'acme');
   await addTenant(world, 'beta');
-  await world.database.dataSource.query(
-    `UPDATE memberships SET allow_counterparty_access = true WHERE principal_id = 'tenant_reader'`,
-  );
+  await world.database.sql.run(ALLOW_READERS, []);
   await world.database.sql.run(ADD, [GRANTS]);
   await world.database.sql.run(ADD_REVOKED, [GRANTS]);
 });

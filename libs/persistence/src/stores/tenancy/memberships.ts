@@ -1,8 +1,19 @@
 import type { MemberStatus, PrincipalType, Role, TenancyRole } from '@iss/domain';
-import type { MembershipEntity } from '../../entities/membership.entity';
 import { statement, type TransactionSql } from '../../sql/sql';
 
-export type NewMembership = Omit<MembershipEntity, 'createdAt'>;
+/** One principal's access record in one tenant (specification, "Principal access record"). */
+export interface MembershipRecord {
+  tenantId: string;
+  principalId: string;
+  tenancyRole: TenancyRole;
+  role: Role;
+  principalType: PrincipalType;
+  allowCounterpartyAccess: boolean;
+  status: MemberStatus;
+  createdAt: Date;
+}
+
+export type NewMembership = Omit<MembershipRecord, 'createdAt'>;
 
 export interface MembershipRow {
   tenant_id: string;
@@ -27,7 +38,7 @@ LEFT JOIN LATERAL (
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true`;
 
-export function toMembership(row: MembershipRow): MembershipEntity {
+export function toMembership(row: MembershipRow): MembershipRecord {
   return {
     tenantId: row.tenant_id,
     principalId: row.principal_id,
@@ -57,7 +68,7 @@ export async function findMember(
   sql: TransactionSql,
   tenantId: string,
   principalId: string,
-): Promise<MembershipEntity | null> {
+): Promise<MembershipRecord | null> {
   const [row] = await sql.run(FIND, [tenantId, principalId]);
   return row === undefined ? null : toMembership(row);
 }
@@ -75,7 +86,7 @@ const PUT = statement<MembershipRow>(
 );
 
 /** Stores the record in place of the one before, if any. */
-export async function putMember(sql: TransactionSql, member: NewMembership): Promise<MembershipEntity> {
+export async function putMember(sql: TransactionSql, member: NewMembership): Promise<MembershipRecord> {
   const [row] = await sql.run(PUT, [
     member.tenantId,
     member.principalId,

@@ -1,8 +1,4 @@
 import type { AccessFacts, Actor, Role, TenancyRole } from '@iss/domain';
-import type { DataSource } from 'typeorm';
-import { toDomainError } from '../../sql/db-errors';
-import { MembershipEntity } from '../../entities/membership.entity';
-import { TenantEntity } from '../../entities/tenant.entity';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
 import { type Sql, statement } from '../../sql/sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, toAccessFacts } from '../facts/access-facts';
@@ -11,14 +7,25 @@ import {
   lockMembers,
   MEMBER_ACCESS,
   MEMBERSHIP_COLUMNS,
+  type MembershipRecord,
   type MembershipRow,
   type NewMembership,
   putMember,
   toMembership,
 } from './memberships';
 
-export type { NewMembership } from './memberships';
-export type NewTenant = Pick<TenantEntity, 'tenantId' | 'name' | 'slug' | 'chainEnforced'>;
+export type { MembershipRecord, NewMembership } from './memberships';
+
+/** An isolated workspace (specification, "Tenant"). */
+export interface TenantRecord {
+  tenantId: string;
+  name: string;
+  slug: string | null;
+  chainEnforced: boolean;
+  createdAt: Date;
+}
+
+export type NewTenant = Omit<TenantRecord, 'createdAt'>;
 
 /** What is to change of a tenant; what is undefined stays, and a `slug` of null is taken away. */
 export interface TenantChange {
@@ -29,15 +36,15 @@ export interface TenantChange {
 
 /** A tenant with what the asking principal is in it. */
 export interface TenantOfMember {
-  tenant: TenantEntity;
+  tenant: TenantRecord;
   role: Role;
   tenancyRole: TenancyRole;
 }
 
 /** What a change of one member's record is decided by; it stays so until the change is stored. */
 export interface MembershipChange {
-  caller: MembershipEntity | null;
-  target: MembershipEntity | null;
+  caller: MembershipRecord | null;
+  target: MembershipRecord | null;
   /** Whether an active tenant_owner besides the target remains. */
   hasOtherOwner: boolean;
 }
@@ -72,6 +79,18 @@ type Maybe<Row> = { [Column in keyof Row]: Row[Column] | null };
 
 const TENANT_COLUMNS = `t.tenant_id, t.name, t.slug, t.chain_enforced, t.created_at`;
 const CALLER = `(SELECT $1::text AS tenant_id, $2::text AS principal_id) i ${MEMBER_ACCESS}`;
+
+const CREATE = statement<TenantRow>(
+  'tenant_create',
+  `WITH made AS (
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced) VALUES ($1, $2, $3, $4) RETURNING *
+), founder AS (
+  INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
+                           allow_counterparty_access, status)
+  VALUES ($1, $5, $6, $7, $8, $9, $10)
+)
+SELECT ${TENANT_COLUMNS} FROM made t`,
+);
 
 const FACTS = statement<AccessFactsRow>('member_facts', `SELECT ${ACCESS_COLUMNS} FROM ${CALLER}`);
 
@@ -155,10 +174,7 @@ const USAGE = statement<AccessFactsRow & Maybe<DayRow>>(
 
 /** Tenants, their members, and what they wrote. */
 export class TenancyStore {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly sql: Sql,
-  ) {}
+  constructor(private readonly sql: Sql) {}
 
   /** What the principal may do in the tenant, subjects aside. */
   async facts({ tenantId, principalId }: Actor): Promise<AccessFacts> {
@@ -166,16 +182,20 @@ export class TenancyStore {
   }
 
   /** Stores a tenant with its first member, both or neither. Throws `conflict` when the id or the slug is taken. */
-  async create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>): Promise<TenantEntity> {
-    try {
-      return await this.dataSource.transaction(async (manager) => {
-        await manager.insert(TenantEntity, tenant);
-        await manager.insert(MembershipEntity, { ...founder, tenantId: tenant.tenantId });
-        return manager.findOneByOrFail(TenantEntity, { tenantId: tenant.tenantId });
-      });
-    } catch (error) {
-      throw toDomainError(driverError(error));
-    }
+  async create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>): Promise<TenantRecord> {
+    const rows = await this.sql.run(CREATE, [
+      tenant.tenantId,
+      tenant.name,
+      tenant.slug,
+      tenant.chainEnforced,
+      founder.principalId,
+      founder.tenancyRole,
+      founder.role,
+      founder.principalType,
+      founder.allowCounterpartyAccess,
+      founder.status,
+    ]);
+    return toTenant(theRow(rows));
   }
 
   /** The tenants in which the principal is active, by `tenant_id`. */
@@ -195,7 +215,7 @@ export class TenancyStore {
     actor: Actor,
     change: TenantChange,
     admins: readonly Role[],
-  ): Promise<{ facts: AccessFacts; tenant: TenantEntity | null }> {
+  ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null }> {
     const rows = await this.sql.run(CHANGE, [
       actor.tenantId,
       actor.principalId,
@@ -213,7 +233,7 @@ export class TenancyStore {
   async members(
     { tenantId, principalId }: Actor,
     { limit, after }: PageRequest,
-  ): Promise<{ facts: AccessFacts; page: Page<MembershipEntity> }> {
+  ): Promise<{ facts: AccessFacts; page: Page<MembershipRecord> }> {
     const rows = await this.sql.run(MEMBERS, [tenantId, principalId, after?.[0] ?? '', limit + 1]);
     const members = rows.filter(isMembershipRow);
     return {
@@ -231,7 +251,7 @@ export class TenancyStore {
     { tenantId, principalId: callerId }: Actor,
     targetId: string,
     decide: (current: MembershipChange) => NewMembership,
-  ): Promise<MembershipEntity> {
+  ): Promise<MembershipRecord> {
     return this.sql.transaction(async (sql) => {
       await lockMembers(sql, tenantId);
       const caller = await findMember(sql, tenantId, callerId);
@@ -284,7 +304,7 @@ function isDayRow<Row extends Maybe<DayRow>>(row: Row): row is Row & DayRow {
   return row.date !== null;
 }
 
-function toTenant(row: TenantRow): TenantEntity {
+function toTenant(row: TenantRow): TenantRecord {
   return {
     tenantId: row.tenant_id,
     name: row.name,
@@ -296,9 +316,4 @@ function toTenant(row: TenantRow): TenantEntity {
 
 function toTenantOfMember(row: TenantRow & CallerRow): TenantOfMember {
   return { tenant: toTenant(row), role: row.role, tenancyRole: row.tenancy_role };
-}
-
-/** TypeORM wraps the driver's error; the constraint's name is in the original. */
-function driverError(error: unknown): unknown {
-  return error instanceof Error && 'driverError' in error ? error.driverError : error;
 }

@@ -1,9 +1,15 @@
 import type { AccessFacts, Actor, TransferOfferStatus } from '@iss/domain';
-import type { MembershipEntity } from '../../entities/membership.entity';
 import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
 import { type Sql, statement } from '../../sql/sql';
 import { ACCESS_COLUMNS, type AccessFactsRow, toAccessFacts } from '../facts/access-facts';
-import { findMember, lockMembers, MEMBER_ACCESS, type NewMembership, putMember } from './memberships';
+import {
+  findMember,
+  lockMembers,
+  MEMBER_ACCESS,
+  type MembershipRecord,
+  type NewMembership,
+  putMember,
+} from './memberships';
 
 /** An offer of a tenant's ownership, with its status by the clock of the moment it was read. */
 export interface TransferOfferRecord {
@@ -30,8 +36,8 @@ export interface TransferOfferRef extends Actor {
 export interface TransferOfferMove {
   /** Null when the tenant has no such offer. */
   offer: TransferOfferRecord | null;
-  caller: MembershipEntity | null;
-  offerer: MembershipEntity | null;
+  caller: MembershipRecord | null;
+  offerer: MembershipRecord | null;
 }
 
 /** How an offer ends, and the members' records that change with it. */
@@ -119,7 +125,7 @@ export class TransferOfferStore {
    */
   async create(
     offer: NewTransferOffer,
-    decide: (offerer: MembershipEntity | null) => void,
+    decide: (offerer: MembershipRecord | null) => void,
   ): Promise<TransferOfferRecord> {
     const { offerId, tenantId, fromPrincipalId, toPrincipalId, message, expiresAt } = offer;
     return this.sql.transaction(async (sql) => {

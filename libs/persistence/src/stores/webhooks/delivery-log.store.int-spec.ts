@@ -12,10 +12,10 @@ let subscriptions: WebhookSubscriptionStore;
 
 beforeAll(async () => {
   world = await openWorld();
-  const { sql, dataSource } = world.database;
+  const { sql } = world.database;
   log = new DeliveryLogStore(sql);
   deliveries = new DeliveryStore(sql, { leaseMs: 60_000, disableAfterMs: 86_400_000 });
-  subscriptions = new WebhookSubscriptionStore(dataSource);
+  subscriptions = new WebhookSubscriptionStore(sql);
   await addTenant(world, 'acme');
 });
 

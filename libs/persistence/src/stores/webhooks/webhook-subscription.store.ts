@@ -1,13 +1,28 @@
 import type { EventType, SubscriptionStatus } from '@iss/domain';
-import { type DataSource, IsNull, type QueryDeepPartialEntity, type Repository } from 'typeorm';
-import { WebhookSubscriptionEntity } from '../../entities/webhook-subscription.entity';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
+import { type Sql, statement } from '../../sql/sql';
+
+/** Where a tenant wants its events sent, without the secret. */
+export interface WebhookSubscriptionRecord {
+  /** Bare UUID. */
+  subscriptionId: string;
+  tenantId: string;
+  targetUrl: string;
+  eventTypes: EventType[];
+  status: SubscriptionStatus;
+  /** Null while it is active. */
+  disabledReason: string | null;
+  disabledAt: Date | null;
+  secretLastRotatedAt: Date;
+  createdAt: Date;
+}
 
 export interface NewWebhookSubscription {
   subscriptionId: string;
   tenantId: string;
   targetUrl: string;
   eventTypes: EventType[];
+  /** Sealed with the subscription id as associated data. */
   secretSealed: string;
   secretFingerprint: string;
 }
@@ -26,55 +41,94 @@ export interface SecretRotation {
   graceSeconds: number;
 }
 
-type Columns = QueryDeepPartialEntity<WebhookSubscriptionEntity>;
+const COLUMNS = `s.subscription_id AS "subscriptionId", s.tenant_id AS "tenantId", s.target_url AS "targetUrl",
+       s.event_types AS "eventTypes", s.status, s.disabled_reason AS "disabledReason", s.disabled_at AS "disabledAt",
+       s.secret_last_rotated_at AS "secretLastRotatedAt", s.created_at AS "createdAt"`;
 
-/** Why and since when is told once: disabling what is disabled changes nothing. */
-const STATUS_COLUMNS: Record<SubscriptionStatus, Columns> = {
-  active: { status: 'active', disabledAt: null, disabledReason: null, failingSince: null },
-  disabled: {
-    status: 'disabled',
-    disabledAt: () => 'coalesce(disabled_at, now())',
-    disabledReason: () => `coalesce(disabled_reason, 'requested')`,
-  },
-};
+const BY_ID = `s.subscription_id = $1 AND (s.deleted_at IS NULL) IS TRUE`;
+
+const CREATE = statement<WebhookSubscriptionRecord>(
+  'webhook_subscription_create',
+  `INSERT INTO webhook_subscriptions AS s
+       (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
+VALUES ($1, $2, $3, $4, $5, $6)
+RETURNING ${COLUMNS}`,
+);
+
+const FIND = statement<WebhookSubscriptionRecord>(
+  'webhook_subscription_find',
+  `SELECT ${COLUMNS} FROM webhook_subscriptions s WHERE ${BY_ID}`,
+);
+
+// The row of a deleted subscription stays, so that its place does too.
+const PAGE = statement<WebhookSubscriptionRecord>(
+  'webhook_subscriptions_of_tenant',
+  `SELECT ${COLUMNS}
+  FROM webhook_subscriptions s
+ WHERE s.tenant_id = $1 AND s.deleted_at IS NULL
+   AND (s.created_at, s.subscription_id) >
+       (CASE WHEN $2::uuid IS NULL THEN '-infinity'
+             ELSE (SELECT a.created_at FROM webhook_subscriptions a WHERE a.subscription_id = $2) END,
+        coalesce($2, '00000000-0000-0000-0000-000000000000'))
+ ORDER BY s.created_at, s.subscription_id LIMIT $3`,
+);
+
+// Why and since when is told once: disabling what is disabled changes nothing.
+const CHANGE = statement<WebhookSubscriptionRecord>(
+  'webhook_subscription_change',
+  `UPDATE webhook_subscriptions s
+   SET target_url = coalesce($2, s.target_url),
+       event_types = coalesce($3, s.event_types),
+       status = coalesce($4, s.status),
+       disabled_at = CASE $4 WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_at, now())
+                             ELSE s.disabled_at END,
+       disabled_reason = CASE $4 WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_reason, 'requested')
+                                 ELSE s.disabled_reason END,
+       failing_since = CASE $4 WHEN 'active' THEN NULL ELSE s.failing_since END
+ WHERE ${BY_ID}
+RETURNING ${COLUMNS}`,
+);
+
+const ROTATE = statement<WebhookSubscriptionRecord>(
+  'webhook_subscription_rotate',
+  `UPDATE webhook_subscriptions s
+   SET secret_sealed = $2, secret_fingerprint = $3, secret_last_rotated_at = now(),
+       previous_secret_sealed = CASE WHEN $4::float8 > 0 THEN s.secret_sealed END,
+       previous_secret_until = CASE WHEN $4 > 0 THEN now() + make_interval(secs => $4) END
+ WHERE ${BY_ID}
+RETURNING ${COLUMNS}`,
+);
+
+const DELETE = statement<{ subscriptionId: string }>(
+  'webhook_subscription_delete',
+  `UPDATE webhook_subscriptions s SET deleted_at = now() WHERE ${BY_ID} RETURNING s.subscription_id AS "subscriptionId"`,
+);
 
 /**
  * Webhook subscriptions as their tenant sees them: never with the secret. Deleted ones are gone. Each change is one
  * statement, so that of many changes at once each finds the subscription as the one before it left it.
  */
 export class WebhookSubscriptionStore {
-  private readonly subscriptions: Repository<WebhookSubscriptionEntity>;
+  constructor(private readonly sql: Sql) {}
 
-  constructor(dataSource: DataSource) {
-    this.subscriptions = dataSource.getRepository(WebhookSubscriptionEntity);
+  async create(subscription: NewWebhookSubscription): Promise<WebhookSubscriptionRecord> {
+    const { subscriptionId, tenantId, targetUrl, eventTypes, secretSealed, secretFingerprint } = subscription;
+    const values = [subscriptionId, tenantId, targetUrl, eventTypes, secretSealed, secretFingerprint];
+    const [created] = await this.sql.run(CREATE, values);
+    if (created === undefined) throw new Error('webhook_subscription_create answered no row');
+    return created;
   }
 
-  async create(subscription: NewWebhookSubscription): Promise<WebhookSubscriptionEntity> {
-    await this.subscriptions.insert({ ...subscription, status: 'active' });
-    return this.subscriptions.findOneByOrFail({ subscriptionId: subscription.subscriptionId });
-  }
-
-  async find(subscriptionId: string): Promise<WebhookSubscriptionEntity | null> {
-    return this.subscriptions.findOneBy({ subscriptionId, deletedAt: IsNull() });
+  async find(subscriptionId: string): Promise<WebhookSubscriptionRecord | null> {
+    const [found] = await this.sql.run(FIND, [subscriptionId]);
+    return found ?? null;
   }
 
   /** A page of the tenant's subscriptions, oldest first. Its position is the id of the last one. */
-  async page(tenantId: string, { limit, after }: PageRequest): Promise<Page<WebhookSubscriptionEntity>> {
-    const query = this.subscriptions
-      .createQueryBuilder('s')
-      .where({ tenantId, deletedAt: IsNull() })
-      .orderBy({ 's.createdAt': 'ASC', 's.subscriptionId': 'ASC' })
-      .limit(limit + 1);
-    if (after !== null) {
-      // The row of a deleted subscription stays, so that its place does too.
-      query.andWhere(
-        `(s.created_at, s.subscription_id) >
-           (SELECT a.created_at, a.subscription_id FROM webhook_subscriptions a WHERE a.subscription_id = :last)`,
-        { last: after[0] },
-      );
-    }
+  async page(tenantId: string, { limit, after }: PageRequest): Promise<Page<WebhookSubscriptionRecord>> {
+    const rows = await this.sql.run(PAGE, [tenantId, after?.[0] ?? null, limit + 1]);
     return toPage(
-      await query.getMany(),
+      rows,
       limit,
       (subscription) => subscription,
       ({ subscriptionId }) => [subscriptionId],
@@ -82,52 +136,21 @@ export class WebhookSubscriptionStore {
   }
 
   /** Answers the subscription after the change, or null when there is none. */
-  async update(subscriptionId: string, change: WebhookSubscriptionChange): Promise<WebhookSubscriptionEntity | null> {
+  async update(subscriptionId: string, change: WebhookSubscriptionChange): Promise<WebhookSubscriptionRecord | null> {
     const { targetUrl, eventTypes, status } = change;
-    const columns: Columns = {
-      ...(targetUrl === undefined ? {} : { targetUrl }),
-      ...(eventTypes === undefined ? {} : { eventTypes }),
-      ...(status === undefined ? {} : STATUS_COLUMNS[status]),
-    };
-    if (Object.keys(columns).length > 0) await this.set(subscriptionId, columns);
-    return this.find(subscriptionId);
+    const [changed] = await this.sql.run(CHANGE, [subscriptionId, targetUrl, eventTypes, status]);
+    return changed ?? null;
   }
 
   /** Gives the subscription another secret, or answers null when there is none. */
-  async rotate(subscriptionId: string, rotation: SecretRotation): Promise<WebhookSubscriptionEntity | null> {
+  async rotate(subscriptionId: string, rotation: SecretRotation): Promise<WebhookSubscriptionRecord | null> {
     const { secretSealed, secretFingerprint, graceSeconds } = rotation;
-    await this.set(
-      subscriptionId,
-      {
-        secretSealed,
-        secretFingerprint,
-        secretLastRotatedAt: () => 'now()',
-        ...(graceSeconds === 0
-          ? { previousSecretSealed: null, previousSecretUntil: null }
-          : {
-              // The value before this statement.
-              previousSecretSealed: () => 'secret_sealed',
-              previousSecretUntil: () => 'now() + make_interval(secs => :graceSeconds)',
-            }),
-      },
-      { graceSeconds },
-    );
-    return this.find(subscriptionId);
+    const [rotated] = await this.sql.run(ROTATE, [subscriptionId, secretSealed, secretFingerprint, graceSeconds]);
+    return rotated ?? null;
   }
 
   /** Ends the subscription; false when there is none. Nothing is sent to it from then on, its deliveries stay readable. */
   async delete(subscriptionId: string): Promise<boolean> {
-    return this.set(subscriptionId, { deletedAt: () => 'now()' });
-  }
-
-  private async set(subscriptionId: string, columns: Columns, parameters = {}): Promise<boolean> {
-    const { affected } = await this.subscriptions
-      .createQueryBuilder()
-      .update()
-      .set(columns)
-      .where({ subscriptionId, deletedAt: IsNull() })
-      .setParameters(parameters)
-      .execute();
-    return affected === 1;
+    return (await this.sql.run(DELETE, [subscriptionId])).length === 1;
   }
 }

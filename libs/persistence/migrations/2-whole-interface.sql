@@ -1,10 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+-- Refresh requests, transfer offers, first answers by Idempotency-Key, rate limits, the trace of an event, retention, and
+-- hashes that an import left out.
 
-/**
- * Refresh requests, transfer offers, first answers by Idempotency-Key, rate limits, the trace of an event, retention, and
- * hashes that an import left out.
- */
-const UP = `
 CREATE TABLE refresh_requests (
   refresh_request_id        uuid PRIMARY KEY,
   subject_key               bigint NOT NULL,
@@ -96,30 +92,3 @@ BEGIN
   END IF;
   RAISE EXCEPTION 'snapshots are immutable: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
 END $$;
-`;
-
-const DOWN = `
-CREATE OR REPLACE FUNCTION refuse_snapshot_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'snapshots are immutable: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
-END $$;
-DROP INDEX deliveries_finished, outbox_events_done, snapshots_unsealed;
-ALTER TABLE deliveries DROP COLUMN retries_from;
-DROP INDEX updates_by_tenant, updates_by_subject;
-CREATE INDEX updates_by_tenant ON updates (tenant_id, created_at DESC, update_id DESC);
-CREATE INDEX updates_by_subject ON updates (subject_key, created_at DESC, update_id DESC);
-ALTER TABLE outbox_events DROP COLUMN traceparent;
-DROP TABLE rate_limits, idempotency_keys, transfer_offers, refresh_requests;
-`;
-
-export class WholeInterface2 implements MigrationInterface {
-  readonly name = 'WholeInterface1700000000002';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(UP);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(DOWN);
-  }
-}

@@ -1,13 +1,9 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+-- The first schema. What it holds to:
+-- - identifiers compare byte for byte: `COLLATE "C"`;
+-- - nothing that every write would update: heads, usage and counters are read from indexes, and hot tables carry
+--   no foreign keys, since each check would lock the parent row (docs/decisions/0003-schema-for-many-writers.md);
+-- - snapshots are insert-only: privileges for the application (privileges.sql), triggers for the table owner too.
 
-/**
- * The first schema. What it holds to:
- * - identifiers compare byte for byte: `COLLATE "C"`;
- * - nothing that every write would update: heads, usage and counters are read from indexes, and hot tables carry
- *   no foreign keys, since each check would lock the parent row (docs/decisions/0003-schema-for-many-writers.md);
- * - snapshots are insert-only: privileges for the application (application-role.ts), triggers for the table owner too.
- */
-const UP = `
 CREATE TABLE tenants (
   tenant_id      text COLLATE "C" PRIMARY KEY,
   name           text NOT NULL,
@@ -161,22 +157,3 @@ CREATE TABLE delivery_attempts (
   error       text,
   PRIMARY KEY (delivery_id, attempt)
 );
-`;
-
-const DOWN = `
-DROP TABLE delivery_attempts, deliveries, outbox_events, webhook_subscriptions, grants, updates, snapshots, subjects,
-  memberships, tenants;
-DROP FUNCTION refuse_snapshot_change();
-`;
-
-export class InitialSchema1 implements MigrationInterface {
-  readonly name = 'InitialSchema1700000000001';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(UP);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(DOWN);
-  }
-}

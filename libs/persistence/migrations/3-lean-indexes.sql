@@ -1,0 +1,9 @@
+-- Indexes that cost a write less: the column that tells subjects apart comes first, so that a look-up compares one text a
+-- step; and updates have entries only for what they hold, most of them neither a `request_id` nor, yet, a snapshot.
+
+ALTER TABLE subjects DROP CONSTRAINT subjects_identity_key;
+ALTER TABLE subjects ADD CONSTRAINT subjects_identity_key UNIQUE (subject_id, subject_type);
+
+ALTER TABLE updates DROP CONSTRAINT updates_request_key, DROP CONSTRAINT updates_applied_snapshot_key;
+CREATE UNIQUE INDEX updates_request_key ON updates (tenant_id, request_id) WHERE request_id IS NOT NULL;
+CREATE UNIQUE INDEX updates_applied_snapshot_key ON updates (applied_snapshot_id) WHERE applied_snapshot_id IS NOT NULL;

@@ -1,0 +1,10 @@
+-- After the migrations: what the applications' role may do, table by table. Granted anew each time, since a dump that is
+-- restored into a cluster without the role comes without its privileges.
+
+GRANT USAGE ON SCHEMA public TO iss_app;
+GRANT SELECT ON migrations TO iss_app;
+GRANT SELECT, INSERT ON snapshots, subjects TO iss_app;
+GRANT SELECT, INSERT, UPDATE ON tenants, memberships, updates, grants, webhook_subscriptions, refresh_requests, transfer_offers
+  TO iss_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits
+  TO iss_app;

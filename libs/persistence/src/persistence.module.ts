@@ -1,0 +1,56 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { Database } from './database';
+import type { Sql } from './sql/sql';
+import { IdempotencyStore } from './stores/edge/idempotency.store';
+import { RateLimitStore } from './stores/edge/rate-limit.store';
+import { GrantStore } from './stores/grants/grant.store';
+import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
+import { SnapshotListStore } from './stores/snapshots/snapshot-list.store';
+import { SnapshotPairStore } from './stores/snapshots/snapshot-pair.store';
+import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
+import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
+import { SubjectStore } from './stores/snapshots/subject.store';
+import { LegacyTenantStore } from './stores/tenancy/legacy-tenant.store';
+import { TenancyStore } from './stores/tenancy/tenancy.store';
+import { TransferOfferStore } from './stores/tenancy/transfer-offer.store';
+import { UpdateStore } from './stores/updates/update.store';
+import { BacklogStore } from './stores/webhooks/backlog.store';
+import { DeliveryLogStore } from './stores/webhooks/delivery-log.store';
+import { OutboxStore } from './stores/webhooks/outbox.store';
+import { RetentionStore } from './stores/webhooks/retention.store';
+import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription.store';
+
+/** Every store that needs statements alone. */
+const STORES: readonly (new (sql: Sql) => object)[] = [
+  BacklogStore,
+  DeliveryLogStore,
+  GrantStore,
+  IdempotencyStore,
+  LegacyTenantStore,
+  OutboxStore,
+  RateLimitStore,
+  RefreshRequestStore,
+  RetentionStore,
+  SnapshotListStore,
+  SnapshotPairStore,
+  SnapshotReadStore,
+  SnapshotWriteStore,
+  SubjectStore,
+  TenancyStore,
+  TransferOfferStore,
+  UpdateStore,
+  WebhookSubscriptionStore,
+];
+
+/** The database and its stores, for every module of an app. Whoever opened the database closes it, after the app. */
+@Global()
+@Module({})
+export class PersistenceModule {
+  static of(database: Database): DynamicModule {
+    const providers = [
+      { provide: Database, useValue: database },
+      ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(database.sql) })),
+    ];
+    return { module: PersistenceModule, providers, exports: providers };
+  }
+}
