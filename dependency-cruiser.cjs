@@ -25,10 +25,16 @@ module.exports = {
       to: { path: '^node_modules/(bullmq|ioredis|@nestjs/bullmq)/' },
     },
     {
-      name: 'persistence-queue-and-platform-do-not-know-one-another',
+      name: 'persistence-and-queue-do-not-know-one-another',
       severity: 'error',
-      from: { path: '^libs/(persistence|queue|platform)/' },
-      to: { path: ['persistence', 'queue', 'platform'].flatMap(lib), pathNot: '^libs/$1/' },
+      from: { path: '^libs/(persistence|queue)/' },
+      to: { path: ['persistence', 'queue'].flatMap(lib), pathNot: '^libs/$1/' },
+    },
+    {
+      name: 'platform-knows-neither-persistence-nor-queue',
+      severity: 'error',
+      from: { path: '^libs/platform/' },
+      to: { path: ['persistence', 'queue'].flatMap(lib) },
     },
     { name: 'libs-do-not-know-apps', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
     {

@@ -1,4 +1,3 @@
 export * from './jobs';
 export * from './event-queue';
 export * from './migrate-queue';
-export * from './rarely';

@@ -6,8 +6,8 @@ import {
   type PendingDelivery,
   type Recorded,
 } from '@iss/persistence';
-import { type LineMembers, lineWriter, type Logger, type SecretBox } from '@iss/platform';
-import { type EventQueue, rarely } from '@iss/queue';
+import { type LineMembers, lineWriter, type Logger, rarely, type SecretBox, type Warn, warnTo } from '@iss/platform';
+import type { EventQueue } from '@iss/queue';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WorkWatch } from '../health/liveness';
 import type { WorkerMetrics } from '../health/worker-metrics';
@@ -22,7 +22,6 @@ const USER_AGENT = 'identity-state-service-webhooks/1.0';
 const WAKE_MARGIN_MS = 20;
 const FIRST_RECORD_RETRY_MS = 250;
 const MAX_RECORD_RETRY_MS = 5_000;
-const WARNING_PERIOD_MS = 10_000;
 
 export interface DeliveryServiceParts {
   deliveries: DeliveryStore;
@@ -41,12 +40,12 @@ export interface DeliveryServiceParts {
 export class DeliveryService {
   private recordings = 0;
   private onRecorded: (() => void) | undefined;
-  private readonly warn: (message: string, error?: unknown) => void;
+  private readonly warn: Warn;
   private readonly logDelivered: (members: LineMembers) => void;
 
   constructor(private readonly parts: DeliveryServiceParts) {
     this.logDelivered = lineWriter(parts.logger, 'info', 'Delivered');
-    this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
+    this.warn = rarely(warnTo(parts.logger));
   }
 
   /** Makes the delivery's next attempt, if it is due. Resolves when it was sent; it is recorded after that. */

@@ -1,6 +1,5 @@
 import type { IdempotencyStore, Position, RetentionStore } from '@iss/persistence';
-import type { Logger } from '@iss/platform';
-import { rarely } from '@iss/queue';
+import { type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { setTimeout as wait } from 'node:timers/promises';
 import { jittered, Rounds } from './rounds';
 
@@ -8,7 +7,6 @@ import { jittered, Rounds } from './rounds';
 const BATCH = 500;
 const BATCH_PAUSE_MS = 50;
 const INTERVAL_MS = 60_000;
-const WARNING_PERIOD_MS = 10_000;
 
 export interface RetentionParts {
   retention: RetentionStore;
@@ -22,10 +20,10 @@ export interface RetentionParts {
 export class RetentionService {
   private readonly rounds = new Rounds(() => this.round());
   private isStopping = false;
-  private readonly warn: (message: string, error: unknown) => void;
+  private readonly warn: Warn;
 
   constructor(private readonly parts: RetentionParts) {
-    this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
+    this.warn = rarely(warnTo(parts.logger));
   }
 
   /** Deletes from now on, again and again. */

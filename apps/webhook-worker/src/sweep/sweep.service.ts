@@ -1,6 +1,5 @@
 import type { DeliveryStore, OutboxStore, Position } from '@iss/persistence';
-import type { Logger } from '@iss/platform';
-import { rarely } from '@iss/queue';
+import { type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import type { Dispatcher } from '../delivery/dispatcher';
 import type { FanoutService } from '../fanout/fanout.service';
 import { jittered, Rounds } from './rounds';
@@ -11,7 +10,6 @@ const MAX_EVENTS = 200;
 const MAX_DELIVERIES = 1_000;
 /** Pause after a sweep that left something: it found as much as it looks for, or passed over what has a backlog here. */
 const BUSY_PAUSE_MS = 100;
-const WARNING_PERIOD_MS = 10_000;
 
 export interface SweepParts {
   outbox: Pick<OutboxStore, 'waiting'>;
@@ -30,10 +28,10 @@ export class SweepService {
   private readonly rounds = new Rounds(() => this.sweep());
   /** Each sweep goes on where the one before it ended, so that a backlog at the front hides nobody behind it. */
   private after: Position | null = null;
-  private readonly warn: (message: string, error: unknown) => void;
+  private readonly warn: Warn;
 
   constructor(private readonly parts: SweepParts) {
-    this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
+    this.warn = rarely(warnTo(parts.logger));
   }
 
   /** Sweeps from now on, again and again. */
