@@ -18,7 +18,7 @@ import {
   WebhookSubscriptionStore,
 } from '@iss/persistence';
 import { SecretBox } from '@iss/platform';
-import { EventQueue } from '@iss/queue';
+import { type EventQueue, QueueModule } from '@iss/queue';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { AccessService } from './access/access.service';
@@ -46,11 +46,10 @@ export interface GatewayResources {
 @Global()
 @Module({})
 class ResourcesModule {
-  static of({ settings, database, queue, handOver, metrics }: GatewayResources): DynamicModule {
+  static of({ settings, database, handOver, metrics }: GatewayResources): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
       { provide: Database, useValue: database },
-      { provide: EventQueue, useValue: queue },
       { provide: EventHandOver, useValue: handOver },
       { provide: Registry, useValue: metrics },
       { provide: SecretBox, useValue: settings.secretBox },
@@ -84,6 +83,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ResourcesModule.of(resources),
+        QueueModule.of(resources.queue),
         AuthModule.forRoot(resources.settings.auth),
         IdentityStateModule.of(resources.settings),
         TenancyModule,

@@ -1,3 +1,4 @@
 export * from './jobs';
 export * from './event-queue';
 export * from './migrate-queue';
+export * from './queue.module';
