@@ -1,6 +1,6 @@
 import { type Database, PersistenceModule } from '@iss/persistence';
 import { SecretBox } from '@iss/platform';
-import { EventQueue } from '@iss/queue';
+import { type EventQueue, QueueModule } from '@iss/queue';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { AccessService } from './access/access.service';
@@ -28,10 +28,9 @@ export interface GatewayResources {
 @Global()
 @Module({})
 class ResourcesModule {
-  static of({ settings, queue, handOver, metrics }: GatewayResources): DynamicModule {
+  static of({ settings, handOver, metrics }: GatewayResources): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
-      { provide: EventQueue, useValue: queue },
       { provide: EventHandOver, useValue: handOver },
       { provide: Registry, useValue: metrics },
       { provide: SecretBox, useValue: settings.secretBox },
@@ -50,6 +49,7 @@ export class AppModule {
       imports: [
         PersistenceModule.of(resources.database),
         ResourcesModule.of(resources),
+        QueueModule.of(resources.queue),
         AuthModule.forRoot(resources.settings.auth),
         IdentityStateModule.of(resources.settings),
         TenancyModule,

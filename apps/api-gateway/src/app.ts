@@ -68,13 +68,7 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   setUpDocs(app, settings);
   await app.init();
   routes.load(app);
-
-  const backlog = app.get(BacklogStore);
-  watchBacklog(metrics, {
-    oldestEventMs: () => backlog.oldestEventMs(),
-    oldestDeliveryMs: () => backlog.oldestDeliveryMs(),
-    queueJobs: () => resources.queue.depth(),
-  });
+  watchBacklog(metrics, app.get(BacklogStore), resources.queue);
 
   const server: Server = app.getHttpServer();
   server.headersTimeout = HEADERS_TIMEOUT_MS;

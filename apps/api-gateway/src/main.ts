@@ -1,4 +1,4 @@
-import { boot, createLogger, createRegistry, gatewayEnv, onShutdown } from '@iss/platform';
+import { boot, createLogger, createRegistry, gatewayEnv, onShutdown, warnTo } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createGateway } from './app';
@@ -14,7 +14,7 @@ async function main(): Promise<void> {
     poolSize: settings.databasePoolSize,
     applicationName: 'api-gateway',
   });
-  const warn = (message: string, error?: unknown): void => logger.warn({ err: error }, message);
+  const warn = warnTo(logger);
   const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: settings.databaseUrl, warn });
   const handOver = new EventHandOver(queue, warn);
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);

@@ -42,6 +42,7 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
       retention.start();
       return (await app.getUrl()).replace('[::1]', '127.0.0.1');
     },
+    // One list, and no hooks of Nest: those go by the distance of modules, and a failure in them is only logged.
     async stop() {
       await Promise.all([sweep.stop(), retention.stop(), queue.stopConsuming()]);
       const idle = dispatcher.close();

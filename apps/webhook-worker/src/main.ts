@@ -1,5 +1,5 @@
 // First: it stops a process whose Node.js could not load the others.
-import { boot, createLogger, createRegistry, onShutdown, workerEnv } from '@iss/platform';
+import { boot, createLogger, createRegistry, onShutdown, warnTo, workerEnv } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createWorker } from './app';
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   const queue = openQueue({
     queueUrl: settings.queueUrl,
     databaseUrl: settings.databaseUrl,
-    warn: (message, error) => logger.warn({ err: error }, message),
+    warn: warnTo(logger),
   });
   const worker = await createWorker({ settings, database, queue, metrics: createRegistry('webhook-worker'), logger });
   onShutdown({

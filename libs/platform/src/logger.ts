@@ -38,6 +38,16 @@ export function createLogger(
   return pino(settings, destination ?? standardOutput());
 }
 
+/** Where the applications' modules find the logger. */
+export const LOGGER = Symbol('LOGGER');
+
+/** Says what is wrong and goes on, and the failure behind it, if there is one. */
+export type Warn = (message: string, error?: unknown) => void;
+
+export function warnTo(logger: Pick<Logger, 'warn'>): Warn {
+  return (message, error) => logger.warn({ err: error }, message);
+}
+
 /** Members of a log line; they must hold nothing that has to be redacted. */
 export type LineMembers = Readonly<Record<string, string | number | null>>;
 

@@ -56,11 +56,8 @@ describe('watchFigure', () => {
 
 it('watchBacklog gives ages in seconds', async () => {
   const registry = createRegistry('spec');
-  watchBacklog(registry, {
-    oldestEventMs: async () => 1_500,
-    oldestDeliveryMs: async () => 2_500,
-    queueJobs: async () => ({ fanout: 4 }),
-  });
+  const backlog = { oldestEventMs: async () => 1_500, oldestDeliveryMs: async () => 2_500 };
+  watchBacklog(registry, backlog, { depth: async () => ({ fanout: 4 }) });
   const lines = [
     'webhook_outbox_lag_seconds{service="spec"} 1.5',
     'webhook_oldest_due_delivery_seconds{service="spec"} 2.5',

@@ -43,25 +43,28 @@ export function watchFigure(registry: Registry, { name, help, read }: WatchedFig
   });
 }
 
-/** Where the figures of {@link watchBacklog} come from. Ages in milliseconds, 0 when nothing waits. */
+/** What waits for delivery. Ages in milliseconds, 0 when nothing does. */
 export interface Backlog {
   oldestEventMs: () => Promise<number>;
   oldestDeliveryMs: () => Promise<number>;
-  /** Jobs by queue. */
-  queueJobs: () => Promise<Readonly<Record<string, number>>>;
+}
+
+/** Jobs by queue. */
+export interface JobCounts {
+  depth: () => Promise<Readonly<Record<string, number>>>;
 }
 
 /** Registers what says how far behind the deliveries are, for both apps: outbox lag, oldest due delivery, queue depth. */
-export function watchBacklog(registry: Registry, { oldestEventMs, oldestDeliveryMs, queueJobs }: Backlog): void {
+export function watchBacklog(registry: Registry, backlog: Backlog, queue: JobCounts): void {
   watchFigure(registry, {
     name: 'webhook_outbox_lag_seconds',
     help: 'Age of the oldest event that was not fanned out',
-    read: async () => (await oldestEventMs()) / 1_000,
+    read: async () => (await backlog.oldestEventMs()) / 1_000,
   });
   watchFigure(registry, {
     name: 'webhook_oldest_due_delivery_seconds',
     help: 'For how long the oldest delivery has been due without anybody working on it',
-    read: async () => (await oldestDeliveryMs()) / 1_000,
+    read: async () => (await backlog.oldestDeliveryMs()) / 1_000,
   });
-  watchFigure(registry, { name: 'webhook_queue_jobs', help: 'Jobs in the queue, by queue', read: queueJobs });
+  watchFigure(registry, { name: 'webhook_queue_jobs', help: 'Jobs in the queue, by queue', read: () => queue.depth() });
 }

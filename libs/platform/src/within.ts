@@ -1,7 +1,10 @@
-/** The promise's outcome, or an error after `timeoutMs`. The work itself goes on; a late failure of it is not reported. */
-export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+/**
+ * The promise's outcome, or after `timeoutMs` an error that says what took so long. The work itself goes on; a late failure
+ * of it is not reported.
+ */
+export function within<T>(timeoutMs: number, work: Promise<T>, what = 'It'): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`It took longer than ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => reject(new Error(`${what} took longer than ${timeoutMs} ms`)), timeoutMs);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

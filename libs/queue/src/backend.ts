@@ -8,6 +8,7 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
+import type { Warn } from '@iss/platform';
 import { Redis } from 'ioredis';
 import { makeStringsFast } from './fast-strings';
 import type { Jobs, QueueName } from './jobs';
@@ -74,7 +75,7 @@ export class RedisBackend implements Backend {
 
   constructor(
     private readonly url: string,
-    warn: (message: string, error?: unknown) => void,
+    warn: Warn,
   ) {
     // Fails fast: a request must not wait for a queue that is down.
     this.client = new Redis(url, {
@@ -120,7 +121,7 @@ export class RedisBackend implements Backend {
     this.client.disconnect();
   }
 
-  private async warnOfEviction(warn: (message: string) => void): Promise<void> {
+  private async warnOfEviction(warn: Warn): Promise<void> {
     const policy = /maxmemory_policy:(\S+)/.exec(await this.client.info('memory'))?.[1];
     if (policy !== undefined && policy !== 'noeviction') {
       warn(`Redis evicts keys when its memory is full (maxmemory-policy ${policy}): set noeviction, or jobs get lost`);

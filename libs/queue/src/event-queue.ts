@@ -1,3 +1,4 @@
+import { rarely, type Warn, within } from '@iss/platform';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -10,15 +11,13 @@ import {
   RedisBackend,
 } from './backend';
 import { type DeliveryRef, inRuns, type Jobs, MAX_IDS_PER_JOB, type QueueName } from './jobs';
-import { rarely } from './rarely';
-import { within } from './within';
 
 export interface QueueSettings {
   /** `redis://…` or `rediss://…`; undefined: BullMQ's PostgreSQL backend on `databaseUrl`. */
   queueUrl?: string | undefined;
   databaseUrl: string;
   /** Told about failures that the service survives, at most once in ten seconds. */
-  warn: (message: string, error?: unknown) => void;
+  warn: Warn;
 }
 
 export interface ConsumeOptions {
@@ -26,9 +25,9 @@ export interface ConsumeOptions {
   concurrency: number;
 }
 
-const WARNING_PERIOD_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 const CONSUMER_PAUSE_MS = 1_000;
+const FIRST_CONNECTION_MS = 100;
 
 /**
  * Wakes the worker. Nothing depends on it but speed: what is to be done stands in PostgreSQL, and the worker's sweep
@@ -43,7 +42,7 @@ export class EventQueue {
 
   constructor(
     private readonly backend: Backend,
-    private readonly warn: (message: string, error?: unknown) => void,
+    private readonly warn: Warn,
   ) {}
 
   /** Events of which a step of the fan-out is due in `delayMs`. Rejects within two seconds when the queue is down. */
@@ -79,14 +78,14 @@ export class EventQueue {
   /** Jobs that wait, by queue. Rejects within two seconds when the queue is down. */
   async depth(): Promise<Record<QueueName, number>> {
     const count = (name: QueueName): Promise<number> =>
-      this.bounded(name, 'counting jobs', (queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed'));
+      this.bounded(name, 'Counting jobs', (queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed'));
     const [fanout, delivery] = await Promise.all([count('fanout'), count('delivery')]);
     return { fanout, delivery };
   }
 
   /** Resolves when the queue answers; rejects within two seconds otherwise. */
   async ping(): Promise<void> {
-    await this.bounded('fanout', 'ping', (queue) => queue.getVersion());
+    await this.bounded('fanout', 'A ping', (queue) => queue.getVersion());
   }
 
   /** Stops taking jobs and waits for those that run; jobs can still be added. In five seconds at most. */
@@ -127,7 +126,7 @@ export class EventQueue {
   }
 
   private async ended(closing: Promise<void>[]): Promise<void> {
-    await within(CLOSE_TIMEOUT_MS, 'closing the queue', Promise.allSettled(closing)).catch((error: unknown) =>
+    await within(CLOSE_TIMEOUT_MS, Promise.allSettled(closing), 'Closing the queue').catch((error: unknown) =>
       this.warn('The queue was left without a proper end', error),
     );
   }
@@ -136,14 +135,14 @@ export class EventQueue {
     if (jobs.length === 0) return;
     // The id is random: a job whose id exists, in whatever state, would be dropped in silence.
     const bulk = jobs.map((data) => ({ name, data, opts: { jobId: `${name}-${randomUUID()}`, delay: delayMs } }));
-    await this.bounded(name, 'adding jobs', (queue) => queue.addBulk(bulk));
+    await this.bounded(name, 'Adding jobs', (queue) => queue.addBulk(bulk));
   }
 
   private async bounded<T>(name: QueueName, what: string, work: (queue: ProducerQueue) => Promise<T>): Promise<T> {
     if (!this.backend.isReachable()) throw new Error('The queue cannot be reached');
     const queue = this.queue(name);
     try {
-      return await within(COMMAND_TIMEOUT_MS, what, work(queue));
+      return await within(COMMAND_TIMEOUT_MS, work(queue), what);
     } catch (error) {
       await this.discardUnlessReady(name, queue);
       throw error;
@@ -163,7 +162,7 @@ export class EventQueue {
   /** BullMQ keeps the failure of a first connection for good, so such a queue is replaced by a new one. */
   private async discardUnlessReady(name: QueueName, queue: ProducerQueue): Promise<void> {
     try {
-      await within(100, 'first connection', queue.waitUntilReady());
+      await within(FIRST_CONNECTION_MS, queue.waitUntilReady());
     } catch {
       if (this.queues.get(name) === queue) this.queues.delete(name);
       void queue.close().catch(() => undefined);
@@ -173,7 +172,7 @@ export class EventQueue {
 
 /** Opens the queue on Redis, or on PostgreSQL when there is no `queueUrl`. Does not wait for a connection. */
 export function openQueue(settings: QueueSettings): EventQueue {
-  const warn = rarely(WARNING_PERIOD_MS, settings.warn);
+  const warn = rarely(settings.warn);
   const backend: Backend =
     settings.queueUrl === undefined
       ? new PostgresBackend(settings.databaseUrl)

@@ -1,4 +1,4 @@
 export * from './jobs';
 export * from './event-queue';
 export * from './migrate-queue';
-export * from './rarely';
+export * from './queue.module';

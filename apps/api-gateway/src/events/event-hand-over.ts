@@ -1,10 +1,10 @@
-import { type DeliveryRef, type EventQueue, rarely } from '@iss/queue';
+import { rarely, type Warn } from '@iss/platform';
+import type { DeliveryRef, EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 
 /** Events that wait for the queue at most; what comes beyond is left to the worker's sweep. */
 const MAX_WAITING = 10_000;
 const MAX_IDS_PER_FLUSH = 500;
-const WARNING_PERIOD_MS = 10_000;
 
 /**
  * Tells the worker of committed events. They stand in the outbox already, so nothing here has to succeed: the worker's
@@ -15,13 +15,13 @@ export class EventHandOver {
   private waiting: string[] = [];
   private flushing: Promise<void> | undefined;
   private readonly waking = new Set<Promise<void>>();
-  private readonly warn: (message: string, error?: unknown) => void;
+  private readonly warn: Warn;
 
   constructor(
     private readonly queue: Pick<EventQueue, 'wakeFanout' | 'wakeDelivery'>,
-    warn: (message: string, error?: unknown) => void,
+    warn: Warn,
   ) {
-    this.warn = rarely(WARNING_PERIOD_MS, warn);
+    this.warn = rarely(warn);
   }
 
   /** To be called after the commit, with bare event UUIDs. Never throws and never makes its caller wait. */

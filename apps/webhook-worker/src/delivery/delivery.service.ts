@@ -6,55 +6,52 @@ import {
   type PendingDelivery,
   type Recorded,
 } from '@iss/persistence';
-import { type LineMembers, lineWriter, type Logger, type SecretBox } from '@iss/platform';
-import { type EventQueue, rarely } from '@iss/queue';
+import { type LineMembers, lineWriter, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { EventQueue } from '@iss/queue';
+import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WorkWatch } from '../health/liveness';
-import type { WorkerMetrics } from '../health/worker-metrics';
+import { Liveness } from '../health/liveness';
+import { WorkerMetrics } from '../health/worker-metrics';
+import { leaseMs, SETTINGS, type WorkerSettings } from '../settings';
 import { DeliveryFailure } from './delivery-failure';
 import type { Outcome } from './dispatcher';
 import { decideRetry } from './retry-policy';
 import { type AttemptTrace, traceAttempt } from './trace';
-import type { WebhookAnswer, WebhookClient } from './webhook-client';
+import { type WebhookAnswer, WebhookClient } from './webhook-client';
 
 const USER_AGENT = 'identity-state-service-webhooks/1.0';
 /** A wake-up that came before its time would find nothing to do. */
 const WAKE_MARGIN_MS = 20;
 const FIRST_RECORD_RETRY_MS = 250;
 const MAX_RECORD_RETRY_MS = 5_000;
-const WARNING_PERIOD_MS = 10_000;
-
-export interface DeliveryServiceParts {
-  deliveries: DeliveryStore;
-  queue: EventQueue;
-  client: WebhookClient;
-  secretBox: SecretBox;
-  metrics: WorkerMetrics;
-  watch: Pick<WorkWatch, 'moved'>;
-  logger: Logger;
-  retryScheduleMs: readonly number[];
-  /** For so long the result of an attempt is worth recording. */
-  leaseMs: number;
-}
 
 /** Makes attempts: claim, sign, send, record. */
+@Injectable()
 export class DeliveryService {
   private recordings = 0;
   private onRecorded: (() => void) | undefined;
-  private readonly warn: (message: string, error?: unknown) => void;
+  private readonly warn: Warn;
   private readonly logDelivered: (members: LineMembers) => void;
 
-  constructor(private readonly parts: DeliveryServiceParts) {
-    this.logDelivered = lineWriter(parts.logger, 'info', 'Delivered');
-    this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
+  constructor(
+    private readonly deliveries: DeliveryStore,
+    private readonly queue: EventQueue,
+    private readonly client: WebhookClient,
+    private readonly metrics: WorkerMetrics,
+    private readonly liveness: Liveness,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+  ) {
+    this.logDelivered = lineWriter(logger, 'info', 'Delivered');
+    this.warn = rarely(warnTo(logger));
   }
 
   /** Makes the delivery's next attempt, if it is due. Resolves when it was sent; it is recorded after that. */
   async deliver(pending: PendingDelivery): Promise<Outcome> {
     let attempt: DeliveryAttempt | null;
     try {
-      attempt = await this.parts.deliveries.claim(pending.deliveryId);
-      this.parts.watch.moved();
+      attempt = await this.deliveries.claim(pending.deliveryId);
+      this.liveness.deliveries.moved();
     } catch (error) {
       this.warn('Deliveries cannot be claimed; the sweep will come back to them', error);
       return 'nothing';
@@ -82,13 +79,13 @@ export class DeliveryService {
     let failure: DeliveryFailure | undefined;
     try {
       const headers = this.headersFor(attempt, trace, startedAt);
-      answer = await this.parts.client.post(attempt.targetUrl, headers, attempt.body);
+      answer = await this.client.post(attempt.targetUrl, headers, attempt.body);
       failure = failureOf(answer);
     } catch (error) {
       failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('response', 'The request failed.');
     }
     const latencyMs = performance.now() - started;
-    this.parts.metrics.attempt(failure?.phase ?? 'none', latencyMs);
+    this.metrics.attempt(failure?.phase ?? 'none', latencyMs);
     const base = {
       deliveryId: attempt.deliveryId,
       attempt: attempt.attempt,
@@ -105,7 +102,7 @@ export class DeliveryService {
         retryAfterMs: answer?.retryAfterMs ?? null,
         isGone: answer?.statusCode === 410,
       },
-      this.parts.retryScheduleMs,
+      this.settings.retryScheduleMs,
       Math.random(),
     );
     return decision.retry
@@ -132,9 +129,9 @@ export class DeliveryService {
     try {
       return [attempt.secretSealed, attempt.previousSecretSealed]
         .filter((sealed) => sealed !== null)
-        .map((sealed) => this.parts.secretBox.open(sealed, attempt.subscriptionId));
+        .map((sealed) => this.settings.secretBox.open(sealed, attempt.subscriptionId));
     } catch (error) {
-      this.parts.logger.error({ err: error, subscription_id: attempt.subscriptionId }, 'A secret cannot be opened');
+      this.logger.error({ err: error, subscription_id: attempt.subscriptionId }, 'A secret cannot be opened');
       throw new DeliveryFailure('signing', 'The signing secret cannot be opened. Rotate it.');
     }
   }
@@ -142,7 +139,6 @@ export class DeliveryService {
   /** Records the result, and writes the attempt's one log line: whom it was for and how it went, never what was sent. */
   private async record(attempt: DeliveryAttempt, trace: AttemptTrace, result: AttemptResult): Promise<void> {
     const recorded = await this.recordWhileHeld(result);
-    const { logger, metrics, queue, watch } = this.parts;
     const facts = {
       trace_id: trace.traceId,
       request_id: attempt.requestId,
@@ -159,18 +155,18 @@ export class DeliveryService {
       latency_ms: Math.round(result.latencyMs),
     };
     if (recorded === null || !recorded.held) {
-      logger.warn(facts, 'The result was not recorded: the delivery has gone on without it');
+      this.logger.warn(facts, 'The result was not recorded: the delivery has gone on without it');
       return;
     }
-    watch.moved();
-    metrics.delivered(result.status);
+    this.liveness.deliveries.moved();
+    this.metrics.delivered(result.status);
     const { disabledReason } = recorded;
     if (result.status === 'succeeded') this.logDelivered(facts);
-    else if (disabledReason === null) logger.warn(facts, 'Not delivered');
-    else logger.warn({ ...facts, disabled_reason: disabledReason }, 'Not delivered. Subscription disabled');
+    else if (disabledReason === null) this.logger.warn(facts, 'Not delivered');
+    else this.logger.warn({ ...facts, disabled_reason: disabledReason }, 'Not delivered. Subscription disabled');
     if (disabledReason === null && result.retryInMs !== null) {
       // Lost, it would be found by the sweep.
-      await queue
+      await this.queue
         .wakeDelivery([attempt], result.retryInMs + WAKE_MARGIN_MS)
         .catch((error: unknown) => this.warn('The queue takes no retries; the sweep will make them', error));
     }
@@ -178,10 +174,10 @@ export class DeliveryService {
 
   /** Tries until the lease ends; null when that was in vain. */
   private async recordWhileHeld(result: AttemptResult): Promise<Recorded | null> {
-    const deadline = result.startedAt.getTime() + this.parts.leaseMs;
+    const deadline = result.startedAt.getTime() + leaseMs(this.settings);
     for (let pauseMs = FIRST_RECORD_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_RECORD_RETRY_MS)) {
       try {
-        return await this.parts.deliveries.record(result);
+        return await this.deliveries.record(result);
       } catch (error) {
         this.warn('Results of attempts cannot be recorded', error);
         if (Date.now() + pauseMs > deadline) return null;

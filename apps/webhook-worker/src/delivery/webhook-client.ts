@@ -1,7 +1,9 @@
+import { isAllowedAddress } from '@iss/platform';
+import { Inject, Injectable } from '@nestjs/common';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
-import { isAllowedAddress } from '@iss/platform';
+import { SETTINGS } from '../settings';
 import { DeliveryFailure, toDeliveryFailure } from './delivery-failure';
 import { parseRetryAfter } from './retry-policy';
 
@@ -35,10 +37,11 @@ const DNS_TIMEOUT_MS = 2_000;
  * literals alike, and the address that was decided is the one connected to, so that a name that changes its mind in
  * between (DNS rebinding) gains nothing. Redirects are not followed; TLS is verified; everything is bounded.
  */
+@Injectable()
 export class WebhookClient {
   private readonly agent: Agent;
 
-  constructor(private readonly settings: WebhookClientSettings) {
+  constructor(@Inject(SETTINGS) private readonly settings: WebhookClientSettings) {
     this.agent = new Agent({
       connect: guardedConnector(settings),
       allowH2: false,

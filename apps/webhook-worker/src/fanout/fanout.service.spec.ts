@@ -19,7 +19,7 @@ class World {
       },
     },
     { offer: (deliveries) => void this.done.push(`offer ${deliveries.length}`) },
-    { moved: () => undefined },
+    { events: { moved: () => undefined } },
   );
 
   private step(eventIds: readonly string[], sizes: StepSizes): FanOutStep {

@@ -1,7 +1,8 @@
-import type { OutboxStore, PendingDelivery } from '@iss/persistence';
-import { type EventQueue, MAX_IDS_PER_JOB } from '@iss/queue';
-import type { Dispatcher } from '../delivery/dispatcher';
-import type { WorkWatch } from '../health/liveness';
+import { OutboxStore, type PendingDelivery } from '@iss/persistence';
+import { EventQueue, MAX_IDS_PER_JOB } from '@iss/queue';
+import { Inject, Injectable } from '@nestjs/common';
+import { Dispatcher } from '../delivery/dispatcher';
+import { Liveness, type WorkWatch } from '../health/liveness';
 
 /** Deliveries of an event that are made first: few, so that they are under way while the others are being made. */
 const FIRST_STEP = 16;
@@ -14,12 +15,13 @@ const STEP_PAUSE_MS = 20;
  * Makes the deliveries of events and sees that somebody takes them up. An event to many subscriptions takes several
  * steps; between two of them it goes back into the queue, behind the events of others, for any worker to go on with.
  */
+@Injectable()
 export class FanoutService {
   constructor(
-    private readonly outbox: Pick<OutboxStore, 'fanOut'>,
-    private readonly queue: Pick<EventQueue, 'wakeFanout' | 'wakeDelivery'>,
-    private readonly dispatcher: Pick<Dispatcher, 'offer'>,
-    private readonly watch: Pick<WorkWatch, 'moved'>,
+    @Inject(OutboxStore) private readonly outbox: Pick<OutboxStore, 'fanOut'>,
+    @Inject(EventQueue) private readonly queue: Pick<EventQueue, 'wakeFanout' | 'wakeDelivery'>,
+    @Inject(Dispatcher) private readonly dispatcher: Pick<Dispatcher, 'offer'>,
+    @Inject(Liveness) private readonly liveness: { readonly events: Pick<WorkWatch, 'moved'> },
   ) {}
 
   /** Takes the next step of each of these events (bare UUIDs) that are not done. */
@@ -27,7 +29,7 @@ export class FanoutService {
     if (eventIds.length === 0) return;
     const next = Math.max(FIRST_STEP, Math.floor(NEXT_STEP / eventIds.length));
     const { pending, unfinished } = await this.outbox.fanOut(eventIds, { first: FIRST_STEP, next });
-    this.watch.moved();
+    this.liveness.events.moved();
     await this.share(pending);
     // Without the queue this worker takes all the steps.
     if (unfinished.length > 0)

@@ -1,9 +1,11 @@
 import { DURATION_BUCKETS_SECONDS, watchFigure } from '@iss/platform';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Injectable } from '@nestjs/common';
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { FailurePhase } from '../delivery/delivery-failure';
 import type { Dispatcher } from '../delivery/dispatcher';
 
 /** What the worker counts of its attempts. */
+@Injectable()
 export class WorkerMetrics {
   private readonly attempts: Histogram<'error_phase'>;
   private readonly results: Counter<'status'>;

@@ -1,31 +1,29 @@
-import type { IdempotencyStore, Position, RetentionStore } from '@iss/persistence';
-import type { Logger } from '@iss/platform';
-import { rarely } from '@iss/queue';
+import { IdempotencyStore, type Position, RetentionStore } from '@iss/persistence';
+import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SETTINGS, type WorkerSettings } from '../settings';
 import { jittered, Rounds } from './rounds';
 
 /** Short statements: what they lock is free again at once, and the disk has time for others in between. */
 const BATCH = 500;
 const BATCH_PAUSE_MS = 50;
 const INTERVAL_MS = 60_000;
-const WARNING_PERIOD_MS = 10_000;
-
-export interface RetentionParts {
-  retention: RetentionStore;
-  idempotency: Pick<IdempotencyStore, 'deleteExpired'>;
-  logger: Logger;
-  /** Finished deliveries and their events are deleted after so many days; 0: never. */
-  retentionDays: number;
-}
 
 /** Deletes what has been kept for long enough. Any number of workers may do so at once. */
+@Injectable()
 export class RetentionService {
   private readonly rounds = new Rounds(() => this.round());
   private isStopping = false;
-  private readonly warn: (message: string, error: unknown) => void;
+  private readonly warn: Warn;
 
-  constructor(private readonly parts: RetentionParts) {
-    this.warn = rarely(WARNING_PERIOD_MS, (message, error) => parts.logger.warn({ err: error }, message));
+  constructor(
+    private readonly retention: RetentionStore,
+    private readonly idempotency: IdempotencyStore,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+  ) {
+    this.warn = rarely(warnTo(logger));
   }
 
   /** Deletes from now on, again and again. */
@@ -50,7 +48,8 @@ export class RetentionService {
   }
 
   private async deleteAll(): Promise<void> {
-    const { retention, idempotency, retentionDays: days, logger } = this.parts;
+    const { retention, idempotency, logger } = this;
+    const days = this.settings.retentionDays;
     const deleted = {
       deliveries: days === 0 ? 0 : await this.inBatches(() => retention.deleteDeliveries(days, BATCH)),
       // After the deliveries that need them.
@@ -77,7 +76,7 @@ export class RetentionService {
     let total = 0;
     let after: Position | null = null;
     do {
-      const page = await this.parts.retention.deleteEvents(days, { limit: BATCH, after });
+      const page = await this.retention.deleteEvents(days, { limit: BATCH, after });
       total += page.deleted;
       after = page.next;
       if (after !== null) await wait(BATCH_PAUSE_MS);

@@ -21,14 +21,14 @@ function overdue(count: number) {
 
 it('comes to every delivery that is overdue, though none of those before it is taken, and begins again', async () => {
   const offered: string[] = [];
-  const sweep = new SweepService({
-    outbox: { waiting: async () => [] },
-    deliveries: { overdue: overdue(2_500) },
-    fanout: { fanOut: async () => undefined },
-    dispatcher: { backlogged: () => [], offer: (some) => void offered.push(...some.map((one) => one.deliveryId)) },
+  const sweep = new SweepService(
+    { waiting: async () => [] },
+    { overdue: overdue(2_500) },
+    { fanOut: async () => undefined },
+    { backlogged: () => [], offer: (some) => void offered.push(...some.map((one) => one.deliveryId)) },
     logger,
-    intervalMs: 1,
-  });
+    { sweepIntervalMs: 1 },
+  );
   sweep.start();
   await waitFor(() => offered.length >= 3_000);
   await sweep.stop();
@@ -39,19 +39,19 @@ it('comes to every delivery that is overdue, though none of those before it is t
 
 it('goes on after a failure', async () => {
   let calls = 0;
-  const sweep = new SweepService({
-    outbox: {
+  const sweep = new SweepService(
+    {
       waiting: async () => {
         calls += 1;
         throw new Error('the database is away');
       },
     },
-    deliveries: { overdue: overdue(0) },
-    fanout: { fanOut: async () => undefined },
-    dispatcher: { backlogged: () => [], offer: () => undefined },
+    { overdue: overdue(0) },
+    { fanOut: async () => undefined },
+    { backlogged: () => [], offer: () => undefined },
     logger,
-    intervalMs: 1,
-  });
+    { sweepIntervalMs: 1 },
+  );
   sweep.start();
   await waitFor(() => calls >= 3);
   await sweep.stop();

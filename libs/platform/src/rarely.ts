@@ -1,0 +1,17 @@
+import type { Warn } from './logger';
+
+const PERIOD_MS = 10_000;
+
+/**
+ * Warns at most once in ten seconds; calls in between are dropped. For a dependency that is down, of which there would
+ * otherwise be as many warnings as requests.
+ */
+export function rarely(warn: Warn): Warn {
+  let silentUntil = 0;
+  return (message, error) => {
+    const now = performance.now();
+    if (now < silentUntil) return;
+    silentUntil = now + PERIOD_MS;
+    warn(message, error);
+  };
+}
