@@ -1,7 +1,10 @@
+const { availableParallelism } = require('node:os');
+
 module.exports = {
   projects: ['<rootDir>/libs/*', '<rootDir>/apps/*', '<rootDir>/tools'],
+  maxWorkers: Math.max(2, availableParallelism() - 1),
+  reporters: ['default', '<rootDir>/tools/testing/closing-line.cjs'],
+  testSequencer: '<rootDir>/tools/testing/longest-first.cjs',
   // Tests wait for conditions, with deadlines of their own; this one is for a machine that is busy with others.
   testTimeout: 60_000,
-  // A suite that fails while it starts its servers leaves them behind; the run has to end all the same.
-  forceExit: true,
 };

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from './build.ts';
 import { reportError } from './processes.ts';
@@ -24,11 +23,7 @@ process.exit();
 
 function runJest(): Promise<number> {
   const jest = join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-  const workers = `--maxWorkers=${Math.max(2, availableParallelism() - 1)}`;
-  const reporters = ['default', join(repositoryRoot, 'tools', 'testing', 'closing-line.cjs')];
-  // A path behind --reporters would be taken for one.
-  const jestArguments = [jest, ...process.argv.slice(2), workers, ...reporters.map((name) => `--reporters=${name}`)];
-  const child = spawn(process.execPath, jestArguments, { cwd: repositoryRoot, stdio: 'inherit' });
+  const child = spawn(process.execPath, [jest, ...process.argv.slice(2)], { cwd: repositoryRoot, stdio: 'inherit' });
   stop.signal.addEventListener('abort', () => child.kill('SIGTERM'));
   return new Promise((resolve) => child.once('exit', (status) => resolve(status ?? 1)));
 }

@@ -53,7 +53,7 @@ const STOP_MS = 15_000;
 const TOKEN_SECONDS = 12 * 3600;
 
 export async function openStage(options: Profiling = {}): Promise<Stage> {
-  const folder = makeTemporaryFolder();
+  const folder = makeTemporaryFolder({ durable: true });
   const postgres = await startPostgres({
     folder: clusterFolder(folder),
     logFile: join(folder, 'postgres.log'),

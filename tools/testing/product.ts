@@ -83,7 +83,7 @@ async function openProduct(
   options: Parameters<typeof startProduct>[0],
   closings: (() => Promise<void>)[],
 ): Promise<Omit<Product, 'close'>> {
-  const folder = makeTemporaryFolder();
+  const folder = makeTemporaryFolder({ durable: true });
   closings.push(async () => rmSync(folder, { recursive: true, force: true }));
   const database = await openPostgres(folder);
   closings.push(async () => {

@@ -17,7 +17,7 @@ export async function startTestServices(): Promise<() => Promise<void>> {
 
 async function startTestPostgres(): Promise<() => Promise<void>> {
   if (process.env['TEST_POSTGRES_URL']) return async () => undefined;
-  const folder = makeTemporaryFolder();
+  const folder = makeTemporaryFolder({ durable: false });
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   try {
     const server = await startPostgres({

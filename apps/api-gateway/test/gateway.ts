@@ -61,7 +61,11 @@ export async function startGateway(
     applicationName: 'test-gateway',
     observe: (name) => sent.push(name),
   });
-  const logger = createLogger({ name: 'test-gateway', level: settings.logLevel });
+  // Not its own way to standard output, whose timer would keep all that a suite has loaded.
+  const logger = createLogger(
+    { name: 'test-gateway', level: settings.logLevel },
+    { write: (line) => void process.stdout.write(line) },
+  );
   const warn = (): void => undefined;
   const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, warn });
   const handOver = new EventHandOver(queue, warn);
