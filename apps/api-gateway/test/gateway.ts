@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createLogger, createRegistry, type GatewayEnv, gatewayEnv } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
-import { migrateQueue, openQueue } from '@iss/queue';
+import { openQueue } from '@iss/queue';
 import request, { type Test } from 'supertest';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { startTestIssuer, type TestIssuer } from '../../../tools/testing/test-issuer';
@@ -38,11 +38,10 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const [created, issuer] = await Promise.all([
     beside === undefined
-      ? createTestDatabase({ migrated: true })
+      ? createTestDatabase({ migrated: 'service and queue' })
       : { url: beside.databaseUrl, drop: async () => undefined },
     startTestIssuer({ projectId: env['OIDC_PROJECT_ID'] ?? 'test' }),
   ]);
-  await migrateQueue(created.url);
   const fromEnv = gatewayEnv({
     APP_ENV: 'local',
     DATABASE_URL: created.url,
@@ -61,11 +60,7 @@ export async function startGateway(
     applicationName: 'test-gateway',
     observe: (name) => sent.push(name),
   });
-  // Not its own way to standard output, whose timer would keep all that a suite has loaded.
-  const logger = createLogger(
-    { name: 'test-gateway', level: settings.logLevel },
-    { write: (line) => void process.stdout.write(line) },
-  );
+  const logger = createLogger({ name: 'test-gateway', level: settings.logLevel });
   const warn = (): void => undefined;
   const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, warn });
   const handOver = new EventHandOver(queue, warn);

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { buildEventBody, newWebhookSecret } from '@iss/domain';
 import { type Database, openDatabase, statement } from '@iss/persistence';
 import { createLogger, createRegistry, SecretBox, workerEnv } from '@iss/platform';
-import { type EventQueue, migrateQueue, openQueue } from '@iss/queue';
+import { type EventQueue, openQueue } from '@iss/queue';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { createWorker } from '../src/app';
@@ -57,8 +57,7 @@ const STATE = statement<{
 );
 
 export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
-  const created = await createTestDatabase({ migrated: true });
-  await migrateQueue(created.url);
+  const created = await createTestDatabase({ migrated: 'service and queue' });
   const database = await openDatabase({ url: created.url, poolSize: 4, applicationName: 'test' });
   const warn = (): void => undefined;
   const queue = openQueue({ queueUrl, databaseUrl: created.url, warn });

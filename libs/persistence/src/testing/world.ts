@@ -14,7 +14,7 @@ export interface World {
 }
 
 export async function openWorld(): Promise<World> {
-  const created: TestDatabase = await createTestDatabase({ migrated: true });
+  const created: TestDatabase = await createTestDatabase({ migrated: 'service' });
   const sent: string[] = [];
   const database = await openDatabase({
     url: created.url,
