@@ -16,7 +16,9 @@ export async function createTestDatabase({ migrated }: { migrated?: Migrated } =
   const name = `test_${randomBytes(8).toString('hex')}`;
   await withServer(async (client) => {
     if (migrated !== undefined) await requireTemplate(client, migrated);
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${migrated === undefined ? 'template0' : TEMPLATES[migrated]}`);
+    await client.query(
+      `CREATE DATABASE ${name} TEMPLATE ${migrated === undefined ? 'template0' : TEMPLATES[migrated]}`,
+    );
   });
   return {
     url: urlOf(name),
