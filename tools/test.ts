@@ -5,8 +5,8 @@ import { reportError, UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 import { startTestServices } from './testing/services.ts';
 
-/** What hangs is not waited for; whoever asks for more (FAULT_KILLS, FAULT_SECONDS) gives it more time too. */
-const MINUTES = Number(process.env['TEST_MINUTES'] ?? 12);
+/** Two cores of their own need a quarter of it. What hangs is not waited for; whoever asks for more (FAULT_KILLS, FAULT_SECONDS) gives it more time too. */
+const MINUTES = Number(process.env['TEST_MINUTES'] ?? 20);
 
 /** `npm test`: every Jest project, against one PostgreSQL and one Redis. Further arguments go to Jest. */
 const stop = new AbortController();

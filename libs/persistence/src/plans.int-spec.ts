@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await client.end();
-  await world.close();
+  await client?.end();
+  await world?.close();
 });
 
 /** As the applications plan. */

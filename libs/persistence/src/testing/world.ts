@@ -21,6 +21,9 @@ export async function openWorld(): Promise<World> {
     poolSize: 8,
     applicationName: 'test',
     observe: (name) => sent.push(name),
+  }).catch(async (error: unknown) => {
+    await created.drop();
+    throw error;
   });
   return {
     url: created.url,
