@@ -7,8 +7,8 @@ import { repositoryRoot } from './root.ts';
 const openApi = existsSync(join(repositoryRoot, 'openapi.json')) ? [['redocly', 'lint', 'openapi.json']] : [];
 
 /**
- * `npm run check`: everything that must hold before a change is merged; all of it runs, whatever fails. The lanes of a
- * stage run side by side, the steps of a lane one after the other.
+ * `npm run check`: everything that must hold before a change is merged; all of it runs, whatever fails, unless it is told
+ * to stop. The lanes of a stage run side by side, the steps of a lane one after the other.
  */
 const stages: string[][][][] = [
   [
@@ -28,10 +28,12 @@ const stages: string[][][][] = [
 
 interface Outcome {
   step: string;
-  passed: boolean;
+  result: 'passed' | 'FAILED' | 'not run';
   seconds: number;
 }
 
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 const outcomes: Outcome[] = [];
 for (const lanes of stages) {
   await Promise.all(
@@ -42,13 +44,14 @@ for (const lanes of stages) {
 }
 
 console.log('\n== summary');
-for (const { step, passed, seconds } of outcomes)
-  console.log(`${passed ? 'passed' : 'FAILED'}  ${step} (${seconds} s)`);
-process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1;
+for (const { step, result, seconds } of outcomes) console.log(`${result.padEnd(7)}  ${step} (${seconds} s)`);
+if (stop.signal.aborted) console.log('Stopped before the end.');
+process.exitCode = outcomes.every(({ result }) => result === 'passed') ? 0 : 1;
 
 /** What a step prints is kept back until it has ended if others print meanwhile. */
 async function run([command = '', ...args]: string[], hasNeighbours: boolean): Promise<Outcome> {
   const step = [command, ...args].join(' ');
+  if (stop.signal.aborted) return { step, result: 'not run', seconds: 0 };
   const begin = Date.now();
   if (!hasNeighbours) console.log(`\n== ${step}`);
   const child = spawn(command, args, {
@@ -57,6 +60,7 @@ async function run([command = '', ...args]: string[], hasNeighbours: boolean): P
     // Redocly would tell its makers of each run, and ask for newer versions.
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     shell: process.platform === 'win32',
+    signal: stop.signal,
   });
   const printed: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
@@ -70,5 +74,5 @@ async function run([command = '', ...args]: string[], hasNeighbours: boolean): P
     },
   );
   if (hasNeighbours) console.log(`\n== ${step}\n${printed.join('')}`);
-  return { step, passed, seconds: Math.round((Date.now() - begin) / 1000) };
+  return { step, result: passed ? 'passed' : 'FAILED', seconds: Math.round((Date.now() - begin) / 1000) };
 }

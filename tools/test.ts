@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureBuilt } from './build.ts';
-import { reportError } from './processes.ts';
+import { reportError, UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 import { startTestServices } from './testing/services.ts';
+
+/** Two cores of their own need a quarter of it. What hangs is not waited for; whoever asks for more (FAULT_KILLS, FAULT_SECONDS) gives it more time too. */
+const MINUTES = Number(process.env['TEST_MINUTES'] ?? 20);
 
 /** `npm test`: every Jest project, against one PostgreSQL and one Redis. Further arguments go to Jest. */
 const stop = new AbortController();
@@ -19,11 +22,37 @@ try {
 } finally {
   await stopServices();
 }
-process.exit();
 
-function runJest(): Promise<number> {
+/** @throws UserError when it takes longer than it may */
+async function runJest(): Promise<number> {
   const jest = join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
-  const child = spawn(process.execPath, [jest, ...process.argv.slice(2)], { cwd: repositoryRoot, stdio: 'inherit' });
-  stop.signal.addEventListener('abort', () => child.kill('SIGTERM'));
-  return new Promise((resolve) => child.once('exit', (status) => resolve(status ?? 1)));
+  // In a group of its own: Jest's workers would outlive it.
+  const child = spawn(process.execPath, [jest, ...process.argv.slice(2)], {
+    cwd: repositoryRoot,
+    stdio: 'inherit',
+    detached: process.platform !== 'win32',
+  });
+  const end = (signal: NodeJS.Signals): void => {
+    if (child.pid === undefined || process.platform === 'win32') child.kill(signal);
+    else process.kill(-child.pid, signal);
+  };
+  const endByRequest = (): void => end('SIGTERM');
+  stop.signal.addEventListener('abort', endByRequest);
+  let isLate = false;
+  const deadline = setTimeout(() => {
+    isLate = true;
+    end('SIGKILL');
+  }, MINUTES * 60_000);
+  const status = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+  clearTimeout(deadline);
+  stop.signal.removeEventListener('abort', endByRequest);
+  if (isLate) {
+    throw new UserError(
+      `The tests were ended after ${MINUTES} minutes, with the suites that have no line above. TEST_MINUTES gives them more.`,
+    );
+  }
+  return status;
 }

@@ -21,7 +21,7 @@ let database: Database;
 let store: SealedSecretStore;
 
 beforeEach(async () => {
-  testDatabase = await createTestDatabase({ migrated: true });
+  testDatabase = await createTestDatabase({ migrated: 'service' });
   database = await openDatabase({ url: testDatabase.url, poolSize: 4, applicationName: 'reseal-spec' });
   store = new SealedSecretStore(database.sql);
   await run('tenant', `INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);

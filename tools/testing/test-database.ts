@@ -9,13 +9,16 @@ export interface TestDatabase {
 
 /**
  * Makes a fresh database in the cluster that TEST_POSTGRES_URL names; call `drop` in `afterAll`.
- * With `migrated: true` it is a copy of a template that has all migrations, made once per run.
+ * With `migrated` it is a copy of a template that has all migrations, made once per run: those of the service alone, or
+ * those of a queue on the same database too.
  */
-export async function createTestDatabase({ migrated = false }: { migrated?: boolean } = {}): Promise<TestDatabase> {
+export async function createTestDatabase({ migrated }: { migrated?: Migrated } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await withServer(async (client) => {
-    if (migrated) await requireTemplate(client);
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${migrated ? template : 'template0'}`);
+    if (migrated !== undefined) await requireTemplate(client, migrated);
+    await client.query(
+      `CREATE DATABASE ${name} TEMPLATE ${migrated === undefined ? 'template0' : TEMPLATES[migrated]}`,
+    );
   });
   return {
     url: urlOf(name),
@@ -26,10 +29,15 @@ export async function createTestDatabase({ migrated = false }: { migrated?: bool
   };
 }
 
-const template = 'iss_migrated';
+type Migrated = 'service' | 'service and queue';
+const TEMPLATES: Readonly<Record<Migrated, string>> = {
+  service: 'iss_migrated',
+  'service and queue': 'iss_migrated_with_queue',
+};
 
 /** Builds the template under another name first, so that a failed migration leaves none that looks complete. */
-async function requireTemplate(client: Client): Promise<void> {
+async function requireTemplate(client: Client, migrated: Migrated): Promise<void> {
+  const template = TEMPLATES[migrated];
   await client.query('SELECT pg_advisory_lock(7261001)');
   try {
     const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
@@ -39,6 +47,10 @@ async function requireTemplate(client: Client): Promise<void> {
     await client.query(`CREATE DATABASE ${draft} TEMPLATE template0`);
     const { migrate } = await import('@iss/persistence');
     await migrate(urlOf(draft));
+    if (migrated === 'service and queue') {
+      const { migrateQueue } = await import('@iss/queue');
+      await migrateQueue(urlOf(draft));
+    }
     await client.query(`ALTER DATABASE ${draft} RENAME TO ${template}`);
   } finally {
     await client.query('SELECT pg_advisory_unlock(7261001)');

@@ -8,7 +8,7 @@ beforeAll(async () => {
   world = await GrantWorld.open();
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 describe('accessible subjects', () => {
   beforeEach(() => world.revokeAll());

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await gateway.as('bob', 'put', bob).send({ allow_counterparty_access: true }).expect(200);
 });
 
-afterAll(() => gateway.close());
+afterAll(() => gateway?.close());
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 

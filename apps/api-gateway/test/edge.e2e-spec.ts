@@ -9,7 +9,7 @@ beforeAll(async () => {
   await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme', slug: 'acme' }).expect(201);
 });
 
-afterAll(() => gateway.close());
+afterAll(() => gateway?.close());
 
 const member = (name: string): string => `/v1/tenants/acme/members/${encodeURIComponent(`oidc:test#${name}`)}`;
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   for (const user of ['alice', 'bob']) tokens.set(user, await world.gateway.issuer.mint(user));
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 const NDJSON = 'application/x-ndjson';
 /** The answer as it comes, unread: a client that can stop in the middle. */

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createLogger, createRegistry, type GatewayEnv, gatewayEnv } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
-import { migrateQueue, openQueue } from '@iss/queue';
+import { openQueue } from '@iss/queue';
 import request, { type Test } from 'supertest';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { startTestIssuer, type TestIssuer } from '../../../tools/testing/test-issuer';
@@ -36,13 +36,31 @@ export async function startGateway(
   beside?: TestGateway,
   change: (settings: GatewayEnv) => GatewayEnv = (settings) => settings,
 ): Promise<TestGateway> {
-  const [created, issuer] = await Promise.all([
+  const closings: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closing of closings.splice(0).reverse()) await closing();
+  };
+  try {
+    return { ...(await openGateway(closings, env, beside, change)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openGateway(
+  closings: (() => Promise<void>)[],
+  env: Record<string, string>,
+  beside: TestGateway | undefined,
+  change: (settings: GatewayEnv) => GatewayEnv,
+): Promise<Omit<TestGateway, 'close'>> {
+  const created =
     beside === undefined
-      ? createTestDatabase({ migrated: true })
-      : { url: beside.databaseUrl, drop: async () => undefined },
-    startTestIssuer({ projectId: env['OIDC_PROJECT_ID'] ?? 'test' }),
-  ]);
-  await migrateQueue(created.url);
+      ? await createTestDatabase({ migrated: 'service and queue' })
+      : { url: beside.databaseUrl, drop: async () => undefined };
+  closings.push(() => created.drop());
+  const issuer = await startTestIssuer({ projectId: env['OIDC_PROJECT_ID'] ?? 'test' });
+  closings.push(() => issuer.stop());
   const fromEnv = gatewayEnv({
     APP_ENV: 'local',
     DATABASE_URL: created.url,
@@ -61,16 +79,16 @@ export async function startGateway(
     applicationName: 'test-gateway',
     observe: (name) => sent.push(name),
   });
-  // Not its own way to standard output, whose timer would keep all that a suite has loaded.
-  const logger = createLogger(
-    { name: 'test-gateway', level: settings.logLevel },
-    { write: (line) => void process.stdout.write(line) },
-  );
+  closings.push(() => database.close());
+  const logger = createLogger({ name: 'test-gateway', level: settings.logLevel });
   const warn = (): void => undefined;
   const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, warn });
+  closings.push(() => queue.close());
   const handOver = new EventHandOver(queue, warn);
+  closings.push(() => handOver.close());
   const metrics = createRegistry('test-gateway');
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
+  closings.push(() => app.close());
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   const conformance = new Conformance((await request(url).get('/openapi.json')).body);
@@ -89,14 +107,6 @@ export async function startGateway(
     sent,
     as: (user, method, path) => withToken(user === null ? null : (tokens.get(user) ?? ''), method, path),
     withToken,
-    async close() {
-      await app.close();
-      await handOver.close();
-      await queue.close();
-      await database.close();
-      await issuer.stop();
-      await created.drop();
-    },
   };
 }
 

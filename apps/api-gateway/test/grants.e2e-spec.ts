@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await GrantWorld.open();
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 const statuses = async (tests: Promise<Response>[]): Promise<Record<number, number>> => {
   const counts: Record<number, number> = {};

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(first).expect(201);
 });
 
-afterAll(() => gateway.close());
+afterAll(() => gateway?.close());
 
 interface Sent {
   method: 'GET' | 'POST';

@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await database.end();
-  await gateway.close();
+  await database?.end();
+  await gateway?.close();
 });
 
 const post = (key: string, path = '/v1/tenants', user: User = 'alice'): Test =>

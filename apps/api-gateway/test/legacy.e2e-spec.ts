@@ -45,8 +45,8 @@ describe('in local and development', () => {
   });
 
   afterAll(async () => {
-    await database.end();
-    await gateway.close();
+    await database?.end();
+    await gateway?.close();
   });
 
   it('anyone writes, for the legacy tenant, and reads the envelope itself', async () => {
@@ -191,7 +191,7 @@ describe('where a token is needed', () => {
     await makeTenants(gateway);
   });
 
-  afterAll(() => gateway.close());
+  afterAll(() => gateway?.close());
 
   it('writes are for editors of the legacy tenant, which people make', async () => {
     await write(gateway, null, envelope()).expect(401);

@@ -8,7 +8,7 @@ beforeAll(async () => {
   world = await ReadWorld.open();
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 interface Item {
   snapshot_id: string;

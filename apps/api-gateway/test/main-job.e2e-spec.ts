@@ -19,7 +19,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => gateway.close());
+afterAll(() => gateway?.close());
 
 const sha256 = (value: unknown): string =>
   createHash('sha256')

@@ -37,8 +37,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await superuser.end();
-  await gateway.close();
+  await superuser?.end();
+  await gateway?.close();
 });
 
 /** alice owns acme, and is its only account_admin; admin, editor and reader have their roles in it. */

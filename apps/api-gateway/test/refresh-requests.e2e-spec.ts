@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await superuser.end();
-  await gateway.close();
+  await superuser?.end();
+  await gateway?.close();
 });
 
 const join = (by: User, tenant: string, user: User, role: string): Test =>

@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await ReadWorld.open();
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 const sha256 = (value: unknown): string =>
   createHash('sha256')

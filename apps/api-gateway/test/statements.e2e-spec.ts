@@ -13,7 +13,7 @@ beforeAll(async () => {
   await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(first).expect(201);
 });
 
-afterAll(() => gateway.close());
+afterAll(() => gateway?.close());
 
 const OPS = [{ op: 'add', path: '/attributes/x', value: 1 }];
 const proposal = { subject_id: subjectId, base_snapshot_version: 1, patch_ops: OPS };

@@ -40,7 +40,7 @@ beforeAll(async () => {
   await write('bob', 'beta', 'organization', 'of-beta');
 });
 
-afterAll(() => gateway.close());
+afterAll(() => gateway?.close());
 
 interface Item {
   subject_type: string;

@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await superuser.end();
-  await gateway.close();
+  await superuser?.end();
+  await gateway?.close();
 });
 
 describe('a tenant', () => {

@@ -39,8 +39,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await superuser.end();
-  await gateway.close();
+  await superuser?.end();
+  await gateway?.close();
 });
 
 /** alice owns acme; admin and reader have their roles in it; bob and zoe are no members. */

@@ -28,7 +28,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
   });
 
   afterEach(async () => {
-    await receiver.stop();
+    await receiver?.stop();
   });
 
   afterAll(async () => {
@@ -43,7 +43,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
     });
 
     afterAll(async () => {
-      await worker.stop();
+      await worker?.stop();
     });
 
     it('delivers the stored bytes, signed both ways', async () => {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { buildEventBody, newWebhookSecret } from '@iss/domain';
 import { type Database, openDatabase, statement } from '@iss/persistence';
 import { createLogger, createRegistry, SecretBox, workerEnv } from '@iss/platform';
-import { type EventQueue, migrateQueue, openQueue } from '@iss/queue';
+import { type EventQueue, openQueue } from '@iss/queue';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { createWorker } from '../src/app';
@@ -57,20 +57,28 @@ const STATE = statement<{
 );
 
 export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
-  const created = await createTestDatabase({ migrated: true });
-  await migrateQueue(created.url);
+  const created = await createTestDatabase({ migrated: 'service and queue' });
   const database = await openDatabase({ url: created.url, poolSize: 4, applicationName: 'test' });
   const warn = (): void => undefined;
   const queue = openQueue({ queueUrl, databaseUrl: created.url, warn });
-  await waitFor(() => queue.ping().then(() => true), { what: 'the queue' });
-  const secretBox = SecretBox.fromKeyRing(KEY_RING);
-  const run = (name: string, text: string, values: unknown[]) => database.sql.run(statement(name, text), values);
-  await run('test_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [TENANT]);
-  const logs: string[] = [];
   const stops = new Set<() => Promise<void>>();
   const stopAll = async (): Promise<void> => {
     for (const stop of [...stops]) await stop();
   };
+  const close = async (): Promise<void> => {
+    await stopAll();
+    await queue.close();
+    await database.close();
+    await created.drop();
+  };
+  await waitFor(() => queue.ping().then(() => true), { what: 'the queue' }).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  const secretBox = SecretBox.fromKeyRing(KEY_RING);
+  const run = (name: string, text: string, values: unknown[]) => database.sql.run(statement(name, text), values);
+  await run('test_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [TENANT]);
+  const logs: string[] = [];
 
   const delivery = async (eventId: string): Promise<DeliveryState> => {
     const [row, ...others] = await database.sql.run(STATE, [eventId]);
@@ -160,11 +168,6 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
         { what: `the delivery to be ${status}` },
       ),
     stopAll,
-    async close() {
-      await stopAll();
-      await queue.close();
-      await database.close();
-      await created.drop();
-    },
+    close,
   };
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await openWorld();
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 it('acts as the application role, whatever login it has', async () => {
   await expect(world.database.sql.run(WHO, [])).resolves.toEqual([{ who: 'iss_app' }]);

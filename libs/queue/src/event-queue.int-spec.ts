@@ -14,7 +14,7 @@ const open: EventQueue[] = [];
 
 beforeAll(async () => {
   redisUrl = await testRedisUrl();
-  database = await createTestDatabase({ migrated: true });
+  database = await createTestDatabase({ migrated: 'service' });
   await migrateQueue(database.url);
   await migrateQueue(database.url);
 });
@@ -102,7 +102,7 @@ describe('EventQueue on PostgreSQL', () => {
 
 describe('EventQueue on a PostgreSQL that is not migrated yet', () => {
   it('lets the process live, and works as soon as the tables are there', async () => {
-    const created = await createTestDatabase({ migrated: true });
+    const created = await createTestDatabase({ migrated: 'service' });
     const warnings: string[] = [];
     const queue = opened({ databaseUrl: created.url, warn: (message) => void warnings.push(message) });
     const received: string[] = [];

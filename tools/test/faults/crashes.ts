@@ -55,6 +55,8 @@ export function crashes(product: () => Product): void {
         }
       };
       await Promise.all(scene.product.gateways.map(killAgainAndAgain));
+      const isApplied = (): boolean => writing.answers.some(({ status }) => status === 200);
+      await waitFor(isApplied, { deadlineMs: 30_000, what: 'an update that is applied' });
       await writing.stop();
       // Status 0 is a request that died with its gateway; its write may have been made.
       expect(countByStatus(writing.answers)).toEqual({

@@ -128,8 +128,8 @@ beforeEach(async () => {
 
 afterEach(async () => {
   jest.restoreAllMocks();
-  await app.close();
-  await issuer.stop();
+  await app?.close();
+  await issuer?.stop();
 });
 
 const encode = (value: string | object): string =>

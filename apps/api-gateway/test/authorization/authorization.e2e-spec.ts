@@ -12,7 +12,7 @@ let world: World;
 beforeAll(async () => {
   world = await World.open();
 });
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 async function statusOf(row: Row, caller: Caller): Promise<number> {
   const { params, query, body } = await prepare(world, row.fixture, caller);

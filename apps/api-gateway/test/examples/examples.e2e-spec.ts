@@ -67,8 +67,8 @@ beforeAll(async () => {
   for (const caller of ['alice', 'bob', 'carol'] as const) tokens.set(caller, await gateway.issuer.mint(caller));
 }, 60_000);
 afterAll(async () => {
-  await world.close();
-  await gateway.close();
+  await world?.close();
+  await gateway?.close();
 });
 
 interface Call {

@@ -28,7 +28,7 @@ let nowMs = 0;
 let liveness: Liveness;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase({ migrated: true });
+  testDatabase = await createTestDatabase({ migrated: 'service' });
   database = await openDatabase({ url: testDatabase.url, poolSize: 2, applicationName: 'liveness-spec' });
   const backlog = new BacklogStore(database.sql);
   const clock = (): number => nowMs;

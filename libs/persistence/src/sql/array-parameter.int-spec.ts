@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await openWorld();
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 async function echo(type: ElementType, values: readonly unknown[]): Promise<unknown[]> {
   const rows = await world.database.sql.run(ECHO[type], [arrayParameter(type, values)]);

@@ -30,6 +30,8 @@ function byHand(limits = { maxRows: 3, maxRunning: 1 }, keyOf?: (input: string) 
   return { coalescer, batches, answer, nextTurn };
 }
 
+afterEach(() => jest.useRealTimers());
+
 it('sends what comes in one turn together, and what comes meanwhile in the next statement', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand();
   const results = ['a', 'b'].map((input) => coalescer.submit(input));
@@ -119,6 +121,8 @@ it('gives whoever waits too long a statement of its own, while fewer run than ma
 });
 
 it('starts a further statement as soon as half of what it may hold waits, while fewer run than may', async () => {
+  // Nobody's patience ends meanwhile, however slow the machine is.
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 4, maxRunning: 2 });
   const results = [coalescer.submit('first')];
   await nextTurn();

@@ -14,13 +14,16 @@ export interface World {
 }
 
 export async function openWorld(): Promise<World> {
-  const created: TestDatabase = await createTestDatabase({ migrated: true });
+  const created: TestDatabase = await createTestDatabase({ migrated: 'service' });
   const sent: string[] = [];
   const database = await openDatabase({
     url: created.url,
     poolSize: 8,
     applicationName: 'test',
     observe: (name) => sent.push(name),
+  }).catch(async (error: unknown) => {
+    await created.drop();
+    throw error;
   });
   return {
     url: created.url,

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await app.listen(0, '127.0.0.1');
 });
 
-afterAll(() => app.close());
+afterAll(() => app?.close());
 
 beforeEach(() => {
   lines.length = 0;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   store = new IdempotencyStore(world.database.sql);
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 beforeEach(() => {
   key = randomBytes(32);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   store = new RateLimitStore(world.database.sql);
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 beforeEach(() => {
   principal = randomUUID();

@@ -58,7 +58,7 @@ beforeAll(async () => {
   await world.database.sql.run(ADD_REVOKED, [GRANTS]);
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 describe('GrantStore.accessible', () => {
   it('fills its pages past any number of expired grants', async () => {

@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await superuser.end();
-  await world.close();
+  await superuser?.end();
+  await world?.close();
 });
 
 async function lineage(count: number, padding = 0): Promise<SubjectRef> {

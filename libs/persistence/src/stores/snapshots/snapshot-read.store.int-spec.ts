@@ -35,7 +35,7 @@ beforeAll(async () => {
   await world.database.sql.run(ADD, [VERSIONS, GRANTS]);
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 const SUBJECT = [['organization'], ['s']] as const;
 const PAIR = [

@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await owner.end();
-  await world.close();
+  await owner?.end();
+  await world?.close();
 });
 
 const count = async (query: string, values: unknown[] = []): Promise<number> => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => world.close());
+afterAll(() => world?.close());
 
 const ALL = { subjectType: null, subjectIdPrefix: '' } as const;
 const owned = (filter: Parameters<SubjectStore['owned']>[1], request: Parameters<SubjectStore['owned']>[2]) =>

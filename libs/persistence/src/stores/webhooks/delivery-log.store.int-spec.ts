@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world.close();
+  await world?.close();
 });
 
 async function subscribe(): Promise<string> {

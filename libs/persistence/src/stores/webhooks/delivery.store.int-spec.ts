@@ -48,7 +48,7 @@ let database: Database;
 let store: DeliveryStore;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase({ migrated: true });
+  testDatabase = await createTestDatabase({ migrated: 'service' });
   database = await openDatabase({ url: testDatabase.url, poolSize: 10, applicationName: 'delivery-spec' });
   store = new DeliveryStore(database.sql, SETTINGS);
 });

@@ -53,7 +53,7 @@ let earlyBird: Database;
 let store: OutboxStore;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase({ migrated: true });
+  testDatabase = await createTestDatabase({ migrated: 'service' });
   const client = new Client({ connectionString: testDatabase.url });
   await client.connect();
   await client.query('ANALYZE');
