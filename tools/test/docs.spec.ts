@@ -47,7 +47,9 @@ describe('docs/decisions/README.md', () => {
   });
 
   it('says of each given package whether it is used', () => {
-    const manifest: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(read('package.json'));
+    const manifest: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
+      read('package.json'),
+    );
     const installed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
     const given = [...index.matchAll(/^\| `([^`]+)` +\| (Used|Not used)/gm)].map(([, name, use]) => [name, use]);
     expect(given).toHaveLength(16);
