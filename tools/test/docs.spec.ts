@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ERROR_CODES } from '@iss/domain';
 import { parseAllDocuments } from 'yaml';
 import { repositoryRoot } from '../root.ts';
@@ -29,6 +29,33 @@ it.each(globSync('{README,CONTRIBUTING,docs/**/*}.md', { cwd: repositoryRoot }))
     expect(broken).toEqual([]);
   },
 );
+
+describe('docs/decisions/README.md', () => {
+  const records = globSync('docs/decisions/[0-9]*.md', { cwd: repositoryRoot }).sort();
+  const index = read('docs/decisions/README.md');
+  const rows = [...index.matchAll(/^\| \[(\d{4}: [^\]]+)\]\(([^)]+)\) +\| \S/gm)];
+
+  it('lists every record once, by its title, in the order of numbers', () => {
+    const titles = records.map((file) => [/^# (.+)$/m.exec(read(file))?.[1], basename(file)]);
+    expect(rows.map(([, title, file]) => [title, file])).toEqual(titles);
+  });
+
+  it('gives a number to one record, in its name and in its title', () => {
+    const numbers = records.map((file) => basename(file).slice(0, 4));
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(rows.map(([, title]) => title?.slice(0, 4))).toEqual(numbers);
+  });
+
+  it('says of each given package whether it is used', () => {
+    const manifest: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
+      read('package.json'),
+    );
+    const installed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
+    const given = [...index.matchAll(/^\| `([^`]+)` +\| (Used|Not used)/gm)].map(([, name, use]) => [name, use]);
+    expect(given).toHaveLength(16);
+    expect(given).toEqual(given.map(([name = '']) => [name, installed.has(name) ? 'Used' : 'Not used']));
+  });
+});
 
 describe.each(globSync('docker/{compose.yaml,k8s/*.yaml}', { cwd: repositoryRoot }))('%s', (file) => {
   it('is YAML', () => {

@@ -1,0 +1,154 @@
+import { isDateTime } from '@iss/domain';
+import { z } from 'zod';
+import { limitVariables } from './limits';
+import { SecretBox } from './secret-box';
+import { checkedText, flag, url, wholeNumber, word } from './variables';
+
+const DAY_MS = 86_400_000;
+const MAX_TIMEOUT_MS = 600_000;
+
+const sharedVariables = {
+  APP_ENV: word(['local', 'development', 'staging', 'production']).default('local'),
+  DATABASE_URL: url(['postgres:', 'postgresql:']),
+  DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
+  QUEUE_URL: url(['redis:', 'rediss:']).optional(),
+  SECRETS_KEYS: checkedText(
+    'must be a key ring "id:base64 of 32 bytes,…" (make a key with: openssl rand -base64 32)',
+    isKeyRing,
+  ),
+  LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  SHUTDOWN_TIMEOUT_MS: wholeNumber(100, MAX_TIMEOUT_MS).default(10_000),
+  WEBHOOK_ALLOW_PRIVATE_TARGETS: flag().default(false),
+  WEBHOOK_RETRY_SCHEDULE_MS: checkedText(
+    'must be 1 to 32 delays in milliseconds, each up to 7 days, separated by commas',
+    (text) => toDelays(text).length <= 32 && toDelays(text).every((delay) => delay >= 0 && delay <= 7 * DAY_MS),
+  )
+    .transform(toDelays)
+    .default([1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]),
+  BUILD_GIT_SHA: z.string().optional(),
+  BUILD_AT: checkedText('must be an RFC 3339 date-time', isDateTime).optional(),
+};
+
+const gatewayVariables = {
+  ...sharedVariables,
+  ...limitVariables,
+  PORT: wholeNumber(0, 65_535).default(3000),
+  AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
+  OIDC_ISSUER: url(['https:', 'http:']).optional(),
+  OIDC_PROJECT_ID: checkedText('must be a word without spaces and "#"', (text) => /^[^\s#]+$/.test(text)).optional(),
+  OIDC_AUDIENCE: z.string().optional(),
+  OIDC_JWKS_URI: url(['https:', 'http:']).optional(),
+  OIDC_PRINCIPAL_TYPE_CLAIM: z.string().default('principal_type'),
+  OIDC_CLOCK_SKEW_SECONDS: wholeNumber(0, 60).default(60),
+  DOCS_OIDC_CLIENT_ID: z.string().default('swagger-ui'),
+  META_REQUIRES_AUTH: flag().default(false),
+  GLOBAL_READS: word(['authorized', 'public', 'off']).default('authorized'),
+  LEGACY_ENTITY_STATES: word(['enabled', 'disabled']).optional(),
+  LEGACY_TENANT_ID: checkedText(
+    'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
+    (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
+  ).default('legacy'),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(0, 10_000_000).optional(),
+  SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
+};
+
+const workerVariables = {
+  ...sharedVariables,
+  WORKER_PORT: wholeNumber(0, 65_535).default(3010),
+  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(256),
+  WEBHOOK_CONNECT_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
+  WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
+  WEBHOOK_TOTAL_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(15_000),
+  WEBHOOK_DISABLE_AFTER_MS: wholeNumber(1000, 365 * DAY_MS).default(5 * DAY_MS),
+  WEBHOOK_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
+  SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
+};
+
+/** Rules between variables. They run beside the checks of single variables, so they meet unchecked text as well. */
+type Unchecked = Readonly<Record<string, unknown>>;
+interface Rule {
+  variable: string;
+  expectation: string;
+  holds: (env: Unchecked) => boolean;
+}
+
+/** Whether others than developers depend on it. */
+export const isDeployed = (env: Unchecked): boolean => env['APP_ENV'] === 'staging' || env['APP_ENV'] === 'production';
+const isOidc = (env: Unchecked): boolean => env['AUTH_MODE'] !== 'disabled';
+const isSecureOutside = (variable: string): Rule => ({
+  variable,
+  expectation: 'must be an https:// URL in staging and production',
+  holds: (env) => !isDeployed(env) || !isPlainHttp(String(env[variable])),
+});
+
+const sharedRules: readonly Rule[] = [
+  {
+    variable: 'WEBHOOK_ALLOW_PRIVATE_TARGETS',
+    expectation: 'may be true only where APP_ENV is local or development',
+    holds: (env) => env['WEBHOOK_ALLOW_PRIVATE_TARGETS'] !== true || !isDeployed(env),
+  },
+];
+
+const gatewayRules: readonly Rule[] = [
+  ...sharedRules,
+  {
+    variable: 'AUTH_MODE',
+    expectation: 'may be disabled only where APP_ENV is local or development',
+    holds: (env) => isOidc(env) || !isDeployed(env),
+  },
+  {
+    variable: 'OIDC_ISSUER',
+    expectation: 'must be the URL of the identity provider (or set AUTH_MODE=disabled for local development)',
+    holds: (env) => !isOidc(env) || env['OIDC_ISSUER'] !== undefined,
+  },
+  {
+    variable: 'OIDC_PROJECT_ID',
+    expectation: 'must be the project id that follows the issuer in the "iss" of tokens',
+    holds: (env) => !isOidc(env) || env['OIDC_PROJECT_ID'] !== undefined,
+  },
+  isSecureOutside('OIDC_ISSUER'),
+  isSecureOutside('OIDC_JWKS_URI'),
+  {
+    variable: 'GLOBAL_READS',
+    expectation: 'must be authorized or off in staging and production',
+    holds: (env) => env['GLOBAL_READS'] !== 'public' || !isDeployed(env),
+  },
+  {
+    variable: 'SNAPSHOT_ID_SECRET',
+    expectation: 'must be a secret of at least 32 characters in staging and production, the same for ever',
+    holds: (env) => env['SNAPSHOT_ID_SECRET'] !== undefined || !isDeployed(env),
+  },
+];
+
+/** What every process reads: which variables, what each may hold, and what they demand of one another. */
+export const sharedSchema = withRules(z.object(sharedVariables), sharedRules);
+/** The same of the gateway. */
+export const gatewaySchema = withRules(z.object(gatewayVariables), gatewayRules);
+/** The same of the worker. */
+export const workerSchema = withRules(z.object(workerVariables), sharedRules);
+
+/** `when` makes a rule run although single variables failed, so that the caller learns of every fault at once. */
+function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S {
+  return rules.reduce(
+    (checked, { variable, expectation, holds }) =>
+      checked.refine(holds, { path: [variable], error: expectation, when: () => true }),
+    schema,
+  );
+}
+
+function isPlainHttp(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'http:';
+}
+
+function isKeyRing(text: string): boolean {
+  try {
+    SecretBox.fromKeyRing(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toDelays(text: string): number[] {
+  return text.split(',').map((delay) => (/^\s*\d{1,12}\s*$/.test(delay) ? Number(delay) : Number.NaN));
+}
