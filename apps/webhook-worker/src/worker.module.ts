@@ -1,4 +1,12 @@
-import { BacklogStore, Database, DeliveryStore, IdempotencyStore, OutboxStore, RetentionStore } from '@iss/persistence';
+import {
+  BacklogStore,
+  type Database,
+  DeliveryStore,
+  IdempotencyStore,
+  OutboxStore,
+  PersistenceModule,
+  RetentionStore,
+} from '@iss/persistence';
 import { type Logger, watchBacklog, type WorkerEnv } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -57,13 +65,12 @@ export class WorkerModule {
     counting.metrics.watch(dispatcher);
     return {
       module: WorkerModule,
+      imports: [PersistenceModule.of(database)],
       controllers: [HealthController],
       providers: [
         ReadinessService,
-        { provide: Database, useValue: database },
         { provide: EventQueue, useValue: queue },
         { provide: Registry, useValue: metrics },
-        { provide: BacklogStore, useValue: backlog },
         { provide: Liveness, useValue: liveness },
         { provide: WebhookClient, useValue: client },
         { provide: DeliveryService, useValue: delivery },
