@@ -11,12 +11,18 @@ const WHO = statement<{ who: string }>(
 );
 
 let world: World;
+let owner: Client;
 
 beforeAll(async () => {
   world = await openWorld();
+  owner = new Client({ connectionString: world.url });
+  await owner.connect();
 });
 
-afterAll(() => world?.close());
+afterAll(async () => {
+  await owner?.end();
+  await world?.close();
+});
 
 it('acts as the application role, whatever login it has', async () => {
   await expect(world.database.sql.run(WHO, [])).resolves.toEqual([{ who: 'iss_app' }]);
@@ -27,11 +33,18 @@ it('is up to date once migrated, and migrating again changes nothing', async () 
   await expect(migrate(world.url)).resolves.toEqual([]);
 });
 
+// Under another name a migration would be applied once more, to tables that are there.
+it('keeps the names by which databases know their migrations', async () => {
+  const { rows } = await owner.query('SELECT name, timestamp FROM migrations ORDER BY id LIMIT 3');
+  expect(rows).toEqual([
+    { name: 'InitialSchema1700000000001', timestamp: '1700000000001' },
+    { name: 'WholeInterface1700000000002', timestamp: '1700000000002' },
+    { name: 'LeanIndexes1700000000003', timestamp: '1700000000003' },
+  ]);
+});
+
 it('gets its privileges back from a migration, as after a restore without them', async () => {
-  const owner = new Client({ connectionString: world.url });
-  await owner.connect();
   await owner.query('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM iss_app');
-  await owner.end();
   await expect(world.database.sql.run(WHO, [])).rejects.toThrow(/permission denied/);
   await migrate(world.url);
   await expect(world.database.sql.run(WHO, [])).resolves.toHaveLength(1);

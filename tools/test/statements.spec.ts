@@ -1,0 +1,30 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '../root.ts';
+
+/** The files that ask PostgreSQL anything. All but the first are run by an operator, as the owner of the tables. */
+const ASKING = [
+  'libs/persistence/src/sql/sql.ts', // declared statements, and what begins and ends a transaction
+  'libs/persistence/src/migrate.ts',
+  'libs/persistence/src/stores/snapshots/fill-hashes.ts',
+  'libs/queue/src/migrate-queue.ts',
+];
+
+/** On the right of a method's name: a call, with its types or without. */
+const QUERY = /\.query\s*[(<]/;
+
+const sources = globSync('{apps,libs}/*/src/**/*.ts', { cwd: repositoryRoot })
+  .filter((file) => !/spec\.ts$|\/testing\//.test(file))
+  .map((file) => ({ file, text: readFileSync(join(repositoryRoot, file), 'utf8') }));
+
+// Together with the rules about pg and TypeORM (dependency-cruiser.cjs): plans.int-spec.ts sees every statement there is.
+it('the apps send declared statements and nothing else', () => {
+  const asking = sources.filter(({ text }) => QUERY.test(text)).map(({ file }) => file);
+  expect(asking.sort()).toEqual(ASKING.toSorted());
+});
+
+it('statements go through one function, transactions by their three words', () => {
+  const text = sources.find(({ file }) => file === ASKING[0])?.text ?? '';
+  const asked = [...text.matchAll(/\.query\s*(?:<[^>]*>)?\(([^)]*)\)/g)].map(([, argument]) => argument);
+  expect(asked.sort()).toEqual(["'BEGIN'", "'COMMIT'", "'ROLLBACK'", 'config']);
+});
