@@ -26,7 +26,7 @@ const ANSWER_TIMEOUT_MS = 12_000;
  * are taken again, and both may be from a time when the tables were empty or all one tenant's. So the planner is told what
  * stays right whatever they hold: nothing is read whole or kept for a second pass, and rows cost, not the pages they are on.
  */
-const PLANNER = [
+export const PLANNER = [
   'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',
