@@ -1,10 +1,10 @@
 import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { migrate, openDatabase } from './database';
-import { statement } from './sql/sql';
+import { type NoParameters, statement } from './sql/statement';
 import { openWorld, type World } from './testing/world';
 
-const WHO = statement<{ who: string }>(
+const WHO = statement<NoParameters, { who: string }>(
   'who',
   'SELECT current_user AS who FROM tenants RIGHT JOIN (SELECT 1) one ON true',
 );
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 it('acts as the application role, whatever login it has', async () => {
-  await expect(world.database.sql.run(WHO, [])).resolves.toEqual([{ who: 'iss_app' }]);
+  await expect(world.database.sql.run(WHO, {})).resolves.toEqual([{ who: 'iss_app' }]);
 });
 
 it('is up to date once migrated, and migrating again changes nothing', async () => {
@@ -31,9 +31,9 @@ it('gets its privileges back from a migration, as after a restore without them',
   await owner.connect();
   await owner.query('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM iss_app');
   await owner.end();
-  await expect(world.database.sql.run(WHO, [])).rejects.toThrow(/permission denied/);
+  await expect(world.database.sql.run(WHO, {})).rejects.toThrow(/permission denied/);
   await migrate(world.url);
-  await expect(world.database.sql.run(WHO, [])).resolves.toHaveLength(1);
+  await expect(world.database.sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
 it('says in the domain’s words that the database cannot be reached', async () => {

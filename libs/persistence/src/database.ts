@@ -10,9 +10,11 @@ import { WebhookSubscriptionEntity } from './entities/webhook-subscription.entit
 import { InitialSchema1 } from './migrations/1-initial-schema';
 import { WholeInterface2 } from './migrations/2-whole-interface';
 import { LeanIndexes3 } from './migrations/3-lean-indexes';
-import { Sql, statement } from './sql/sql';
+import { BodiesBuiltOnce4 } from './migrations/4-bodies-built-once';
+import { Sql } from './sql/sql';
+import { type NoParameters, statement } from './sql/statement';
 
-export const MIGRATIONS = [InitialSchema1, WholeInterface2, LeanIndexes3];
+export const MIGRATIONS = [InitialSchema1, WholeInterface2, LeanIndexes3, BodiesBuiltOnce4];
 
 export interface DatabaseSettings {
   /** `postgres://…` */
@@ -49,7 +51,10 @@ export const PLANNER = [
   'jit=off',
 ];
 
-const APPLIED = statement<{ name: string }>('migrations_applied', 'SELECT name FROM migrations ORDER BY id');
+const APPLIED = statement<NoParameters, { name: string }>(
+  'migrations_applied',
+  'SELECT name FROM migrations ORDER BY id',
+);
 const PING = statement('ping', 'SELECT 1');
 
 /** One pool, used by TypeORM's repositories and by named statements alike. */
@@ -66,12 +71,12 @@ export class Database {
 
   /** Resolves when the database answers; throws `unavailable` otherwise. */
   async ping(): Promise<void> {
-    await this.sql.run(PING, []);
+    await this.sql.run(PING, {});
   }
 
   /** Names of migrations that this build has and the database lacks; empty when it is up to date. */
   async missingMigrations(): Promise<string[]> {
-    const applied = new Set((await this.sql.run(APPLIED, [])).map((row) => row.name));
+    const applied = new Set((await this.sql.run(APPLIED, {})).map((row) => row.name));
     return MIGRATIONS.map((Migration) => new Migration().name).filter((name) => !applied.has(name));
   }
 

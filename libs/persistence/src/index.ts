@@ -1,6 +1,7 @@
 export * from './database';
 export * from './sql/page';
 export * from './sql/sql';
+export * from './sql/statement';
 export * from './sql/coalescer';
 export * from './sql/db-errors';
 export * from './entities/tenant.entity';

@@ -1,12 +1,9 @@
-import { Client, Pool } from 'pg';
+import { Client } from 'pg';
 import { PLANNER } from './database';
-import { SnapshotReadStore } from './index';
-import { declaredStatements, Sql } from './sql/sql';
+import './index';
+import { declaredStatements } from './sql/statement';
 import { TABLE_STATES, takeStatistics } from './testing/statistics';
 import { openWorld, type World } from './testing/world';
-
-// This store declares its statements when it is made; the pool is never used.
-new SnapshotReadStore(new Sql(new Pool()));
 
 let world: World;
 let client: Client;
@@ -32,13 +29,17 @@ afterAll(async () => {
 const PLANNER_OPTIONS = ['role=iss_app', ...PLANNER].map((setting) => `-c ${setting}`).join(' ');
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
+const EXPLAINABLE = [...declaredStatements()]
+  .map(([name, { text }]) => [name, text] as const)
+  .filter(([, text]) => EXPLAINED.test(text));
+
 /** Asked of a table that has a row for each migration. */
 const SMALL = ['migrations_applied'];
 /** Partial indexes that hold only what waits to be done, in its order. */
 const WAITING = ['outbox_events_waiting', 'deliveries_due'];
 
 // Sequential scans are switched off, so that one in the plan means that no index can answer.
-it.each([...declaredStatements()].filter(([name, text]) => EXPLAINED.test(text) && !SMALL.includes(name)))(
+it.each(EXPLAINABLE.filter(([name]) => !SMALL.includes(name)))(
   'statement %s is answered by indexes',
   async (_, text) => {
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
@@ -72,8 +73,6 @@ function isWalkedThrough({ 'Index Name': name = '', 'Index Cond': condition = ''
   const given = (columnsOf.get(name) ?? []).map((column) => isGiven(column, condition));
   return given.includes(false) && given.lastIndexOf(true) > given.indexOf(false);
 }
-
-const EXPLAINABLE = [...declaredStatements()].filter(([, text]) => EXPLAINED.test(text));
 
 /** How a statement enters indexes, planned by this connection. */
 async function scansFor(connection: Client, text: string): Promise<PlanNode[]> {

@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import { declaredStatements } from '../sql/sql';
+import { argumentOf, declaredStatements } from '../sql/statement';
 import type { World } from './world';
 
 interface PlanNode {
@@ -11,18 +11,19 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-type Value = string | number | null | readonly string[];
-
 /**
- * How many rows of tables a declared statement reads with these values, kept or not. Through PREPARE on a connection of
+ * How many rows of tables a declared statement reads with these parameters, kept or not. Through PREPARE on a connection of
  * the application, since EXPLAIN of the bare text would plan for these very values, which the application never does.
  */
-export async function rowsRead({ database }: World, name: string, values: readonly Value[]): Promise<number> {
+export async function rowsRead({ database }: World, name: string, given: object): Promise<number> {
+  const query = declaredStatements().get(name);
+  if (query === undefined) throw new Error(`No statement is named ${name}`);
+  const literals = query.parameters.map((parameter) => literal(argumentOf(parameter, given, query)));
   const runner = database.dataSource.createQueryRunner();
   try {
-    await runner.query(`PREPARE explained AS ${declaredStatements().get(name) ?? ''}`);
+    await runner.query(`PREPARE explained AS ${query.text}`);
     const [row]: { 'QUERY PLAN': [{ Plan: PlanNode }] }[] = await runner.query(
-      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained(${values.map(literal).join(', ')})`,
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained(${literals.join(', ')})`,
     );
     await runner.query('DEALLOCATE explained');
     if (row === undefined) throw new Error('EXPLAIN answered no row');
@@ -32,9 +33,13 @@ export async function rowsRead({ database }: World, name: string, values: readon
   }
 }
 
-function literal(value: Value): string {
-  if (value === null || typeof value === 'number') return String(value);
-  return escapeLiteral(typeof value === 'string' ? value : `{${value.map((text) => JSON.stringify(text)).join(',')}}`);
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  return escapeLiteral(Array.isArray(value) ? `{${value.map(element).join(',')}}` : String(value));
+}
+
+function element(value: unknown): string {
+  return value === null || value === undefined ? 'NULL' : JSON.stringify(String(value));
 }
 
 function rowsOf(node: PlanNode): number {
