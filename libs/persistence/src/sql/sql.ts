@@ -67,7 +67,7 @@ export class Sql {
   }
 }
 
-/** Statements of one transaction, on its connection. */
+/** Statements on one connection, as in a transaction. */
 export class TransactionSql {
   constructor(
     private readonly client: ClientBase,

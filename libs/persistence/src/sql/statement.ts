@@ -80,7 +80,7 @@ export function argumentOf(parameter: Parameter, given: object, statement: AnySt
 /** The values of `$1`, `$2` …. Throws for a parameter that is not given; what the statement does not name is passed over. */
 export function valuesOf<Parameters extends object>(
   statement: Statement<Parameters, object>,
-  given: Parameters,
+  given: NoInfer<Parameters>,
 ): unknown[] {
   return statement.parameters.map((parameter) => {
     const value = argumentOf(parameter, given, statement);

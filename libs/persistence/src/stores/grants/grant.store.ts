@@ -79,7 +79,8 @@ made AS (
      AND (SELECT true FROM grants g WHERE ${isLiveGrant(':granteeTenantId', 'facts.subject_key')} LIMIT 1) IS NULL
   RETURNING created_at
 )
-SELECT ${FACTS}, f.grantee_exists AS "granteeExists", made.created_at AS "createdAt"
+SELECT ${FACTS},
+  f.grantee_exists AS "granteeExists", made.created_at AS "createdAt"
   FROM facts f LEFT JOIN made ON true`,
 );
 
@@ -107,12 +108,15 @@ revoked AS (
      AND (${LIVE_GRANT}) IS TRUE
   RETURNING g.revoked_at
 )
-SELECT ${FACTS}, ${columns(grantColumns('f', 'f'), 'grant?')}, r.revoked_at AS "revokedNowAt"
+SELECT ${FACTS},
+  ${columns(grantColumns('f', 'f'), 'grant?')}, r.revoked_at AS "revokedNowAt"
   FROM found f LEFT JOIN revoked r ON true`,
 );
 
 const LIST = newestFirst('g', 'grant_id');
-const LISTED = `${FACTS}, ${columns(grantColumns(), 'item?')}, ${LIST.position}`;
+const LISTED = `${FACTS},
+  ${columns(grantColumns(), 'item?')},
+  ${LIST.position}`;
 /** A page of these grants `g`. */
 const pageOf = (whose: string): string => `
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE ${whose} AND ${LIST.next}) g ON true`;
@@ -146,7 +150,9 @@ const ACCESSIBLE = statement<
   ListRow<AccessFacts, AccessibleSubject>
 >(
   'subjects_accessible',
-  `SELECT ${FACTS}, ${columns(grantColumns(), 'item?.grant')}, ${columns(snapshotColumns(), 'item?.latest?')},
+  `SELECT ${FACTS},
+  ${columns(grantColumns(), 'item?.grant')},
+  ${columns(snapshotColumns(), 'item?.latest?')},
        ARRAY[g.grant_id] AS position
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id,
                coalesce((SELECT last.subject_key FROM grants last

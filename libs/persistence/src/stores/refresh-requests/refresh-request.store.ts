@@ -112,7 +112,8 @@ made AS (
      AND (owns_subject OR grant_scopes IS NOT NULL)
   RETURNING *
 )
-SELECT ${FACTS}, f.owner_tenant_id AS "ownerTenantId", ${columns(requestColumns('f'), 'request?')}
+SELECT ${FACTS},
+  f.owner_tenant_id AS "ownerTenantId", ${columns(requestColumns('f'), 'request?')}
   FROM facts f LEFT JOIN made r ON true`,
 );
 
@@ -123,7 +124,9 @@ const REQUEST = `${inputRow({ principal_id: 'text', refresh_request_id: 'uuid', 
 
 const FIND = statement<RefreshRequestRef, { facts: AccessFacts; request: RefreshRequestRecord | null }>(
   'refresh_request_find',
-  `SELECT ${FACTS}, ${columns(requestColumns(), 'request?')} FROM ${REQUEST}`,
+  `SELECT ${FACTS},
+  ${columns(requestColumns(), 'request?')}
+  FROM ${REQUEST}`,
 );
 
 /** The row lock lets one of many fulfil; the others see then that it is pending no more. */
@@ -146,7 +149,8 @@ done AS (
      AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.snapshot_id IS NOT NULL
   RETURNING r.*
 )
-SELECT ${FACTS}, f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotOfSubject",
+SELECT ${FACTS},
+  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotOfSubject",
   ${columns(requestColumns('f'), 'request?')}
   FROM facts f LEFT JOIN done r ON true`,
 );
@@ -169,7 +173,9 @@ const listStatement = (name: string, filter: string) =>
     ListRow<AccessFacts, RefreshRequestRecord>
   >(
     name,
-    `SELECT ${FACTS}, ${columns(requestColumns(), 'item?')}, ${LIST.position}
+    `SELECT ${FACTS},
+  ${columns(requestColumns(), 'item?')},
+  ${LIST.position}
   FROM ${inputRow({ principal_id: 'text', ...SUBJECT, requesting_tenant_id: 'text' })}
   ${NAMED_SUBJECT}
   ${partyAccess('i.requesting_tenant_id')}

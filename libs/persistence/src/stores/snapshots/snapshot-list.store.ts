@@ -55,7 +55,9 @@ function lineageStatement(order: LineageOrder, form: 'tenant' | 'global'): Linea
   const envelope = `CASE WHEN :withEnvelopes::boolean AND ${FITS} THEN n.envelope END`;
   return statement(
     `snapshot_lineage_${order}_${form}`,
-    `SELECT ${FACTS}, ${columns(snapshotColumns(envelope), 'snapshot?')}, head_version AS "headVersion"
+    `SELECT ${FACTS},
+  ${columns(snapshotColumns(envelope), 'snapshot?')},
+  head_version AS "headVersion"
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}

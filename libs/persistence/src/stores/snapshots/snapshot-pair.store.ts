@@ -21,7 +21,8 @@ type IdInput = Reader & { snapshotId: string };
 function pairStatement<Input>(name: string, from: string): Statement<{ inputs: readonly Input[] }, SnapshotRead> {
   return statement(
     `snapshot_pair_${name}`,
-    `SELECT ${FACTS}, ${columns(snapshotColumns('n.envelope'), 'snapshot?')}
+    `SELECT ${FACTS},
+  ${columns(snapshotColumns('n.envelope'), 'snapshot?')}
   FROM ${from}
  ORDER BY i.ord`,
   );

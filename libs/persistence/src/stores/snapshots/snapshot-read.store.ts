@@ -64,7 +64,8 @@ function readStatement(target: SnapshotTarget['kind'], form: keyof typeof ACCESS
   const envelope = 'CASE WHEN i.with_envelope THEN n.envelope END';
   return statement(
     `snapshot_${target}_${form}`,
-    `SELECT ${FACTS}, ${columns(snapshotColumns(envelope), 'snapshot?')},
+    `SELECT ${FACTS},
+  ${columns(snapshotColumns(envelope), 'snapshot?')},
        (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
   FROM ${TARGETS[target]}
   LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true

@@ -90,7 +90,8 @@ new_event AS (
     FROM ready
    WHERE event_id IS NOT NULL
 )
-SELECT ${FACTS}, f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
+SELECT ${FACTS},
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
        CASE WHEN w.place IS NOT NULL THEN now() END AS "createdAt",
        (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
   FROM asked i

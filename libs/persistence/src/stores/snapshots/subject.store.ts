@@ -37,8 +37,10 @@ const OWNED = statement<
   ListRow<AccessFacts, OwnedSubject>
 >(
   'subjects_owned',
-  `SELECT ${FACTS}, s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-       s.created_at AS "item?.createdAt", ${columns(snapshotColumns(), 'item?.latest')},
+  `SELECT ${FACTS},
+  s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
+       s.created_at AS "item?.createdAt",
+  ${columns(snapshotColumns(), 'item?.latest')},
        ARRAY[s.subject_type, s.subject_id] AS position
   FROM ${inputRow(ACTOR)}
   ${MEMBER_ACCESS}
@@ -62,7 +64,8 @@ const OWNED = statement<
 
 const OWNER = statement<Actor & SubjectRef, { facts: AccessFacts; ownership: OwnershipRecord | null }>(
   'subject_owner',
-  `SELECT ${FACTS}, s.subject_type AS "ownership?.subjectType", s.subject_id AS "ownership?.subjectId",
+  `SELECT ${FACTS},
+  s.subject_type AS "ownership?.subjectType", s.subject_id AS "ownership?.subjectId",
        s.owner_tenant_id AS "ownership?.ownerTenantId", s.created_at AS "ownership?.createdAt"
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}

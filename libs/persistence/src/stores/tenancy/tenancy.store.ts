@@ -58,7 +58,8 @@ const MEMBER_FACTS = statement<Actor, { facts: AccessFacts }>('member_facts', `S
 
 const OF_PRINCIPAL = statement<{ principalId: string; after: string | number; rows: number }, TenantOfMember>(
   'tenants_of_principal',
-  `SELECT ${columns(TENANT, 'tenant')}, m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
+  `SELECT ${columns(TENANT, 'tenant')},
+  m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
   FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
  WHERE m.principal_id = :principalId AND m.status = 'active' AND m.tenant_id > :after
  ORDER BY m.tenant_id LIMIT :rows`,
@@ -66,7 +67,9 @@ const OF_PRINCIPAL = statement<{ principalId: string; after: string | number; ro
 
 const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null }>(
   'tenant_find',
-  `SELECT ${FACTS}, f.role AS "found?.role", f.tenancy_role AS "found?.tenancyRole", ${columns(TENANT, 'found?.tenant')}
+  `SELECT ${FACTS},
+  f.role AS "found?.role", f.tenancy_role AS "found?.tenancyRole",
+  ${columns(TENANT, 'found?.tenant')}
   FROM ${CALLER} LEFT JOIN tenants t ON t.tenant_id = i.tenant_id`,
 );
 
@@ -84,12 +87,16 @@ changed AS (
    WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY (:admins::text[])
   RETURNING t.*
 )
-SELECT ${FACTS}, ${columns(TENANT, 'tenant?')} FROM facts f LEFT JOIN changed t ON true`,
+SELECT ${FACTS},
+  ${columns(TENANT, 'tenant?')}
+  FROM facts f LEFT JOIN changed t ON true`,
 );
 
 const MEMBERS = statement<Actor & { after: string | number; rows: number }, ListRow<AccessFacts, MembershipEntity>>(
   'members_of_tenant',
-  `SELECT ${FACTS}, ${columns(MEMBERSHIP, 'item?')}, ARRAY[m.principal_id] AS position
+  `SELECT ${FACTS},
+  ${columns(MEMBERSHIP, 'item?')},
+  ARRAY[m.principal_id] AS position
   FROM ${CALLER}
   LEFT JOIN LATERAL (
     SELECT * FROM memberships m
@@ -129,7 +136,8 @@ const USAGE = statement<
   { facts: AccessFacts; day: UsageDay | null }
 >(
   'usage_by_day',
-  `SELECT ${FACTS}, u.date AS "day?.date", u.snapshot_writes AS "day?.snapshotWrites"
+  `SELECT ${FACTS},
+  u.date AS "day?.date", u.snapshot_writes AS "day?.snapshotWrites"
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :from::timestamptz AS first,
                :to::timestamptz + interval '1 millisecond' AS ending) i ${MEMBER_ACCESS}
   LEFT JOIN LATERAL (

@@ -73,7 +73,8 @@ const INSERT = statement<NewTransferOffer, TransferOfferRecord>(
 
 const FIND = statement<TransferOfferRef, { facts: AccessFacts; offer: TransferOfferRecord | null }>(
   'transfer_offer_find',
-  `SELECT ${FACTS}, ${columns(OFFER, 'offer?')}
+  `SELECT ${FACTS},
+  ${columns(OFFER, 'offer?')}
   FROM ${inputRow({ ...ACTOR, offer_id: 'uuid' })}
   ${MEMBER_ACCESS}
   LEFT JOIN LATERAL (SELECT * FROM transfer_offers o WHERE o.offer_id = i.offer_id LIMIT 1) o
@@ -94,7 +95,9 @@ const OF_TENANT = statement<
   ListRow<AccessFacts, TransferOfferRecord> & { isOffered: boolean }
 >(
   'transfer_offers_of_tenant',
-  `SELECT ${FACTS}, ${columns(OFFER, 'item?')}, ${LIST.position},
+  `SELECT ${FACTS},
+  ${columns(OFFER, 'item?')},
+  ${LIST.position},
        coalesce((SELECT true FROM transfer_offers mine
                   WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
   FROM ${inputRow(ACTOR)}

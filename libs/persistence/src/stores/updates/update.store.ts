@@ -75,7 +75,8 @@ inserted AS (
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
-SELECT ${FACTS}, f.head_version AS "headVersion",
+SELECT ${FACTS},
+  f.head_version AS "headVersion",
        CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt"
   FROM facts f
  ORDER BY f.ord`,
@@ -83,7 +84,8 @@ SELECT ${FACTS}, f.head_version AS "headVersion",
 
 const BY_REQUEST = statement<{ tenantId: string; requestId: string }, UpdateRecord>(
   'update_by_request',
-  `SELECT ${columns(updateColumns())} FROM updates u JOIN subjects s ON s.subject_key = u.subject_key
+  `SELECT ${columns(updateColumns())}
+  FROM updates u JOIN subjects s ON s.subject_key = u.subject_key
     WHERE u.tenant_id = :tenantId AND u.request_id = :requestId`,
 );
 
@@ -105,7 +107,9 @@ const UPDATE = `
 
 const FOR_APPLY = statement<{ inputs: readonly UpdateInput[] }, UpdateToApply>(
   'update_for_apply',
-  `SELECT ${FACTS}, ${columns(updateColumns(), 'update?')}, ${HEAD_VERSION} AS "headVersion",
+  `SELECT ${FACTS},
+  ${columns(updateColumns(), 'update?')},
+  ${HEAD_VERSION} AS "headVersion",
        t.chain_enforced IS TRUE AS "chainEnforced",
        b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
   FROM ${inputRows(INPUT)}
@@ -117,7 +121,9 @@ const FOR_APPLY = statement<{ inputs: readonly UpdateInput[] }, UpdateToApply>(
 
 const FIND = statement<UpdateInput, FoundUpdate>(
   'update_find',
-  `SELECT ${FACTS}, ${columns(updateColumns(), 'update?')} FROM ${inputRow(INPUT)} ${UPDATE}`,
+  `SELECT ${FACTS},
+  ${columns(updateColumns(), 'update?')}
+  FROM ${inputRow(INPUT)} ${UPDATE}`,
 );
 
 /** The row lock decides between withdrawing and applying: the later one sees then that it is proposed no more. */
@@ -136,12 +142,15 @@ withdrawn AS (
      AND (f.role = ANY (:editors::text[]) OR (f.role = ANY (:proposers::text[]) AND f.proposed_by = f.principal_id))
   RETURNING u.withdrawn_at
 )
-SELECT ${FACTS}, ${columns(updateColumns('f', 'f'), 'update?')}, w.withdrawn_at AS "withdrawnNowAt"
+SELECT ${FACTS},
+  ${columns(updateColumns('f', 'f'), 'update?')}, w.withdrawn_at AS "withdrawnNowAt"
   FROM found f LEFT JOIN withdrawn w ON true`,
 );
 
 const LIST = newestFirst('u', 'update_id');
-const LISTED = `${FACTS}, ${columns(updateColumns(), 'item?')}, ${LIST.position}`;
+const LISTED = `${FACTS},
+  ${columns(updateColumns(), 'item?')},
+  ${LIST.position}`;
 type ListParameters = Actor & Before & { statuses: readonly UpdateStatus[] };
 
 /** A page of these updates `u`. Each status is read from the index by itself, so that a rare one walks no long history. */

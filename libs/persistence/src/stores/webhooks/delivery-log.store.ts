@@ -83,7 +83,8 @@ const LOG = `(SELECT :subscriptionId::uuid AS subscription_id, :principalId::tex
   LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
   ${memberAccess('s.tenant_id')}`;
 
-const ACCESS_COLUMNS = `${FACTS}, s.tenant_id AS "subscription?.tenantId",
+const ACCESS_COLUMNS = `${FACTS},
+  s.tenant_id AS "subscription?.tenantId",
        s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"`;
 
 /** Columns of the delivery `d` with its attempts `t`. */
@@ -117,7 +118,11 @@ const ATTEMPTS = `
              ORDER BY a.attempt DESC LIMIT 50) a
   ) t ON true`;
 
-const ACCESS = statement<LogReader, LogAccess>('delivery_log_access', `SELECT ${ACCESS_COLUMNS} FROM ${LOG}`);
+const ACCESS = statement<LogReader, LogAccess>(
+  'delivery_log_access',
+  `SELECT ${ACCESS_COLUMNS}
+  FROM ${LOG}`,
+);
 
 const LIST = newestFirst('d', 'delivery_id');
 
@@ -127,7 +132,9 @@ const PAGE = statement<
   ListRow<AccessFacts, Stored<DeliveryRecord>> & Pick<LogAccess, 'subscription'>
 >(
   'delivery_log_page',
-  `SELECT ${ACCESS_COLUMNS}, ${columns(DELIVERY, 'item?')}, ${LIST.position}
+  `SELECT ${ACCESS_COLUMNS},
+  ${columns(DELIVERY, 'item?')},
+  ${LIST.position}
      FROM ${LOG}
      LEFT JOIN LATERAL (
        SELECT d.*, o.request_id, o.traceparent
@@ -146,7 +153,8 @@ const FIND = statement<
   LogAccess & { delivery: Stored<DeliveryRecord & { body: string }> | null }
 >(
   'delivery_log_find',
-  `SELECT ${ACCESS_COLUMNS}, ${columns({ ...DELIVERY, body: 'd.body' }, 'delivery?')}
+  `SELECT ${ACCESS_COLUMNS},
+  ${columns({ ...DELIVERY, body: 'd.body' }, 'delivery?')}
      FROM ${LOG}
      LEFT JOIN LATERAL (
        SELECT d.*, o.request_id, o.traceparent, o.body
