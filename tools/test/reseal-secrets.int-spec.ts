@@ -10,10 +10,13 @@ const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}
 const [OLD, OLDER, NEW, LOST] = [key('old'), key('older'), key('new'), key('lost')];
 const ring = (...keys: string[]): SecretBox => SecretBox.fromKeyRing(keys.join(','));
 
-const SECRETS = statement<{ secret_sealed: string; previous_secret_sealed: string | null; is_bounded: boolean }>(
+const SECRETS = statement<
+  { id: string },
+  { secret_sealed: string; previous_secret_sealed: string | null; is_bounded: boolean }
+>(
   'spec_secrets',
   `SELECT secret_sealed, previous_secret_sealed, previous_secret_until IS NOT NULL AS is_bounded
-     FROM webhook_subscriptions WHERE subscription_id = $1`,
+     FROM webhook_subscriptions WHERE subscription_id = :id`,
 );
 
 let testDatabase: TestDatabase;
@@ -32,8 +35,8 @@ afterEach(async () => {
   await testDatabase?.drop();
 });
 
-const run = (name: string, text: string, values: unknown[] = []) =>
-  database.sql.run(statement(`spec_reseal_${name}`, text), values);
+const run = (name: string, text: string, parameters: Record<string, unknown> = {}) =>
+  database.sql.run(statement<Record<string, unknown>>(`spec_reseal_${name}`, text), parameters);
 
 async function subscribe(box: SecretBox, previous?: { box: SecretBox; graceSeconds: number }): Promise<string> {
   const id = randomUUID();
@@ -41,20 +44,20 @@ async function subscribe(box: SecretBox, previous?: { box: SecretBox; graceSecon
     'subscribe',
     `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed,
                                         secret_fingerprint, previous_secret_sealed, previous_secret_until)
-     VALUES ($1, 'acme', 'https://example.com/', '{identity.snapshot.created}', $2, 'f', $3,
-             now() + $4::float8 * interval '1 second')`,
-    [
+     VALUES (:id, 'acme', 'https://example.com/', '{identity.snapshot.created}', :secret, 'f', :previous,
+             now() + :graceSeconds::float8 * interval '1 second')`,
+    {
       id,
-      box.seal(`secret of ${id}`, id),
-      previous?.box.seal(`before ${id}`, id) ?? null,
-      previous?.graceSeconds ?? null,
-    ],
+      secret: box.seal(`secret of ${id}`, id),
+      previous: previous?.box.seal(`before ${id}`, id) ?? null,
+      graceSeconds: previous?.graceSeconds ?? null,
+    },
   );
   return id;
 }
 
 async function secretsOf(id: string) {
-  const [row] = await database.sql.run(SECRETS, [id]);
+  const [row] = await database.sql.run(SECRETS, { id });
   if (row === undefined) throw new Error('no such subscription');
   return row;
 }
@@ -67,7 +70,9 @@ describe('resealSecrets', () => {
       await subscribe(ring(NEW), { box: ring(OLD), graceSeconds: 3600 }),
     ];
     const deleted = await subscribe(ring(OLD));
-    await run('delete', 'UPDATE webhook_subscriptions SET deleted_at = now() WHERE subscription_id = $1', [deleted]);
+    await run('delete', 'UPDATE webhook_subscriptions SET deleted_at = now() WHERE subscription_id = :deleted', {
+      deleted,
+    });
     const current = await subscribe(ring(NEW));
     const before = await secretsOf(current);
     const box = ring(NEW, OLD, OLDER);
@@ -104,10 +109,10 @@ describe('resealSecrets', () => {
       await subscribe(ring(OLD)),
       await subscribe(ring(OLDER)),
     ];
-    await run('swap', `UPDATE webhook_subscriptions SET secret_sealed = $2 WHERE subscription_id = $1`, [
+    await run('swap', `UPDATE webhook_subscriptions SET secret_sealed = :sealed WHERE subscription_id = :swapped`, {
       swapped,
-      ring(OLD).seal('of another', randomUUID()),
-    ]);
+      sealed: ring(OLD).seal('of another', randomUUID()),
+    });
     const before = [await secretsOf(lost), await secretsOf(swapped)];
     const rotation = await resealSecrets(store, ring(NEW, OLD, OLDER));
     expect(rotation).toMatchObject({ resealed: 1, current: 0, unusedKeyIds: ['older'] });
@@ -125,10 +130,10 @@ describe('resealSecrets', () => {
         if (isFirst) {
           isFirst = false;
           // A gateway that does not have the new key first yet.
-          await run('rotate', 'UPDATE webhook_subscriptions SET secret_sealed = $2 WHERE subscription_id = $1', [
+          await run('rotate', 'UPDATE webhook_subscriptions SET secret_sealed = :sealed WHERE subscription_id = :id', {
             id,
-            ring(OLD).seal('rotated meanwhile', id),
-          ]);
+            sealed: ring(OLD).seal('rotated meanwhile', id),
+          });
         }
         return store.reseal(secrets);
       },
@@ -148,10 +153,10 @@ describe('resealSecrets', () => {
       `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed,
                                           secret_fingerprint)
        SELECT id, 'acme', 'https://example.com/', '{identity.snapshot.created}', sealed, 'f'
-         FROM unnest($1::uuid[], $2::text[]) AS i(id, sealed)`,
+         FROM unnest(:ids::uuid[], :secrets::text[]) AS i(id, sealed)`,
       (() => {
         const ids = Array.from({ length: 1_001 }, () => randomUUID());
-        return [ids, ids.map((id) => box.seal('s', id))];
+        return { ids, secrets: ids.map((id) => box.seal('s', id)) };
       })(),
     );
     expect(await resealSecrets(store, ring(NEW, OLD))).toMatchObject({ resealed: 1_001, current: 0 });

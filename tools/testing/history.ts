@@ -12,7 +12,7 @@ const FAULTS = `
   WITH own AS (
     SELECT n.*, s.owner_tenant_id FROM snapshots n LEFT JOIN subjects s USING (subject_key) WHERE n.tenant_id = $1
   ), events AS (
-    SELECT event_id, (body::jsonb #>> '{data,snapshot_id}')::uuid AS snapshot_id FROM outbox_events
+    SELECT event_id, snapshot_id FROM outbox_events
      WHERE tenant_id = $1 AND event_type = 'identity.snapshot.created'
   )
   SELECT 'snapshot without a subject of its tenant' AS fault, snapshot_id::text AS which
@@ -96,7 +96,7 @@ export async function requireEveryEvent(
   subscriptions: readonly Subscription[],
 ): Promise<void> {
   const events = await product.query<{ id: string; event_id: string }>(
-    `SELECT body::jsonb ->> 'id' AS id, event_id FROM outbox_events WHERE tenant_id = $1`,
+    `SELECT 'evt_' || event_id AS id, event_id FROM outbox_events WHERE tenant_id = $1`,
     [tenant.tenantId],
   );
   for (const subscription of subscriptions) {

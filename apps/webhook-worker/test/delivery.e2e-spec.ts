@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { verifyWebhook } from '@iss/domain';
-import { statement } from '@iss/persistence';
+import { type NoParameters, statement } from '@iss/persistence';
 import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
 import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { waitFor } from '../../../tools/testing/wait-for';
@@ -8,9 +8,9 @@ import { startWorkers, type TestWorkers } from './worker';
 
 jest.setTimeout(60_000);
 
-const SUBSCRIPTION = statement<{ status: string; disabled_reason: string | null }>(
+const SUBSCRIPTION = statement<{ subscriptionId: string }, { status: string; disabled_reason: string | null }>(
   'test_subscription',
-  'SELECT status, disabled_reason FROM webhook_subscriptions WHERE subscription_id = $1',
+  'SELECT status, disabled_reason FROM webhook_subscriptions WHERE subscription_id = :subscriptionId',
 );
 const FREE = statement('test_free', 'UPDATE webhook_subscriptions SET deleted_at = now()');
 
@@ -24,7 +24,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
 
   beforeEach(async () => {
     receiver = await startReceiver();
-    await workers.database.sql.run(FREE, []);
+    await workers.database.sql.run(FREE, {});
   });
 
   afterEach(async () => {
@@ -137,7 +137,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       const { subscriptionId } = await workers.subscribe(receiver.url);
       const { eventId } = await workers.publish();
       await workers.settled(eventId, 'dead');
-      expect(await workers.database.sql.run(SUBSCRIPTION, [subscriptionId])).toEqual([
+      expect(await workers.database.sql.run(SUBSCRIPTION, { subscriptionId })).toEqual([
         { status: 'disabled', disabled_reason: 'gone' },
       ]);
       const next = await workers.publish();
@@ -162,13 +162,13 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
     it('refuses a secret that was sealed for another subscription', async () => {
       const [one, other] = [await workers.subscribe(receiver.url), await workers.subscribe(receiver.url)];
       await workers.database.sql.run(
-        statement(
+        statement<{ one: string; other: string }>(
           'test_swap',
-          `UPDATE webhook_subscriptions SET deleted_at = CASE WHEN subscription_id = $1 THEN NULL ELSE now() END,
-             secret_sealed = (SELECT secret_sealed FROM webhook_subscriptions WHERE subscription_id = $2)
-           WHERE subscription_id IN ($1, $2)`,
+          `UPDATE webhook_subscriptions SET deleted_at = CASE WHEN subscription_id = :one THEN NULL ELSE now() END,
+             secret_sealed = (SELECT secret_sealed FROM webhook_subscriptions WHERE subscription_id = :other)
+           WHERE subscription_id IN (:one, :other)`,
         ),
-        [one.subscriptionId, other.subscriptionId],
+        { one: one.subscriptionId, other: other.subscriptionId },
       );
       const { eventId } = await workers.publish();
       const state = await workers.settled(eventId, 'dead');
@@ -183,7 +183,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
         await workers.subscribe(dead.url);
         for (let count = 0; count < 20; count += 1) await workers.publish();
         await dead.waitForRequests(1);
-        await workers.database.sql.run(FREE, []);
+        await workers.database.sql.run(FREE, {});
         await workers.subscribe(receiver.url);
         const { eventId } = await workers.publish();
         await workers.settled(eventId, 'succeeded');
@@ -254,16 +254,16 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await workers.subscribe(receiver.url);
       const { eventId } = await workers.publish({ wake: false });
       await workers.database.sql.run(
-        statement(
+        statement<{ eventId: string }>(
           'test_abandon',
-          `WITH e AS (UPDATE outbox_events SET fanned_out_at = now() WHERE event_id = $1 RETURNING *)
+          `WITH e AS (UPDATE outbox_events SET fanned_out_at = now() WHERE event_id = :eventId RETURNING *)
            INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, attempt, next_at,
                                    lease_until)
            SELECT gen_random_uuid(), e.event_id, s.subscription_id, e.tenant_id, e.event_type, 'pending', 1,
                   now() - interval '1 minute', now() - interval '1 second'
              FROM e JOIN webhook_subscriptions s ON s.tenant_id = e.tenant_id AND s.deleted_at IS NULL`,
         ),
-        [eventId],
+        { eventId },
       );
       const worker = await workers.start();
       const state = await workers.settled(eventId, 'succeeded');
@@ -305,21 +305,21 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       for (const { eventId } of [old, young]) await workers.settled(eventId, 'succeeded');
       await worker.stop();
       await workers.database.sql.run(
-        statement(
+        statement<{ eventId: string }>(
           'test_age',
-          `WITH e AS (UPDATE outbox_events SET fanned_out_at = now() - interval '3 days' WHERE event_id = $1)
-           UPDATE deliveries SET finished_at = now() - interval '3 days' WHERE event_id = $1`,
+          `WITH e AS (UPDATE outbox_events SET fanned_out_at = now() - interval '3 days' WHERE event_id = :eventId)
+           UPDATE deliveries SET finished_at = now() - interval '3 days' WHERE event_id = :eventId`,
         ),
-        [old.eventId],
+        { eventId: old.eventId },
       );
       const left = (): Promise<{ event_id: string }[]> =>
         workers.database.sql.run(
-          statement<{ event_id: string }>(
+          statement<{ eventIds: string[] }, { event_id: string }>(
             'test_left',
-            `SELECT event_id FROM outbox_events WHERE event_id = ANY ($1) UNION ALL
-             SELECT event_id FROM deliveries WHERE event_id = ANY ($1)`,
+            `SELECT event_id FROM outbox_events WHERE event_id = ANY (:eventIds::uuid[]) UNION ALL
+             SELECT event_id FROM deliveries WHERE event_id = ANY (:eventIds::uuid[])`,
           ),
-          [[old.eventId, young.eventId]],
+          { eventIds: [old.eventId, young.eventId] },
         );
       const forever = await workers.start({ WEBHOOK_RETENTION_DAYS: '0' });
       await forever.stop();
@@ -336,11 +336,11 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await receiver.waitForRequests(1_000, 120_000);
       await waitFor(async () => {
         const [row] = await workers.database.sql.run(
-          statement<{ open: number }>(
+          statement<NoParameters, { open: number }>(
             'test_open',
             `SELECT count(*)::int AS open FROM deliveries WHERE status = 'pending'`,
           ),
-          [],
+          {},
         );
         return row?.open === 0;
       });

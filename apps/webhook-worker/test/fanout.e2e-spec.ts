@@ -20,13 +20,13 @@ const DEADLINE_MS = 60_000;
 /** On a busy machine an attempt may take so long that it is repeated, as it should be: not here. */
 const PATIENT = { WEBHOOK_HEADERS_TIMEOUT_MS: '60000', WEBHOOK_TOTAL_TIMEOUT_MS: '120000' };
 
-const PROGRESS = statement<{ is_done: boolean; made: number; open: number; audience: number }>(
+const PROGRESS = statement<{ eventId: string }, { is_done: boolean; made: number; open: number; audience: number }>(
   'test_progress',
   `SELECT o.fanned_out_at IS NOT NULL AS is_done, count(d)::int AS made,
           (count(d) FILTER (WHERE d.status = 'pending'))::int AS open,
           count(DISTINCT d.subscription_id)::int AS audience
      FROM outbox_events o LEFT JOIN deliveries d ON d.event_id = o.event_id
-    WHERE o.event_id = $1 GROUP BY o.event_id`,
+    WHERE o.event_id = :eventId GROUP BY o.event_id`,
 );
 const END_LEASES = statement(
   'test_end_leases',
@@ -70,7 +70,7 @@ describe.each(['Redis', 'PostgreSQL'])('Fan-out with the queue on %s', (backend)
   });
 
   const progress = async (eventId: string) => {
-    const [row] = await workers.database.sql.run(PROGRESS, [eventId]);
+    const [row] = await workers.database.sql.run(PROGRESS, { eventId });
     if (row === undefined) throw new Error('no such event');
     return row;
   };
@@ -105,7 +105,7 @@ describe.each(['Redis', 'PostgreSQL'])('Fan-out with the queue on %s', (backend)
       expect(halfway.made).toBeLessThanOrEqual(900);
       await worker.kill();
       await lift();
-      await workers.database.sql.run(END_LEASES, []);
+      await workers.database.sql.run(END_LEASES, {});
       await worker.start();
       await whole(eventId);
     } finally {

@@ -42,18 +42,16 @@ export interface TestWorkers {
   close(): Promise<void>;
 }
 
-const STATE = statement<{
-  delivery_id: string;
-  status: string;
-  attempt: number;
-  attempts: DeliveryState['attempts'] | null;
-}>(
+const STATE = statement<
+  { eventId: string },
+  { delivery_id: string; status: string; attempt: number; attempts: DeliveryState['attempts'] | null }
+>(
   'test_delivery',
   `SELECT d.delivery_id, d.status, d.attempt,
           (SELECT json_agg(json_build_object('attempt', a.attempt, 'statusCode', a.status_code, 'errorPhase', a.error_phase)
                            ORDER BY a.attempt)
              FROM delivery_attempts a WHERE a.delivery_id = d.delivery_id) AS attempts
-     FROM deliveries d WHERE d.event_id = $1`,
+     FROM deliveries d WHERE d.event_id = :eventId`,
 );
 
 export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
@@ -76,12 +74,13 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
     throw error;
   });
   const secretBox = SecretBox.fromKeyRing(KEY_RING);
-  const run = (name: string, text: string, values: unknown[]) => database.sql.run(statement(name, text), values);
-  await run('test_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [TENANT]);
+  const run = (name: string, text: string, parameters: Record<string, unknown>) =>
+    database.sql.run(statement<Record<string, unknown>>(name, text), parameters);
+  await run('test_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES (:tenant, :tenant)', { tenant: TENANT });
   const logs: string[] = [];
 
   const delivery = async (eventId: string): Promise<DeliveryState> => {
-    const [row, ...others] = await database.sql.run(STATE, [eventId]);
+    const [row, ...others] = await database.sql.run(STATE, { eventId });
     if (row === undefined || others.length > 0)
       throw new Error(`${row === undefined ? 0 : 1 + others.length} deliveries`);
     return { deliveryId: row.delivery_id, status: row.status, attempt: row.attempt, attempts: row.attempts ?? [] };
@@ -130,8 +129,8 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
         'test_subscribe',
         `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed,
                                             secret_fingerprint)
-         VALUES ($1, $2, $3, '{identity.snapshot.created}', $4, 'f')`,
-        [subscriptionId, TENANT, targetUrl, secretBox.seal(secret, subscriptionId)],
+         VALUES (:subscriptionId, :tenant, :targetUrl, '{identity.snapshot.created}', :sealed, 'f')`,
+        { subscriptionId, tenant: TENANT, targetUrl, sealed: secretBox.seal(secret, subscriptionId) },
       );
       return { subscriptionId, secret };
     },
@@ -153,8 +152,8 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
       await run(
         'test_publish',
         `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
-         VALUES ($1, $2, 'identity.snapshot.created', $3, 'req-1', $4)`,
-        [eventId, TENANT, body, traceparent],
+         VALUES (:eventId, :tenant, 'identity.snapshot.created', :body, 'req-1', :traceparent)`,
+        { eventId, tenant: TENANT, body, traceparent },
       );
       if (wake) await queue.wakeFanout([eventId]);
       return { eventId, body };

@@ -2,10 +2,10 @@ import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { openDatabase } from './database';
 import { migrate } from './migrate';
-import { statement } from './sql/sql';
+import { type NoParameters, statement } from './sql/statement';
 import { openWorld, type World } from './testing/world';
 
-const WHO = statement<{ who: string }>(
+const WHO = statement<NoParameters, { who: string }>(
   'who',
   'SELECT current_user AS who FROM tenants RIGHT JOIN (SELECT 1) one ON true',
 );
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 it('acts as the application role, whatever login it has', async () => {
-  await expect(world.database.sql.run(WHO, [])).resolves.toEqual([{ who: 'iss_app' }]);
+  await expect(world.database.sql.run(WHO, {})).resolves.toEqual([{ who: 'iss_app' }]);
 });
 
 it('is up to date once migrated, and migrating again changes nothing', async () => {
@@ -45,9 +45,9 @@ it('keeps the names by which databases know their migrations', async () => {
 
 it('gets its privileges back from a migration, as after a restore without them', async () => {
   await owner.query('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM iss_app');
-  await expect(world.database.sql.run(WHO, [])).rejects.toThrow(/permission denied/);
+  await expect(world.database.sql.run(WHO, {})).rejects.toThrow(/permission denied/);
   await migrate(world.url);
-  await expect(world.database.sql.run(WHO, [])).resolves.toHaveLength(1);
+  await expect(world.database.sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
 it('says in the domain’s words that the database cannot be reached', async () => {

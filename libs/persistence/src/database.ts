@@ -2,7 +2,8 @@ import { APPLICATION_ROLE } from '@iss/platform';
 import { Pool } from 'pg';
 import { MIGRATIONS } from './migrations';
 import { toDomainError } from './sql/db-errors';
-import { Sql, statement } from './sql/sql';
+import { Sql } from './sql/sql';
+import { type NoParameters, statement } from './sql/statement';
 
 export interface DatabaseSettings {
   /** `postgres://…` */
@@ -39,7 +40,10 @@ export const PLANNER = [
   'jit=off',
 ];
 
-const APPLIED = statement<{ name: string }>('migrations_applied', 'SELECT name FROM migrations ORDER BY id');
+const APPLIED = statement<NoParameters, { name: string }>(
+  'migrations_applied',
+  'SELECT name FROM migrations ORDER BY id',
+);
 const PING = statement('ping', 'SELECT 1');
 
 /** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
@@ -60,12 +64,12 @@ export class Database {
 
   /** Resolves when the database answers; throws `unavailable` otherwise. */
   async ping(): Promise<void> {
-    await this.sql.run(PING, []);
+    await this.sql.run(PING, {});
   }
 
   /** Names of migrations that this build has and the database lacks; empty when it is up to date. */
   async missingMigrations(): Promise<string[]> {
-    const applied = new Set((await this.sql.run(APPLIED, [])).map((row) => row.name));
+    const applied = new Set((await this.sql.run(APPLIED, {})).map((row) => row.name));
     return MIGRATIONS.map(({ name }) => name).filter((name) => !applied.has(name));
   }
 

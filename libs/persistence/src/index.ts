@@ -3,6 +3,7 @@ export * from './migrate';
 export * from './persistence.module';
 export * from './sql/page';
 export * from './sql/sql';
+export * from './sql/statement';
 export * from './sql/coalescer';
 export * from './sql/db-errors';
 export * from './stores/snapshots/snapshot-read.store';

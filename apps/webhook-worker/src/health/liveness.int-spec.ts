@@ -14,10 +14,10 @@ import { ReadinessService } from './readiness.service';
 jest.setTimeout(60_000);
 
 const LIMIT_MS = 60_000;
-const ADD = statement(
+const ADD = statement<{ deliveryId: string; subscriptionId: string }>(
   'spec_liveness_add',
   `INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, next_at)
-   VALUES ($1, gen_random_uuid(), $2, 'acme', 'identity.snapshot.created', 'pending', now() - interval '5 minutes')`,
+   VALUES (:deliveryId, gen_random_uuid(), :subscriptionId, 'acme', 'identity.snapshot.created', 'pending', now() - interval '5 minutes')`,
 );
 
 let testDatabase: TestDatabase;
@@ -71,7 +71,7 @@ it('the worker is restarted when its dispatcher hangs, and not when the database
   }, 1);
   expect(await probe(10 * LIMIT_MS)).toBe(200);
 
-  await database.sql.run(ADD, [pending.deliveryId, pending.subscriptionId]);
+  await database.sql.run(ADD, pending);
   hanging.offer([pending]);
   expect(await probe(0)).toBe(200);
   expect(await probe(LIMIT_MS - 1)).toBe(200);

@@ -81,6 +81,24 @@ export function buildEventBody<T extends keyof EventData>(event: {
   });
 }
 
+/** `data` of `identity.snapshot.created`. */
+export function snapshotCreatedData(snapshot: {
+  subjectType: string;
+  subjectId: string;
+  snapshotId: string;
+  snapshotVersion: number;
+  envelopeHash: string;
+  prevHash: string | null;
+}): SnapshotCreatedData {
+  return {
+    subject: { subject_type: snapshot.subjectType, subject_id: snapshot.subjectId },
+    snapshot_id: snapshot.snapshotId,
+    snapshot_version: snapshot.snapshotVersion,
+    envelope_hash: snapshot.envelopeHash,
+    prev_hash: snapshot.prevHash,
+  };
+}
+
 /** `data` of `refresh_request.created` and `refresh_request.fulfilled`. */
 export function refreshRequestData(request: {
   refreshRequestId: string;

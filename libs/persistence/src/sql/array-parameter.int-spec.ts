@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { arrayParameter, type ElementType } from './array-parameter';
-import { statement } from './sql';
+import { statement } from './statement';
 import { openWorld, type World } from '../testing/world';
 
+const echoStatement = (type: ElementType) =>
+  statement<{ values: readonly unknown[] }, { value: unknown }>(
+    `spec_echo_${type}`,
+    `SELECT unnest(:values::${type}[]) AS value`,
+  );
 const ECHO = {
-  boolean: statement<{ value: unknown }>('spec_echo_boolean', 'SELECT unnest($1::boolean[]) AS value'),
-  bytea: statement<{ value: unknown }>('spec_echo_bytea', 'SELECT unnest($1::bytea[]) AS value'),
-  int: statement<{ value: unknown }>('spec_echo_int', 'SELECT unnest($1::int[]) AS value'),
-  text: statement<{ value: unknown }>('spec_echo_text', 'SELECT unnest($1::text[]) AS value'),
-  uuid: statement<{ value: unknown }>('spec_echo_uuid', 'SELECT unnest($1::uuid[]) AS value'),
+  boolean: echoStatement('boolean'),
+  bytea: echoStatement('bytea'),
+  int: echoStatement('int'),
+  text: echoStatement('text'),
+  uuid: echoStatement('uuid'),
 } as const satisfies Record<ElementType, unknown>;
 
 let world: World;
@@ -21,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 async function echo(type: ElementType, values: readonly unknown[]): Promise<unknown[]> {
-  const rows = await world.database.sql.run(ECHO[type], [arrayParameter(type, values)]);
+  const rows = await world.database.sql.run(ECHO[type], { values });
   return rows.map(({ value }) => value);
 }
 

@@ -2,6 +2,10 @@
 const ELEMENT_OIDS = { boolean: 16, bytea: 17, int: 23, text: 25, uuid: 2950 } as const;
 export type ElementType = keyof typeof ELEMENT_OIDS;
 
+export function isElementType(type: string): type is ElementType {
+  return Object.hasOwn(ELEMENT_OIDS, type);
+}
+
 const INT32_BYTES = 4;
 const UUID_BYTES = 16;
 /** Dimensions, whether there are nulls, element type; then of the one dimension its size and lower bound. */

@@ -28,3 +28,52 @@ export function toPage<Row, Item>(
     next: rows.length > limit && last !== undefined ? positionOf(last) : null,
   };
 }
+
+/** A row of a list that says, in its first row, what the caller may do; its only row has no item where there is none. */
+export interface ListRow<Facts, Item> {
+  facts: Facts;
+  item: Item | null;
+  position: Position;
+}
+
+/** The page of a list that was read with `limit + 1`, and the facts. */
+export function toList<Facts, Item>(
+  rows: readonly ListRow<Facts, Item>[],
+  limit: number,
+): { facts: Facts; page: Page<Item> } {
+  const [first] = rows;
+  if (first === undefined) throw new Error('a list answered no row');
+  const found = rows.flatMap(({ item, position }) => (item === null ? [] : [{ item, position }]));
+  const page = toPage(
+    found,
+    limit,
+    ({ item }) => item,
+    ({ position }) => position,
+  );
+  return { facts: first.facts, page };
+}
+
+/** Of a list of rows `alias`, newest first, with the parameters of {@link before}. */
+export function newestFirst(alias: string, id: string): { next: string; order: string; position: string } {
+  const order = `ORDER BY ${alias}.created_at DESC, ${alias}.${id} DESC`;
+  return {
+    /** The last condition of WHERE, and what follows it. */
+    next: `(${alias}.created_at, ${alias}.${id}) < (:beforeTime::timestamptz, :beforeId::uuid)
+     ${order} LIMIT :rows`,
+    order,
+    // The time as text, since a `Date` has no microseconds.
+    position: `ARRAY[${alias}.created_at::text, ${alias}.${id}::text] AS position`,
+  };
+}
+
+export interface Before {
+  beforeTime: string | number;
+  beforeId: string | number;
+  rows: number;
+}
+
+/** Where a page of {@link newestFirst} begins: before the newest row if nowhere else. */
+export function before({ limit, after }: PageRequest): Before {
+  const [beforeTime = 'infinity', beforeId = '00000000-0000-0000-0000-000000000000'] = after ?? [];
+  return { beforeTime, beforeId, rows: limit + 1 };
+}

@@ -1,29 +1,7 @@
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
-import { arrayParameter, type ElementType } from './array-parameter';
+import type { ClientBase, Pool } from 'pg';
 import { isRetryable, isUnavailable, toDomainError } from './db-errors';
-
-/** A statement that PostgreSQL parses and plans once a connection. `name` is unique in the process. */
-export interface Statement<Row extends QueryResultRow> {
-  readonly name: string;
-  readonly text: string;
-  /** Never set: it carries the row's type. */
-  readonly row?: Row;
-}
-
-/** Every statement of the process by name: a second one of the same name would run the first one's text. */
-const declared = new Map<string, string>();
-
-/** Declares a named prepared statement and the shape of its rows. Throws when the name is taken by another text. */
-export function statement<Row extends QueryResultRow>(name: string, text: string): Statement<Row> {
-  if ((declared.get(name) ?? text) !== text) throw new Error(`Two statements are named ${name}`);
-  declared.set(name, text);
-  return { name, text };
-}
-
-/** Every declared statement, by name. */
-export function declaredStatements(): ReadonlyMap<string, string> {
-  return declared;
-}
+import { rowOf, type RowShape, rowShape } from './row-shape';
+import { type Statement, valuesOf } from './statement';
 
 const MAX_TRIES = 5;
 
@@ -48,15 +26,23 @@ export class Sql {
     private readonly observe: (statementName: string) => void = () => undefined,
   ) {}
 
-  /** Runs one statement; serialization failures and deadlocks are retried a bounded number of times. */
-  async run<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    return withRetries(() => this.once(query, values));
+  /** The statement's rows; serialization failures and deadlocks are retried a bounded number of times. */
+  async run<Parameters extends object, Row extends object>(
+    query: Statement<Parameters, Row>,
+    parameters: NoInfer<Parameters>,
+  ): Promise<Row[]> {
+    return withRetries(() => {
+      this.observe(query.name);
+      return ask(this.pool, query, parameters);
+    });
   }
 
-  /** Runs one statement once; failures come out as the driver gives them, for callers that read constraint names. */
-  async once<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    this.observe(query.name);
-    return ask(this.pool, query, values);
+  /** The first row of a statement that has one in any case. */
+  async one<Parameters extends object, Row extends object>(
+    query: Statement<Parameters, Row>,
+    parameters: NoInfer<Parameters>,
+  ): Promise<Row> {
+    return firstOf(query, await this.run(query, parameters));
   }
 
   /** Several statements in one transaction: all of them or none. `work` may run more than once. */
@@ -81,54 +67,59 @@ export class Sql {
   }
 }
 
-/** Statements of one transaction, on its connection. */
+/** Statements on one connection, as in a transaction. */
 export class TransactionSql {
   constructor(
-    private readonly client: PoolClient,
-    private readonly observe: (statementName: string) => void,
+    private readonly client: ClientBase,
+    private readonly observe: (statementName: string) => void = () => undefined,
   ) {}
 
-  async run<Row extends QueryResultRow>(query: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+  async run<Parameters extends object, Row extends object>(
+    query: Statement<Parameters, Row>,
+    parameters: NoInfer<Parameters>,
+  ): Promise<Row[]> {
     this.observe(query.name);
-    return ask(this.client, query, values);
+    return ask(this.client, query, parameters);
+  }
+
+  /** The first row of a statement that has one in any case. */
+  async one<Parameters extends object, Row extends object>(
+    query: Statement<Parameters, Row>,
+    parameters: NoInfer<Parameters>,
+  ): Promise<Row> {
+    return firstOf(query, await this.run(query, parameters));
   }
 }
+
+function firstOf<Row extends object>({ name }: Statement<never, Row>, [row]: readonly Row[]): Row {
+  if (row === undefined) throw new Error(`${name} answered no row`);
+  return row;
+}
+
+/** What a statement's rows look like never changes; its first result tells. */
+const shapes = new Map<string, RowShape>();
 
 /**
  * What the driver keeps of a query lives until the next full garbage collection, once one of them has become old: each
  * holds on to the next. So that values and rows do not live as long, they are taken out of it.
  */
-async function ask<Row extends QueryResultRow>(
-  on: Pool | PoolClient,
-  { name, text }: Statement<Row>,
-  values: readonly unknown[],
+async function ask<Parameters extends object, Row extends object>(
+  on: Pool | ClientBase,
+  query: Statement<Parameters, Row>,
+  parameters: Parameters,
 ): Promise<Row[]> {
-  const config = { name, text, values: [...values] };
-  const result = await on.query<Row>(config);
+  const { name, text } = query;
+  const config = { name, text, values: valuesOf(query, parameters), rowMode: 'array' as const };
+  const result = await on.query<unknown[]>(config);
   config.values.length = 0;
   const { rows } = result;
   result.rows = [];
-  return rows;
-}
-
-/** Columns of a statement's input rows, by name, with their PostgreSQL types. */
-export type InputColumns = Readonly<Record<string, ElementType>>;
-
-/** `FROM` item `i` that takes one array parameter a column, and numbers its rows in `i.ord`. */
-export function inputRows(columns: InputColumns): string {
-  const arrays = Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`);
-  return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS i(${Object.keys(columns).join(', ')}, ord)`;
-}
-
-/** The array parameters of {@link inputRows}, from rows that are keyed by column name. */
-export function inputArrays<Columns extends InputColumns>(
-  columns: Columns,
-  rows: readonly Readonly<Record<keyof Columns & string, unknown>>[],
-): Buffer[] {
-  return Object.entries(columns).map(([column, type]) =>
-    arrayParameter(
-      type,
-      rows.map((row) => row[column]),
-    ),
-  );
+  let shape = shapes.get(name);
+  if (shape === undefined) {
+    shape = rowShape(result.fields.map((field) => field.name));
+    shapes.set(name, shape);
+  }
+  const known = shape;
+  // That its rows are what it declares is held by tests, as with the driver's own type parameter.
+  return rows.map((values) => rowOf(known, values) as Row);
 }

@@ -1,6 +1,6 @@
 import { Client, escapeLiteral } from 'pg';
 import { STARTUP_OPTIONS } from '../database';
-import { declaredStatements } from '../sql/sql';
+import { argumentOf, declaredStatements } from '../sql/statement';
 import type { World } from './world';
 
 interface PlanNode {
@@ -12,19 +12,20 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-type Value = string | number | null | readonly string[];
-
 /**
- * How many rows of tables a declared statement reads with these values, kept or not. Through PREPARE on a connection
+ * How many rows of tables a declared statement reads with these parameters, kept or not. Through PREPARE on a connection
  * like the application's, since EXPLAIN of the bare text would plan for these very values, which the application never does.
  */
-export async function rowsRead({ url }: World, name: string, values: readonly Value[]): Promise<number> {
+export async function rowsRead({ url }: World, name: string, given: object): Promise<number> {
+  const query = declaredStatements().get(name);
+  if (query === undefined) throw new Error(`No statement is named ${name}`);
+  const literals = query.parameters.map((parameter) => literal(argumentOf(parameter, given, query)));
   const client = new Client({ connectionString: url, options: STARTUP_OPTIONS });
   await client.connect();
   try {
-    await client.query(`PREPARE explained AS ${declaredStatements().get(name) ?? ''}`);
+    await client.query(`PREPARE explained AS ${query.text}`);
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained(${values.map(literal).join(', ')})`,
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained(${literals.join(', ')})`,
     );
     return rows.reduce((sum, row) => sum + rowsOf(row['QUERY PLAN'][0].Plan), 0);
   } finally {
@@ -32,9 +33,13 @@ export async function rowsRead({ url }: World, name: string, values: readonly Va
   }
 }
 
-function literal(value: Value): string {
-  if (value === null || typeof value === 'number') return String(value);
-  return escapeLiteral(typeof value === 'string' ? value : `{${value.map((text) => JSON.stringify(text)).join(',')}}`);
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  return escapeLiteral(Array.isArray(value) ? `{${value.map(element).join(',')}}` : String(value));
+}
+
+function element(value: unknown): string {
+  return value === null || value === undefined ? 'NULL' : JSON.stringify(String(value));
 }
 
 function rowsOf(node: PlanNode): number {

@@ -1,13 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { statement } from '../../sql/sql';
+import { type NoParameters, statement } from '../../sql/statement';
 import { openWorld, type World } from '../../testing/world';
 import { IdempotencyStore } from './idempotency.store';
 
-const AGE = statement(
+const AGE = statement<{ key: Buffer; seconds: number }>(
   'spec_idempotency_age',
-  `UPDATE idempotency_keys SET started_at = now() - $2 * interval '1 second' WHERE key_hash = $1`,
+  `UPDATE idempotency_keys SET started_at = now() - :seconds * interval '1 second' WHERE key_hash = :key`,
 );
-const KEYS = statement<{ key_hash: Buffer }>('spec_idempotency_keys', 'SELECT key_hash FROM idempotency_keys');
+const KEYS = statement<NoParameters, { key_hash: Buffer }>(
+  'spec_idempotency_keys',
+  'SELECT key_hash FROM idempotency_keys',
+);
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
 const BODY = hash('body');
@@ -32,7 +35,7 @@ const begin = async (): Promise<string> => {
   if (outcome.kind !== 'began') throw new Error(`the key is ${outcome.kind}`);
   return outcome.claim;
 };
-const age = (seconds: number) => world.database.sql.run(AGE, [key, seconds]);
+const age = (seconds: number) => world.database.sql.run(AGE, { key, seconds });
 
 describe('IdempotencyStore.begin', () => {
   it('lets one of many begin', async () => {
@@ -94,7 +97,7 @@ describe('IdempotencyStore.deleteExpired', () => {
     key = randomBytes(32);
     await begin();
     expect(await store.deleteExpired(2)).toBe(2);
-    const left = (await world.database.sql.run(KEYS, [])).map(({ key_hash }) => key_hash.toString('hex'));
+    const left = (await world.database.sql.run(KEYS, {})).map(({ key_hash }) => key_hash.toString('hex'));
     expect(left).toContain(old[2]?.toString('hex'));
     expect(left).not.toContain(old[0]?.toString('hex'));
     expect(await store.deleteExpired(2)).toBe(1);

@@ -1,4 +1,5 @@
-import { type Sql, statement } from '../../sql/sql';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 
 /** What became of a request that came with a key. */
 export type IdempotencyOutcome =
@@ -17,38 +18,44 @@ const LEASE = `interval '1 minute'`;
  * The row that is already there is read in the snapshot of this statement: one that another request made meanwhile is
  * not in it, which is told from a row by nulls and means that the other one runs.
  */
-const BEGIN = statement<{ claim: string | null; is_same_body: boolean | null; answer: string | null }>(
+const BEGIN = statement<
+  { keyHash: Buffer; bodyHash: Buffer },
+  { claim: string | null; isSameBody: boolean | null; answer: string | null }
+>(
   'idempotency_begin',
   `WITH begun AS (
-  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES ($1, $2)
+  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES (:keyHash, :bodyHash)
   ON CONFLICT (key_hash) DO UPDATE
      SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
    WHERE k.started_at <= now() - ${KEPT}
       OR (k.answer IS NULL AND k.body_hash = excluded.body_hash AND k.started_at <= now() - ${LEASE})
   RETURNING k.started_at::text AS claim
 )
-SELECT begun.claim, k.body_hash = $2 AS is_same_body, k.answer
-  FROM (SELECT $1::bytea AS key_hash) i
+SELECT begun.claim, k.body_hash = :bodyHash AS "isSameBody", k.answer
+  FROM (SELECT :keyHash::bytea AS key_hash) i
   LEFT JOIN begun ON true
   LEFT JOIN idempotency_keys k ON k.key_hash = i.key_hash`,
 );
 
-const KEEP = statement(
+/** While its request has this claim and has not answered; found by its key and by nothing else. */
+const CLAIMED = 'key_hash = :keyHash AND (started_at = :claim::timestamptz AND answer IS NULL) IS TRUE';
+
+const KEEP = statement<{ keyHash: Buffer; claim: string; answer: string }>(
   'idempotency_keep',
-  `UPDATE idempotency_keys SET answer = $3 WHERE key_hash = $1 AND (started_at = $2::timestamptz AND answer IS NULL) IS TRUE`,
+  `UPDATE idempotency_keys SET answer = :answer WHERE ${CLAIMED}`,
 );
 
-const FREE = statement(
+const FREE = statement<{ keyHash: Buffer; claim: string }>(
   'idempotency_free',
-  `DELETE FROM idempotency_keys WHERE key_hash = $1 AND (started_at = $2::timestamptz AND answer IS NULL) IS TRUE`,
+  `DELETE FROM idempotency_keys WHERE ${CLAIMED}`,
 );
 
-const DELETE_EXPIRED = statement<{ deleted: number }>(
+const DELETE_EXPIRED = statement<{ limit: number }, { deleted: number }>(
   'idempotency_delete_expired',
   `WITH deleted AS (
   DELETE FROM idempotency_keys WHERE key_hash = ANY (ARRAY(
     SELECT key_hash FROM idempotency_keys WHERE started_at <= now() - ${KEPT}
-     ORDER BY started_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+     ORDER BY started_at LIMIT :limit FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
 SELECT count(*)::int AS deleted FROM deleted`,
@@ -63,26 +70,24 @@ export class IdempotencyStore {
    * answered nor freed it for a minute is taken over by the next one with the same body: its process is gone.
    */
   async begin(keyHash: Buffer, bodyHash: Buffer): Promise<IdempotencyOutcome> {
-    const [row] = await this.sql.run(BEGIN, [keyHash, bodyHash]);
-    if (row === undefined) throw new Error('idempotency_begin answered no row');
-    if (row.claim !== null) return { kind: 'began', claim: row.claim };
-    if (row.is_same_body === false) return { kind: 'other_body' };
-    return row.answer === null ? { kind: 'running' } : { kind: 'answered', answer: row.answer };
+    const { claim, isSameBody, answer } = await this.sql.one(BEGIN, { keyHash, bodyHash });
+    if (claim !== null) return { kind: 'began', claim };
+    if (isSameBody === false) return { kind: 'other_body' };
+    return answer === null ? { kind: 'running' } : { kind: 'answered', answer };
   }
 
   /** Keeps the answer of the request with this claim, unless another one has taken the key over. */
   async keep(keyHash: Buffer, claim: string, answer: string): Promise<void> {
-    await this.sql.run(KEEP, [keyHash, claim, answer]);
+    await this.sql.run(KEEP, { keyHash, claim, answer });
   }
 
   /** Gives the key back, so that the next request with it runs. */
   async free(keyHash: Buffer, claim: string): Promise<void> {
-    await this.sql.run(FREE, [keyHash, claim]);
+    await this.sql.run(FREE, { keyHash, claim });
   }
 
   /** Deletes at most `limit` keys that are older than 24 hours, the oldest first; answers how many. */
   async deleteExpired(limit: number): Promise<number> {
-    const [row] = await this.sql.run(DELETE_EXPIRED, [limit]);
-    return row?.deleted ?? 0;
+    return (await this.sql.one(DELETE_EXPIRED, { limit })).deleted;
   }
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { statement } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 import { openWorld, type World } from '../../testing/world';
 import { RateLimitStore } from './rate-limit.store';
 
 /** A row whose minute is so many away from the current one. */
-const SET = statement(
+const SET = statement<{ principal: string; minutes: number; used: number }>(
   'spec_rate_limit',
-  `INSERT INTO rate_limits VALUES ($1, date_trunc('minute', now()) + $2 * interval '1 minute', $3)`,
+  `INSERT INTO rate_limits VALUES (:principal, date_trunc('minute', now()) + :minutes * interval '1 minute', :used)`,
 );
 
 let world: World;
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 /** In a minute that does not end while the test runs. */
-const used = (count: number) => world.database.sql.run(SET, [principal, 5, count]);
+const used = (count: number) => world.database.sql.run(SET, { principal, minutes: 5, used: count });
 
 describe('RateLimitStore.reserve', () => {
   it('gives what was wanted until only less is left, then nothing', async () => {
@@ -52,7 +52,7 @@ describe('RateLimitStore.reserve', () => {
   });
 
   it('begins with a new minute, and tells when it ends', async () => {
-    await world.database.sql.run(SET, [principal, -1, 1000]);
+    await world.database.sql.run(SET, { principal, minutes: -1, used: 1000 });
     const { granted, left, endsInMs } = await store.reserve(principal, 3, 10);
     expect([granted, left]).toEqual([3, 7]);
     expect(endsInMs).toBeLessThanOrEqual(60_000);

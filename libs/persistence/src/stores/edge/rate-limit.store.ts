@@ -1,4 +1,5 @@
-import { type Sql, statement } from '../../sql/sql';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 
 /** A part of a principal's requests of one minute, for one process to count down. */
 export interface RateReservation {
@@ -15,17 +16,17 @@ export interface RateReservation {
  * may have begun in the minute before. `used` runs over the limit by one reservation at most, by which the last one
  * knows how much of it was left.
  */
-const RESERVE = statement<{ used: number; ends_in_ms: number }>(
+const RESERVE = statement<{ principalId: string; wanted: number; limit: number }, { used: number; endsInMs: number }>(
   'rate_limit_reserve',
   `INSERT INTO rate_limits AS r (principal_id, window_start, used)
-   VALUES ($1, date_trunc('minute', clock_timestamp()), $2::int)
+   VALUES (:principalId, date_trunc('minute', clock_timestamp()), :wanted::int)
    ON CONFLICT (principal_id) DO UPDATE
       SET window_start = greatest(r.window_start, excluded.window_start),
           used = CASE WHEN r.window_start >= excluded.window_start
-                      THEN greatest(r.used, least(r.used, $3::int) + excluded.used)
+                      THEN greatest(r.used, least(r.used, :limit::int) + excluded.used)
                       ELSE excluded.used END
    RETURNING r.used,
-     floor(extract(epoch FROM r.window_start + interval '1 minute' - clock_timestamp()) * 1000)::int AS ends_in_ms`,
+     floor(extract(epoch FROM r.window_start + interval '1 minute' - clock_timestamp()) * 1000)::int AS "endsInMs"`,
 );
 
 /** Requests of principals by the minute, over all gateway processes. */
@@ -34,12 +35,11 @@ export class RateLimitStore {
 
   /** Takes up to `wanted` requests of the current minute for the principal, of which all processes may take `limit`. */
   async reserve(principalId: string, wanted: number, limit: number): Promise<RateReservation> {
-    const [row] = await this.sql.run(RESERVE, [principalId, wanted, limit]);
-    if (row === undefined) throw new Error('rate_limit_reserve answered no row');
+    const { used, endsInMs } = await this.sql.one(RESERVE, { principalId, wanted, limit });
     return {
-      granted: Math.max(0, Math.min(wanted, limit - (row.used - wanted))),
-      left: Math.max(0, limit - row.used),
-      endsInMs: row.ends_in_ms,
+      granted: Math.max(0, Math.min(wanted, limit - (used - wanted))),
+      left: Math.max(0, limit - used),
+      endsInMs,
     };
   }
 }

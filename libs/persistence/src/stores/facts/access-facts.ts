@@ -1,13 +1,4 @@
-import type { AccessFacts, MemberStatus, Role, Scope } from '@iss/domain';
-
-/** Columns that {@link toAccessFacts} reads. */
-export interface AccessFactsRow {
-  role: Role | null;
-  member_status: MemberStatus | null;
-  allow_counterparty_access: boolean | null;
-  owns_subject: boolean | null;
-  grant_scopes: Scope[] | null;
-}
+import { type AccessRule, ROLES, rolesFrom } from '@iss/domain';
 
 /** A grant counts by the clock at the moment of the read. */
 export const LIVE_GRANT = `g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())`;
@@ -20,7 +11,34 @@ export const isLiveGrant = (grantee: string, subjectKey: string): string =>
   `(g.grantee_tenant_id, g.subject_key) BETWEEN (${grantee}, ${subjectKey}) AND (${grantee}, ${subjectKey})
              AND ${LIVE_GRANT}`;
 
-export const ACCESS_COLUMNS = `f.role, f.member_status, f.allow_counterparty_access, f.owns_subject, f.grant_scopes`;
+/** The member `facts` of a row, from `f`: an `AccessFacts`. */
+export const FACTS = `f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes"`;
+
+/** The roles that a rule asks for, as a list for IN. */
+export function rolesOf({ role }: AccessRule): string {
+  return rolesFrom(role)
+    .map((name) => `'${name}'`)
+    .join(', ');
+}
+
+/** An active member's role at least, where it is not known which of its tenants acts. */
+const [WEAKEST_ROLE] = ROLES;
+
+/** Facts about `i.principal_id` acting for this tenant, subjects aside, as `f`. */
+export const memberAccess = (tenantId: string): string => `
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+         NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+   WHERE m.tenant_id = ${tenantId} AND m.principal_id = i.principal_id LIMIT 1
+) f ON true`;
+
+/** The same for `i.tenant_id`. */
+export const MEMBER_ACCESS = memberAccess('i.tenant_id');
 
 /** Facts about `i.principal_id` acting for `i.tenant_id` on subject `s`, as `f`. */
 export const TENANT_ACCESS = `
@@ -34,6 +52,11 @@ LEFT JOIN LATERAL (
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true`;
 
+/** Whether `i.principal_id` is an active member of the owner of subject `s`: true or null. */
+const IS_OF_OWNER = `(SELECT true FROM memberships m
+           WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+             AND m.status = 'active' LIMIT 1)`;
+
 /**
  * Facts about `i.principal_id` acting for whichever of its tenants has a right on subject `s`, as `f`: membership of
  * the owner, or the scopes of every live grant to a tenant in which its counterparty flag is on. A subquery with a limit
@@ -42,10 +65,8 @@ LEFT JOIN LATERAL (
  */
 export const ANY_TENANT_ACCESS = `
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-         (SELECT true FROM memberships m
-           WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-             AND m.status = 'active' LIMIT 1) AS owns_subject,
+  SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+         ${IS_OF_OWNER} AS owns_subject,
          (SELECT array_agg(DISTINCT scope)
             FROM memberships m
            CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
@@ -54,17 +75,18 @@ LEFT JOIN LATERAL (
            WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
 ) f ON true`;
 
-export function toAccessFacts(row: AccessFactsRow): AccessFacts {
-  return {
-    membership:
-      row.role === null || row.member_status === null
-        ? null
-        : {
-            role: row.role,
-            status: row.member_status,
-            allowCounterpartyAccess: row.allow_counterparty_access === true,
-          },
-    ownsSubject: row.owns_subject === true,
-    grantScopes: row.grant_scopes,
-  };
-}
+/**
+ * Facts about `i.principal_id` on subject `s`, as `f`, where no tenant acts: it is an active member of the owner, or of
+ * `counterparty` while that one holds a live grant.
+ */
+export const partyAccess = (counterparty: string): string => `
+LEFT JOIN LATERAL (
+  SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, false AS allow_counterparty_access,
+         ${IS_OF_OWNER} AS owns_subject,
+         (SELECT g.scopes
+            FROM memberships m
+           CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+                                WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} LIMIT 1) g
+           WHERE m.tenant_id = ${counterparty} AND m.principal_id = i.principal_id AND m.status = 'active'
+           LIMIT 1) AS grant_scopes
+) f ON true`;

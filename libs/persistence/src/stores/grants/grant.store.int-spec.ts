@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Position } from '../../sql/page';
-import { statement } from '../../sql/sql';
+import { before, type Position } from '../../sql/page';
+import { statement } from '../../sql/statement';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { GrantStore } from './grant.store';
@@ -11,11 +11,11 @@ const GRANTS = 3000;
 const EVERY_HUNDREDTH = GRANTS / 100;
 
 /** Subjects of acme with a snapshot, each granted to beta; but for every hundredth the grant has expired. */
-const ADD = statement(
+const ADD = statement<{ count: number }>(
   'spec_add_grants',
   `WITH added AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
-  SELECT 'entity', number::text, 'acme' FROM generate_series(1, $1::int) series(number) ORDER BY series.number
+  SELECT 'entity', number::text, 'acme' FROM generate_series(1, :count::int) series(number) ORDER BY series.number
   RETURNING subject_key, subject_id
 ),
 written AS (
@@ -28,11 +28,11 @@ SELECT gen_random_uuid(), 'acme', 'beta', subject_key, '{read_latest}',
   FROM added`,
 );
 /** So many grants more on one subject, revoked. */
-const ADD_REVOKED = statement(
+const ADD_REVOKED = statement<{ count: number }>(
   'spec_add_revoked_grants',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at)
   SELECT gen_random_uuid(), 'acme', 'beta', s.subject_key, '{read_latest}', now()
-    FROM subjects s, generate_series(1, $1::int)
+    FROM subjects s, generate_series(1, :count::int)
    WHERE s.subject_type = 'entity' AND s.subject_id = '1'`,
 );
 
@@ -46,16 +46,16 @@ let store: GrantStore;
 
 const grantor = { tenantId: 'acme', principalId: 'tenant_admin' };
 const MANAGERS = ['tenant_admin'] as const;
-const NEWEST = ['infinity', '00000000-0000-0000-0000-000000000000'];
+const FIRST_TEN = before({ limit: 10, after: null });
 
 beforeAll(async () => {
   world = await openWorld();
   store = new GrantStore(world.database.sql);
   await addTenant(world, 'acme');
   await addTenant(world, 'beta');
-  await world.database.sql.run(ALLOW_READERS, []);
-  await world.database.sql.run(ADD, [GRANTS]);
-  await world.database.sql.run(ADD_REVOKED, [GRANTS]);
+  await world.database.sql.run(ALLOW_READERS, {});
+  await world.database.sql.run(ADD, { count: GRANTS });
+  await world.database.sql.run(ADD_REVOKED, { count: GRANTS });
 });
 
 afterAll(() => world?.close());
@@ -80,7 +80,12 @@ describe('GrantStore.accessible', () => {
       const { page } = await store.accessible({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
       expect(page).toEqual({ items: [], next: null });
       // The member, if it is one, and no more.
-      const read = await rowsRead(world, 'subjects_accessible', ['beta', principal, null, 8]);
+      const read = await rowsRead(world, 'subjects_accessible', {
+        tenantId: 'beta',
+        principalId: principal,
+        afterGrantId: null,
+        rows: 8,
+      });
       expect(read).toBe(principal === 'nobody' ? 0 : 1);
     }
   });
@@ -88,12 +93,13 @@ describe('GrantStore.accessible', () => {
 
 describe('lists of grants', () => {
   it('read the rows of one page, of a tenant and of a subject', async () => {
-    const ofTenant = await rowsRead(world, 'grants_of_tenant', ['acme', 'tenant_reader', ...NEWEST, 11]);
+    const reader = { tenantId: 'acme', principalId: 'tenant_reader' };
+    const ofTenant = await rowsRead(world, 'grants_of_tenant', { ...reader, ...FIRST_TEN });
     // The member, so many grants, and the subject of each.
     expect(ofTenant).toBe(1 + 11 + 11);
-    const values = ['acme', 'tenant_admin', ...NEWEST, 11, 'entity', '1'];
-    expect(await rowsRead(world, 'grants_of_subject', values)).toBe(1 + 1 + 11);
-    const ofOthers = ['beta', 'tenant_admin', ...NEWEST, 11, 'entity', '1'];
+    const ofSubject = { ...grantor, ...FIRST_TEN, subjectType: 'entity', subjectId: '1' };
+    expect(await rowsRead(world, 'grants_of_subject', ofSubject)).toBe(1 + 1 + 11);
+    const ofOthers = { ...ofSubject, tenantId: 'beta' };
     // What a tenant without right is refused by: the subject, the member, and its own grant on the subject.
     expect(await rowsRead(world, 'grants_of_subject', ofOthers)).toBeLessThanOrEqual(3);
   });
@@ -111,7 +117,8 @@ describe('GrantStore.revoke', () => {
       expect(refused).toMatchObject({ isRevoked: false, grant: { status: 'active', revokedAt: null } });
     }
     expect(await store.revoke(grantor, randomUUID(), MANAGERS)).toMatchObject({ isRevoked: false, grant: null });
-    expect(await rowsRead(world, 'grant_revoke', ['acme', 'tenant_editor', grantId, MANAGERS])).toBeLessThanOrEqual(4);
+    const byEditor = { tenantId: 'acme', principalId: 'tenant_editor', grantId, managers: MANAGERS };
+    expect(await rowsRead(world, 'grant_revoke', byEditor)).toBeLessThanOrEqual(4);
     const revoked = await store.revoke(grantor, grantId, MANAGERS);
     expect(revoked).toMatchObject({ isRevoked: true, grant: { grantId, status: 'revoked' } });
     expect(await store.revoke(grantor, grantId, MANAGERS)).toMatchObject({

@@ -1,7 +1,11 @@
 import type { AccessFacts, EventType, RefreshRequestOrigin, RefreshRequestStatus, SubjectRef } from '@iss/domain';
-import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
-import { type Sql, statement, type TransactionSql } from '../../sql/sql';
-import { ACCESS_COLUMNS, type AccessFactsRow, isLiveGrant, TENANT_ACCESS, toAccessFacts } from '../facts/access-facts';
+import { RULES } from '@iss/domain';
+import { type Columns, columns } from '../../sql/columns';
+import { inputRow, SUBJECT } from '../../sql/input';
+import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import type { Sql, TransactionSql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { FACTS, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
 
 /** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
@@ -67,84 +71,74 @@ export type FulfilRefreshOutcome =
       isSnapshotOfSubject: boolean;
     };
 
-interface RequestRow {
-  refresh_request_id: string;
-  requesting_tenant_id: string;
-  origin_type: RefreshRequestOrigin;
-  status: RefreshRequestStatus;
-  reason_code: string | null;
-  message: string | null;
-  requested_paths: string[];
-  created_at: Date;
-  /** As text, since a `Date` has no microseconds. */
-  position: string;
-  expires_at: Date | null;
-  resolved_at: Date | null;
-  resolved_snapshot_id: string | null;
-  resolved_snapshot_version: number | null;
-}
-type MaybeRequestRow = { [Column in keyof RequestRow]: RequestRow[Column] | null };
+/** Columns of the request `r` of subject `s`. */
+const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
+  refreshRequestId: 'r.refresh_request_id',
+  subjectType: `${s}.subject_type`,
+  subjectId: `${s}.subject_id`,
+  requestingTenantId: 'r.requesting_tenant_id',
+  originType: 'r.origin_type',
+  status: 'r.status',
+  reasonCode: 'r.reason_code',
+  message: 'r.message',
+  requestedPaths: 'r.requested_paths',
+  createdAt: 'r.created_at',
+  expiresAt: 'r.expires_at',
+  resolvedAt: 'r.resolved_at',
+  resolvedSnapshotId: 'r.resolved_snapshot_id',
+  resolvedSnapshotVersion: 'r.resolved_snapshot_version',
+});
 
-const REQUEST_COLUMNS = `r.refresh_request_id, r.requesting_tenant_id, r.origin_type, r.status, r.reason_code, r.message,
-  r.requested_paths, r.created_at, r.created_at::text AS position, r.expires_at, r.resolved_at, r.resolved_snapshot_id,
-  r.resolved_snapshot_version`;
-
-/**
- * Facts about `i.principal_id` on subject `s`, as `f`, where no tenant acts: it is an active member of the owner, or of
- * `counterparty` while that one holds a live grant. Every active member is at least a reader.
- */
-const partyAccess = (counterparty: string): string => `
-LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, false AS allow_counterparty_access,
-         (SELECT true FROM memberships m
-           WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-             AND m.status = 'active' LIMIT 1) AS owns_subject,
-         (SELECT g.scopes
-            FROM memberships m
-           CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
-                                WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} LIMIT 1) g
-           WHERE m.tenant_id = ${counterparty} AND m.principal_id = i.principal_id AND m.status = 'active'
-           LIMIT 1) AS grant_scopes
-) f ON true`;
-
-const CREATE = statement<AccessFactsRow & MaybeRequestRow & { owner_tenant_id: string | null }>(
+const CREATE = statement<
+  RefreshRequestToCreate,
+  { facts: AccessFacts; request: RefreshRequestRecord | null; ownerTenantId: string | null }
+>(
   'refresh_request_create',
   `WITH facts AS MATERIALIZED (
-  SELECT i.tenant_id, i.principal_id, ${ACCESS_COLUMNS}, s.subject_key, s.owner_tenant_id
-    FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id
+    FROM (SELECT :requestingTenantId::text AS tenant_id, :principalId::text AS principal_id,
+                 :subjectType::text AS subject_type, :subjectId::text AS subject_id) i
     ${NAMED_SUBJECT}
     ${TENANT_ACCESS}
 ),
 made AS (
   INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
                                 reason_code, message, requested_paths, expires_at)
-  SELECT $5::uuid, subject_key, tenant_id, principal_id, CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
-         $6::text, $7::text, $8::text[], $9::timestamptz
+  SELECT :refreshRequestId::uuid, subject_key, tenant_id, principal_id,
+         CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
+         :reasonCode::text, :message::text, :requestedPaths::text[], :expiresAt::timestamptz
     FROM facts
-   WHERE member_status = 'active' AND (owns_subject OR grant_scopes IS NOT NULL)
+   WHERE member_status = 'active' AND role IN (${rolesOf(RULES.requestRefresh)})
+     AND (owns_subject OR grant_scopes IS NOT NULL)
   RETURNING *
 )
-SELECT ${ACCESS_COLUMNS}, f.owner_tenant_id, ${REQUEST_COLUMNS} FROM facts f LEFT JOIN made r ON true`,
+SELECT ${FACTS},
+  f.owner_tenant_id AS "ownerTenantId", ${columns(requestColumns('f'), 'request?')}
+  FROM facts f LEFT JOIN made r ON true`,
 );
 
-const REQUEST = `(SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type,
-               $4::text AS subject_id) i
+const REQUEST = `${inputRow({ principal_id: 'text', refresh_request_id: 'uuid', ...SUBJECT })}
   ${NAMED_SUBJECT}
   LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
   ${partyAccess('r.requesting_tenant_id')}`;
 
-const FIND = statement<AccessFactsRow & MaybeRequestRow>(
+const FIND = statement<RefreshRequestRef, { facts: AccessFacts; request: RefreshRequestRecord | null }>(
   'refresh_request_find',
-  `SELECT ${ACCESS_COLUMNS}, ${REQUEST_COLUMNS} FROM ${REQUEST}`,
+  `SELECT ${FACTS},
+  ${columns(requestColumns(), 'request?')}
+  FROM ${REQUEST}`,
 );
 
 /** The row lock lets one of many fulfil; the others see then that it is pending no more. */
-const FULFIL = statement<AccessFactsRow & MaybeRequestRow & { is_known: boolean; is_snapshot_of_subject: boolean }>(
+const FULFIL = statement<
+  RefreshRequestRef & { snapshotId: string },
+  { facts: AccessFacts; request: RefreshRequestRecord | null; isKnown: boolean; isSnapshotOfSubject: boolean }
+>(
   'refresh_request_fulfil',
   `WITH facts AS MATERIALIZED (
-  SELECT ${ACCESS_COLUMNS}, r.refresh_request_id, n.snapshot_id, n.snapshot_version
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version
     FROM ${REQUEST}
-    LEFT JOIN snapshots n ON n.snapshot_id = $5::uuid AND n.subject_key = s.subject_key
+    LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid AND n.subject_key = s.subject_key
 ),
 done AS (
   UPDATE refresh_requests r
@@ -152,49 +146,50 @@ done AS (
          resolved_snapshot_version = f.snapshot_version
     FROM facts f
    WHERE r.refresh_request_id = f.refresh_request_id AND r.status = 'pending'
-     AND f.owns_subject AND f.snapshot_id IS NOT NULL
+     AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.snapshot_id IS NOT NULL
   RETURNING r.*
 )
-SELECT ${ACCESS_COLUMNS}, f.refresh_request_id IS NOT NULL AS is_known,
-       f.snapshot_id IS NOT NULL AS is_snapshot_of_subject, ${REQUEST_COLUMNS}
+SELECT ${FACTS},
+  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotOfSubject",
+  ${columns(requestColumns('f'), 'request?')}
   FROM facts f LEFT JOIN done r ON true`,
 );
 
 /** The look-up is a subquery with a limit, as for new snapshots: EXISTS would be turned into a join over all tenants. */
-const TELL = statement<{ event_id: string }>(
+const TELL = statement<EventToWrite, { eventId: string }>(
   'refresh_request_tell',
   `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
-  SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
+  SELECT :eventId::uuid, :tenantId::text, :eventType::text, :eventBody::text, :requestId::text, :traceparent::text
    WHERE (SELECT true FROM webhook_subscriptions w
-           WHERE w.tenant_id = $2 AND w.deleted_at IS NULL AND $3 = ANY (w.event_types) LIMIT 1)
-  RETURNING event_id`,
+           WHERE w.tenant_id = :tenantId AND w.deleted_at IS NULL AND :eventType = ANY (w.event_types) LIMIT 1)
+  RETURNING event_id AS "eventId"`,
 );
 
+const LIST = newestFirst('r', 'refresh_request_id');
+
 const listStatement = (name: string, filter: string) =>
-  statement<AccessFactsRow & MaybeRequestRow>(
+  statement<
+    SubjectRef & Before & { principalId: string; requestingTenantId: string | null },
+    ListRow<AccessFacts, RefreshRequestRecord>
+  >(
     name,
-    `SELECT ${ACCESS_COLUMNS}, ${REQUEST_COLUMNS}
-  FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id,
-               $4::text AS requesting_tenant_id) i
+    `SELECT ${FACTS},
+  ${columns(requestColumns(), 'item?')},
+  ${LIST.position}
+  FROM ${inputRow({ principal_id: 'text', ...SUBJECT, requesting_tenant_id: 'text' })}
   ${NAMED_SUBJECT}
   ${partyAccess('i.requesting_tenant_id')}
   LEFT JOIN LATERAL (
-    SELECT * FROM refresh_requests r
-     WHERE r.subject_key = s.subject_key ${filter}
-       AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
-     ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7
+    SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key ${filter} AND ${LIST.next}
   ) r ON true
- ORDER BY r.created_at DESC, r.refresh_request_id DESC`,
+ ${LIST.order}`,
   );
 
-const LIST = listStatement('refresh_requests_of_subject', '');
-const LIST_OF_TENANT = listStatement(
+const OF_SUBJECT = listStatement('refresh_requests_of_subject', '');
+const OF_SUBJECT_BY_TENANT = listStatement(
   'refresh_requests_of_tenant',
   'AND r.requesting_tenant_id = i.requesting_tenant_id',
 );
-
-/** Before the newest request. */
-const START: Position = ['infinity', '00000000-0000-0000-0000-000000000000'];
 
 /** Refresh requests: a tenant asks a subject's owner for a newer snapshot, or to confirm the latest one. */
 export class RefreshRequestStore {
@@ -209,31 +204,17 @@ export class RefreshRequestStore {
     toEvent: (request: RefreshRequestRecord, tenantId: string) => EventToWrite,
   ): Promise<CreateRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
-      const [row] = await sql.run(CREATE, [
-        create.requestingTenantId,
-        create.principalId,
-        create.subjectType,
-        create.subjectId,
-        create.refreshRequestId,
-        create.reasonCode,
-        create.message,
-        create.requestedPaths,
-        create.expiresAt,
-      ]);
-      if (row === undefined) throw new Error('refresh_request_create answered no row');
-      if (!isRequestRow(row) || row.owner_tenant_id === null) return { kind: 'refused', facts: toAccessFacts(row) };
-      const request = toRequest(create, row);
+      const { facts, request, ownerTenantId } = await sql.one(CREATE, create);
+      if (request === null || ownerTenantId === null) return { kind: 'refused', facts };
       const isForOwner = request.originType === 'counterparty';
-      const eventId = isForOwner ? await tell(sql, toEvent(request, row.owner_tenant_id)) : null;
+      const eventId = isForOwner ? await tell(sql, toEvent(request, ownerTenantId)) : null;
       return { kind: 'written', request, eventId };
     });
   }
 
   /** The request, or null when the subject has none with this id; and whether the caller may see it. */
-  async find(ref: RefreshRequestRef): Promise<{ facts: AccessFacts; request: RefreshRequestRecord | null }> {
-    const [row] = await this.sql.run(FIND, requestValues(ref));
-    if (row === undefined) throw new Error('refresh_request_find answered no row');
-    return { facts: toAccessFacts(row), request: isRequestRow(row) ? toRequest(ref, row) : null };
+  find(ref: RefreshRequestRef): Promise<{ facts: AccessFacts; request: RefreshRequestRecord | null }> {
+    return this.sql.one(FIND, ref);
   }
 
   /**
@@ -244,21 +225,11 @@ export class RefreshRequestStore {
     principalId: string,
     subject: SubjectRef,
     requestingTenantId: string | null,
-    { limit, after }: PageRequest,
+    request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<RefreshRequestRecord> }> {
-    const rows = await this.sql.run(requestingTenantId === null ? LIST : LIST_OF_TENANT, [
-      principalId,
-      subject.subjectType,
-      subject.subjectId,
-      requestingTenantId,
-      ...(after ?? START),
-      limit + 1,
-    ]);
-    const [first] = rows;
-    if (first === undefined) throw new Error('a list of refresh requests answered no row');
-    const toItem = (row: RequestRow): RefreshRequestRecord => toRequest(subject, row);
-    const page = toPage(rows.filter(isRequestRow), limit, toItem, (row) => [row.position, row.refresh_request_id]);
-    return { facts: toAccessFacts(first), page };
+    const query = requestingTenantId === null ? OF_SUBJECT : OF_SUBJECT_BY_TENANT;
+    const rows = await this.sql.run(query, { principalId, ...subject, requestingTenantId, ...before(request) });
+    return toList(rows, request.limit);
   }
 
   /**
@@ -271,17 +242,8 @@ export class RefreshRequestStore {
     toEvent: (request: RefreshRequestRecord, tenantId: string) => EventToWrite,
   ): Promise<FulfilRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
-      const [row] = await sql.run(FULFIL, [...requestValues(ref), snapshotId]);
-      if (row === undefined) throw new Error('refresh_request_fulfil answered no row');
-      if (!isRequestRow(row)) {
-        return {
-          kind: 'refused',
-          facts: toAccessFacts(row),
-          isKnown: row.is_known,
-          isSnapshotOfSubject: row.is_snapshot_of_subject,
-        };
-      }
-      const request = toRequest(ref, row);
+      const { request, ...refusal } = await sql.one(FULFIL, { ...ref, snapshotId });
+      if (request === null) return { kind: 'refused', ...refusal };
       return { kind: 'written', request, eventId: await tell(sql, toEvent(request, request.requestingTenantId)) };
     });
   }
@@ -289,34 +251,6 @@ export class RefreshRequestStore {
 
 /** Stores the event if its tenant has a subscription to it, and gives its id then. */
 async function tell(sql: TransactionSql, event: EventToWrite): Promise<string | null> {
-  const { eventId, tenantId, eventType, eventBody, requestId, traceparent } = event;
-  const [row] = await sql.run(TELL, [eventId, tenantId, eventType, eventBody, requestId, traceparent]);
-  return row?.event_id ?? null;
-}
-
-function requestValues(ref: RefreshRequestRef): unknown[] {
-  return [ref.principalId, ref.refreshRequestId, ref.subjectType, ref.subjectId];
-}
-
-function isRequestRow<Row extends MaybeRequestRow>(row: Row): row is Row & RequestRow {
-  return row.refresh_request_id !== null;
-}
-
-function toRequest({ subjectType, subjectId }: SubjectRef, row: RequestRow): RefreshRequestRecord {
-  return {
-    subjectType,
-    subjectId,
-    refreshRequestId: row.refresh_request_id,
-    requestingTenantId: row.requesting_tenant_id,
-    originType: row.origin_type,
-    status: row.status,
-    reasonCode: row.reason_code,
-    message: row.message,
-    requestedPaths: row.requested_paths,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    resolvedAt: row.resolved_at,
-    resolvedSnapshotId: row.resolved_snapshot_id,
-    resolvedSnapshotVersion: row.resolved_snapshot_version,
-  };
+  const [told] = await sql.run(TELL, event);
+  return told?.eventId ?? null;
 }

@@ -1,6 +1,9 @@
 import { canonicalize, parseStoredJson } from '@iss/domain';
 import { Client } from 'pg';
+import { PLANNER } from '../../database';
 import { toDomainError } from '../../sql/db-errors';
+import { TransactionSql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 
 export interface FilledHashes {
   /** Snapshots that got their `envelope_hash`. */
@@ -12,9 +15,9 @@ export interface FilledHashes {
 }
 
 interface Unsealed {
-  subject_key: string;
-  snapshot_version: number;
-  snapshot_id: string;
+  subjectKey: string;
+  snapshotVersion: number;
+  snapshotId: string;
   /** Null where the hash stands already. */
   envelope: string | null;
 }
@@ -22,23 +25,33 @@ interface Unsealed {
 const BATCH = 100;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-const NEXT = `
-SELECT subject_key, snapshot_version, snapshot_id, CASE WHEN envelope_hash IS NULL THEN envelope END AS envelope
+const NEXT = statement<{ afterKey: string; afterVersion: number }, Unsealed>(
+  'fill_hashes_next',
+  `SELECT subject_key AS "subjectKey", snapshot_version AS "snapshotVersion", snapshot_id AS "snapshotId",
+       CASE WHEN envelope_hash IS NULL THEN envelope END AS envelope
   FROM snapshots
  WHERE (envelope_hash IS NULL OR (prev_hash IS NULL AND snapshot_version > 1))
-   AND (subject_key, snapshot_version) > ($1::bigint, $2::integer)
- ORDER BY subject_key, snapshot_version LIMIT ${BATCH}`;
+   AND (subject_key, snapshot_version) > (:afterKey::bigint, :afterVersion::integer)
+ ORDER BY subject_key, snapshot_version LIMIT ${BATCH}`,
+);
 
-const FILL_HASHES = `
-UPDATE snapshots SET envelope_hash = sha256(convert_to(envelope, 'UTF8'))
- WHERE snapshot_id = ANY ($1::uuid[]) AND envelope_hash IS NULL`;
+const FILL_HASHES = statement<{ snapshotIds: readonly string[] }>(
+  'fill_hashes_of_envelopes',
+  `UPDATE snapshots SET envelope_hash = sha256(convert_to(envelope, 'UTF8'))
+ WHERE snapshot_id = ANY (:snapshotIds::uuid[]) AND (envelope_hash IS NULL) IS TRUE
+RETURNING snapshot_id AS "snapshotId"`,
+);
 
-const FILL_LINKS = `
-UPDATE snapshots child SET prev_hash = parent.envelope_hash
-  FROM snapshots parent
- WHERE child.snapshot_id = ANY ($1::uuid[]) AND child.prev_hash IS NULL
-   AND parent.subject_key = child.subject_key AND parent.snapshot_version = child.snapshot_version - 1
-   AND parent.envelope_hash IS NOT NULL`;
+const PARENT_HASH = `(SELECT parent.envelope_hash FROM snapshots parent
+      WHERE parent.subject_key = child.subject_key AND parent.snapshot_version = child.snapshot_version - 1 LIMIT 1)`;
+
+const FILL_LINKS = statement<{ snapshotIds: readonly string[] }>(
+  'fill_hashes_of_parents',
+  `UPDATE snapshots child SET prev_hash = ${PARENT_HASH}
+ WHERE child.snapshot_id = ANY (:snapshotIds::uuid[]) AND (child.prev_hash IS NULL) IS TRUE
+   AND ${PARENT_HASH} IS NOT NULL
+RETURNING child.snapshot_id AS "snapshotId"`,
+);
 
 /**
  * Fills in the `envelope_hash` of snapshots that were imported without, and the `prev_hash` of their children (contract,
@@ -47,22 +60,28 @@ UPDATE snapshots child SET prev_hash = parent.envelope_hash
  * cannot be reached.
  */
 export async function fillHashes(databaseUrl: string): Promise<FilledHashes> {
-  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  const client = new Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
+  });
   // The failure rejects the statement under way; without a listener it would end the process.
   client.on('error', () => undefined);
+  const sql = new TransactionSql(client);
   const filled: FilledHashes = { hashes: 0, links: 0, notCanonical: [] };
   try {
     await client.connect();
     let rows: Unsealed[] = [];
     do {
       const last = rows.at(-1);
-      ({ rows } = await client.query<Unsealed>(NEXT, [last?.subject_key ?? 0, last?.snapshot_version ?? 0]));
+      rows = await sql.run(NEXT, { afterKey: last?.subjectKey ?? '0', afterVersion: last?.snapshotVersion ?? 0 });
       const unhashed = rows.filter((row) => row.envelope !== null);
       const canonical = unhashed.filter((row) => row.envelope !== null && isCanonical(row.envelope));
-      filled.notCanonical.push(...unhashed.filter((row) => !canonical.includes(row)).map((row) => row.snapshot_id));
+      filled.notCanonical.push(...unhashed.filter((row) => !canonical.includes(row)).map((row) => row.snapshotId));
       // Parents stand before their children in this order, so that their hashes are there when links are made.
-      filled.hashes += (await client.query(FILL_HASHES, [canonical.map((row) => row.snapshot_id)])).rowCount ?? 0;
-      filled.links += (await client.query(FILL_LINKS, [rows.map((row) => row.snapshot_id)])).rowCount ?? 0;
+      const snapshotIds = (of: readonly Unsealed[]) => ({ snapshotIds: of.map((row) => row.snapshotId) });
+      filled.hashes += (await sql.run(FILL_HASHES, snapshotIds(canonical))).length;
+      filled.links += (await sql.run(FILL_LINKS, snapshotIds(rows))).length;
     } while (rows.length === BATCH);
     return filled;
   } catch (error) {

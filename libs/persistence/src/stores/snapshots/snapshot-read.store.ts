@@ -1,15 +1,12 @@
 import type { AccessFacts, Reader, SubjectRef } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
-import { type InputColumns, inputArrays, inputRows, type Sql, type Statement, statement } from '../../sql/sql';
-import {
-  ACCESS_COLUMNS,
-  type AccessFactsRow,
-  ANY_TENANT_ACCESS,
-  TENANT_ACCESS,
-  toAccessFacts,
-} from '../facts/access-facts';
+import { columns } from '../../sql/columns';
+import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
+import type { Sql } from '../../sql/sql';
+import { type Statement, statement } from '../../sql/statement';
+import { ANY_TENANT_ACCESS, FACTS, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
-import { SNAPSHOT_HEADER_COLUMNS, type SnapshotRecord, type SnapshotRow, toSnapshotRecord } from './snapshot-row';
+import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
 
 export type { SnapshotRecord, SubjectRef };
 
@@ -37,114 +34,107 @@ export interface ConditionalRead extends SnapshotRead {
   isKnown: boolean;
 }
 
-type ReadRow = AccessFactsRow & SnapshotRow & { is_known: boolean | null };
+/** A request as the input row of its statement: with what its target needs. */
+interface ReadInput extends Reader, Partial<SubjectRef> {
+  withEnvelope: boolean;
+  knownHash: Buffer | undefined;
+  snapshotVersion?: number;
+  snapshotId?: string;
+}
 
-/** A request as the input row of its statement. */
-type ReadInput = {
-  principal_id: string;
-  tenant_id: string | null;
-  with_envelope: boolean;
-  known_hash: Buffer | undefined;
-  subject_type?: string;
-  subject_id?: string;
-  snapshot_version?: number;
-  snapshot_id?: string;
+const READER = { ...ACTOR, with_envelope: 'boolean', known_hash: 'bytea' } as const;
+
+/** How each kind of read finds its snapshot: from its input `i` to `s` and `found`. */
+const TARGETS: Record<SnapshotTarget['kind'], string> = {
+  latest: `${inputRows({ ...READER, ...SUBJECT })}
+  ${NAMED_SUBJECT}
+  ${latestSnapshot('s.subject_key', 'found')}`,
+  version: `${inputRows({ ...READER, ...SUBJECT, snapshot_version: 'int' })}
+  ${NAMED_SUBJECT}
+  ${snapshotOfVersion('s.subject_key', 'i.snapshot_version', 'found')}`,
+  id: `${inputRows({ ...READER, snapshot_id: 'uuid' })}
+  LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+  LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
 };
+const ACCESS = { tenant: TENANT_ACCESS, global: ANY_TENANT_ACCESS };
 
-const ENVELOPE = `CASE WHEN i.with_envelope THEN n.envelope END AS envelope`;
+type ReadStatement = Statement<{ inputs: readonly ReadInput[] }, ConditionalRead>;
 
-const READER = { principal_id: 'text', tenant_id: 'text', with_envelope: 'boolean', known_hash: 'bytea' } as const;
-
-type TargetName = SnapshotTarget['kind'];
-
-/** How each kind of read finds its snapshot: its input columns, and the joins from the input `i` to `s` and `found`. */
-const TARGETS = {
-  latest: {
-    columns: { ...READER, subject_type: 'text', subject_id: 'text' },
-    joins: `${NAMED_SUBJECT} ${latestSnapshot('s.subject_key', 'found')}`,
-  },
-  version: {
-    columns: { ...READER, subject_type: 'text', subject_id: 'text', snapshot_version: 'int' },
-    joins: `${NAMED_SUBJECT} ${snapshotOfVersion('s.subject_key', 'i.snapshot_version', 'found')}`,
-  },
-  id: {
-    columns: { ...READER, snapshot_id: 'uuid' },
-    joins: `LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
-LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
-  },
-} as const satisfies Record<TargetName, { columns: InputColumns; joins: string }>;
-type Form = 'tenant' | 'global';
-
-function readStatement(target: TargetName, form: Form): Statement<ReadRow> {
-  const { columns, joins } = TARGETS[target];
-  return statement<ReadRow>(
+function readStatement(target: SnapshotTarget['kind'], form: keyof typeof ACCESS): ReadStatement {
+  const envelope = 'CASE WHEN i.with_envelope THEN n.envelope END';
+  return statement(
     `snapshot_${target}_${form}`,
-    `SELECT ${ACCESS_COLUMNS}, ${SNAPSHOT_HEADER_COLUMNS}, ${ENVELOPE}, found.envelope_hash = i.known_hash AS is_known
-  FROM ${inputRows(columns)}
-${joins}
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
-${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}
+    `SELECT ${FACTS},
+  ${columns(snapshotColumns(envelope), 'snapshot?')},
+       (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+  FROM ${TARGETS[target]}
+  LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+  ${ACCESS[form]}
  ORDER BY i.ord`,
   );
 }
+
+const STATEMENTS = {
+  latest_tenant: readStatement('latest', 'tenant'),
+  latest_global: readStatement('latest', 'global'),
+  version_tenant: readStatement('version', 'tenant'),
+  version_global: readStatement('version', 'global'),
+  id_tenant: readStatement('id', 'tenant'),
+  id_global: readStatement('id', 'global'),
+};
+type Form = keyof typeof STATEMENTS;
 
 const MAX_ROWS = 64;
 const MAX_RUNNING = 3;
 
 /** Reads of single snapshots, each together with its access facts in one statement; concurrent ones share it. */
 export class SnapshotReadStore {
-  private readonly readers: Record<`${TargetName}_${Form}`, Coalescer<ReadInput, ConditionalRead>>;
+  private readonly readers: Record<Form, Coalescer<ReadInput, ConditionalRead>>;
 
   constructor(private readonly sql: Sql) {
     this.readers = {
-      latest_tenant: this.reader('latest', 'tenant'),
-      latest_global: this.reader('latest', 'global'),
-      version_tenant: this.reader('version', 'tenant'),
-      version_global: this.reader('version', 'global'),
-      id_tenant: this.reader('id', 'tenant'),
-      id_global: this.reader('id', 'global'),
+      latest_tenant: this.reader('latest_tenant'),
+      latest_global: this.reader('latest_global'),
+      version_tenant: this.reader('version_tenant'),
+      version_global: this.reader('version_global'),
+      id_tenant: this.reader('id_tenant'),
+      id_global: this.reader('id_global'),
     };
   }
 
   /** The snapshot, as far as it is wanted, and whether the reader may see it. */
   read(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<ConditionalRead> {
     return this.readers[`${target.kind}_${reader.tenantId === null ? 'global' : 'tenant'}`].submit({
-      principal_id: reader.principalId,
-      tenant_id: reader.tenantId,
-      with_envelope: wanted.envelope,
-      known_hash: wanted.unlessHash,
-      ...columnsOf(target),
+      principalId: reader.principalId,
+      tenantId: reader.tenantId,
+      withEnvelope: wanted.envelope,
+      knownHash: wanted.unlessHash,
+      ...toInput(target),
     });
   }
 
-  private reader(target: TargetName, form: Form): Coalescer<ReadInput, ConditionalRead> {
-    const query = readStatement(target, form);
-    const columns: InputColumns = TARGETS[target].columns;
+  private reader(form: Form): Coalescer<ReadInput, ConditionalRead> {
     return new Coalescer<ReadInput, ConditionalRead>(
       async (inputs) => {
-        const rows = await this.sql.run(query, inputArrays(columns, inputs));
-        return rows.map((row) => ({ value: toRead(row) }));
+        const rows = await this.sql.run(STATEMENTS[form], { inputs });
+        return rows.map((value) => ({ value }));
       },
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
     );
   }
 }
 
-function columnsOf(target: SnapshotTarget): Partial<ReadInput> {
+function toInput(target: SnapshotTarget): Partial<ReadInput> {
   switch (target.kind) {
     case 'latest':
-      return { subject_type: target.subject.subjectType, subject_id: target.subject.subjectId };
+      return { subjectType: target.subject.subjectType, subjectId: target.subject.subjectId };
     case 'version':
       return {
-        subject_type: target.subject.subjectType,
-        subject_id: target.subject.subjectId,
-        snapshot_version: target.version,
+        subjectType: target.subject.subjectType,
+        subjectId: target.subject.subjectId,
+        snapshotVersion: target.version,
       };
     case 'id':
-      return { snapshot_id: target.snapshotId };
+      return { snapshotId: target.snapshotId };
   }
-}
-
-function toRead(row: ReadRow): ConditionalRead {
-  return { facts: toAccessFacts(row), snapshot: toSnapshotRecord(row), isKnown: row.is_known === true };
 }

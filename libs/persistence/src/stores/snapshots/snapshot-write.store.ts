@@ -1,9 +1,9 @@
-import type { AccessFacts, SubjectRef } from '@iss/domain';
-import { rolesFrom } from '@iss/domain';
+import { type AccessFacts, type AccessRule, type EventType, newEventId, RULES, type SubjectRef } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
-import { inputElement } from '../../sql/input-element';
-import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../../sql/sql';
-import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from '../facts/access-facts';
+import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
+import type { Sql } from '../../sql/sql';
+import { type Statement, statement } from '../../sql/statement';
+import { FACTS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
 
 /** A sealed snapshot, and what is known of the request that wrote it. */
@@ -43,97 +43,61 @@ export interface RefusedSnapshot {
 
 export type WriteOutcome = WrittenSnapshot | RefusedSnapshot;
 
-/** What the checks look at. */
-const KEYS = {
-  tenant_id: 'text',
-  principal_id: 'text',
-  subject_type: 'text',
-  subject_id: 'text',
-  snapshot_id: 'uuid',
-  snapshot_version: 'int',
-  update_id: 'uuid',
-} as const satisfies InputColumns;
-
-const COLUMNS = {
-  ...KEYS,
-  generated_at: 'text',
-  envelope: 'text',
-  envelope_hash: 'text',
-  prev_hash: 'text',
-  request_id: 'text',
-  traceparent: 'text',
-} as const satisfies InputColumns;
-
-const element = (column: keyof typeof COLUMNS): string => inputElement(COLUMNS, column);
-
-const EDITORS = rolesFrom('tenant_editor')
-  .map((role) => `'${role}'`)
-  .join(', ');
-
 /**
- * Input that may be written as far as membership and `snapshot_id` go, in the order that keeps two statements from
- * waiting for each other's rows. Everything is looked up by subqueries with a limit: for joins and EXISTS a plan made
- * early reads the whole table.
+ * Input that may be written as far as membership, by this condition on the role, and `snapshot_id` go, in the order that
+ * keeps two statements from waiting for each other's rows. Everything is looked up by subqueries with a limit: for joins
+ * and EXISTS a plan made early reads the whole table.
  */
-const ASKED = `
+const asked = (hasRole: string): string => `
 asked AS MATERIALIZED (
   SELECT i.*,
          (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken,
-         (SELECT m.status = 'active' AND m.api_functional_role IN (${EDITORS}) FROM memberships m
+         (SELECT m.status = 'active' AND ${hasRole} FROM memberships m
            WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor
-    FROM ${inputRows(KEYS)}
+    FROM ${inputRows({ ...ACTOR, ...SUBJECT, snapshot_id: 'uuid', snapshot_version: 'int', update_id: 'uuid' })}
    ORDER BY i.subject_type, i.subject_id
 )`;
+const holds = (rule: AccessRule): string => `m.api_functional_role IN (${rolesOf(rule)})`;
 
 const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken';
 
-/** The id of the event for the input row `i`, as `newEventId` makes it; null when its tenant has no subscription to it. */
-const EVENT_ID = `(
-  SELECT (substr(ms, 1, 8) || '-' || substr(ms, 9) || '-7' || substr(gen_random_uuid()::text, 16))::uuid
-    FROM (SELECT lpad(to_hex(floor(extract(epoch FROM now()) * 1000)::bigint), 12, '0') AS ms
-            FROM webhook_subscriptions w
-           WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL
-             AND 'identity.snapshot.created' = ANY (w.event_types) LIMIT 1) event) AS event_id`;
+const EVENT_TYPE: EventType = 'identity.snapshot.created';
 
-/** The event's body for a row of `ready`, as `buildEventBody` writes it. */
-const EVENT_BODY = `(
-  SELECT row_to_json(body)::text FROM (
-    SELECT 'evt_' || r.event_id AS id, 'identity.snapshot.created' AS type,
-           to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS created_at, r.tenant_id,
-           (SELECT row_to_json(data) FROM (
-              SELECT (SELECT row_to_json(subject) FROM (SELECT r.subject_type, r.subject_id) subject) AS subject,
-                     r.snapshot_id, r.snapshot_version,
-                     ${element('envelope_hash')} AS envelope_hash, ${element('prev_hash')} AS prev_hash) data) AS data
-  ) body)`;
+/** The id of the event for the input row `i`; null when its tenant has no subscription to it. */
+const EVENT_ID = `(SELECT (:eventIds::uuid[])[i.ord] FROM webhook_subscriptions w
+           WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND '${EVENT_TYPE}' = ANY (w.event_types)
+           LIMIT 1) AS event_id`;
 
 /**
- * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, which is made here
- * since only the statement knows whether anyone wants it. What speaks against a row is looked up only where it was not
- * written. The few written ones are found by their place in an array, since a join of two such lists reads the one anew
- * for each row of the other.
+ * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, since only the
+ * statement knows whether anyone wants it. What speaks against a row is looked up only where it was not written. The few
+ * written ones are found by their place in an array, since a join of two such lists reads the one anew for each row of
+ * the other. What is only passed on comes straight from its array: unnested, it would be copied with every join and sort.
  */
 const INSERTS = `
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, ${element('generated_at')},
-         decode(${element('envelope_hash')}, 'hex'), decode(${element('prev_hash')}, 'hex'), ${element('envelope')}
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, (:inputs.generatedAt::text[])[ord],
+         decode((:inputs.envelopeHash::text[])[ord], 'hex'), decode((:inputs.prevHash::text[])[ord], 'hex'),
+         (:inputs.envelope::text[])[ord]
     FROM ready
 ),
 new_event AS (
-  INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created',
-         ${EVENT_BODY}, ${element('request_id')}, ${element('traceparent')}
-    FROM ready r
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
+  SELECT event_id, tenant_id, '${EVENT_TYPE}', snapshot_id, (:inputs.requestId::text[])[ord],
+         (:inputs.traceparent::text[])[ord]
+    FROM ready
    WHERE event_id IS NOT NULL
 )
-SELECT ${ACCESS_COLUMNS}, f.head_version, i.snapshot_id_taken,
-       CASE WHEN w.place IS NOT NULL THEN now() END AS created_at,
-       (ARRAY(SELECT event_id FROM ready))[w.place] AS event_id
+SELECT ${FACTS},
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
+       CASE WHEN w.place IS NOT NULL THEN now() END AS "createdAt",
+       (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
   FROM asked i
  CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
   LEFT JOIN LATERAL (
-    SELECT ${ACCESS_COLUMNS}, ${HEAD_VERSION} AS head_version
+    SELECT f.*, ${HEAD_VERSION} AS head_version
       FROM (SELECT w.place IS NULL AS is_refused) r
       ${NAMED_SUBJECT}
       ${TENANT_ACCESS}
@@ -141,20 +105,18 @@ SELECT ${ACCESS_COLUMNS}, f.head_version, i.snapshot_id_taken,
   ) f ON true
  ORDER BY i.ord`;
 
-interface WriteRow extends AccessFactsRow {
-  snapshot_id_taken: boolean;
-  head_version: number | null;
-  created_at: Date | null;
-  event_id: string | null;
-}
+type WriteStatement = Statement<
+  { inputs: readonly SnapshotToWrite[]; eventIds: readonly string[] },
+  Omit<RefusedSnapshot, 'kind'> & { createdAt: Date | null; eventId: string | null }
+>;
 
 /** A subject's identity as one value: a type has no slash in it. */
 const IDENTITY = `subject_type || '/' || subject_id`;
 
 /** Version 1: the subject and its first snapshot, unless someone was first. */
-const CREATE = statement<WriteRow>(
+const CREATE: WriteStatement = statement(
   'snapshot_create',
-  `WITH ${ASKED},
+  `WITH ${asked(holds(RULES.submitFirstState))},
 new_subject AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
   SELECT subject_type, subject_id, tenant_id FROM asked WHERE ${MAY_WRITE}
@@ -170,14 +132,18 @@ ready AS MATERIALIZED (
 ${INSERTS}`,
 );
 
+/** An update that is applied is held to one rule, what is written directly to another. */
+const MAY_APPEND = `CASE WHEN i.update_id IS NULL THEN ${holds(RULES.submitLaterState)}
+              ELSE ${holds(RULES.applyUpdate)} END`;
+
 /**
  * Version >= 2: the owner's next snapshot on the head, and with it the proposal's move to `applied`. The proposal's row
  * lock lets one of many appliers through; the unique (subject, version) lets one of many proposals through. Nothing but
  * the proposal's key may find it: IS TRUE keeps a plan made early from walking through all that are proposed.
  */
-const APPEND = statement<WriteRow>(
+const APPEND: WriteStatement = statement(
   'snapshot_append',
-  `WITH ${ASKED},
+  `WITH ${asked(MAY_APPEND)},
 admitted AS MATERIALIZED (
   SELECT i.*, s.subject_key
     FROM asked i
@@ -210,11 +176,13 @@ export class SnapshotWriteStore {
   private readonly appends: Coalescer<SnapshotToWrite, WriteOutcome>;
 
   constructor(sql: Sql) {
-    const writer = (query: typeof CREATE): Coalescer<SnapshotToWrite, WriteOutcome> =>
+    const writer = (query: WriteStatement): Coalescer<SnapshotToWrite, WriteOutcome> =>
       new Coalescer<SnapshotToWrite, WriteOutcome>(
         async (snapshots) => {
-          const rows = await sql.run(query, inputArrays(COLUMNS, snapshots.map(toInput)));
-          return rows.map((row) => ({ value: toOutcome(row) }));
+          const rows = await sql.run(query, { inputs: snapshots, eventIds: snapshots.map(() => newEventId()) });
+          return rows.map(({ createdAt, eventId, ...refusal }) => ({
+            value: createdAt === null ? { kind: 'refused', ...refusal } : { kind: 'written', createdAt, eventId },
+          }));
         },
         { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
         (snapshot) => [snapshot.subjectId, snapshot.snapshotId],
@@ -232,32 +200,4 @@ export class SnapshotWriteStore {
   append(snapshot: SnapshotToWrite): Promise<WriteOutcome> {
     return this.appends.submit(snapshot);
   }
-}
-
-function toInput(snapshot: SnapshotToWrite): Record<keyof typeof COLUMNS, unknown> {
-  return {
-    tenant_id: snapshot.tenantId,
-    principal_id: snapshot.principalId,
-    subject_type: snapshot.subjectType,
-    subject_id: snapshot.subjectId,
-    snapshot_id: snapshot.snapshotId,
-    snapshot_version: snapshot.snapshotVersion,
-    generated_at: snapshot.generatedAt,
-    envelope: snapshot.envelope,
-    envelope_hash: snapshot.envelopeHash,
-    prev_hash: snapshot.prevHash,
-    request_id: snapshot.requestId,
-    traceparent: snapshot.traceparent,
-    update_id: snapshot.updateId,
-  };
-}
-
-function toOutcome(row: WriteRow): WriteOutcome {
-  if (row.created_at !== null) return { kind: 'written', createdAt: row.created_at, eventId: row.event_id };
-  return {
-    kind: 'refused',
-    facts: toAccessFacts(row),
-    snapshotIdTaken: row.snapshot_id_taken,
-    headVersion: row.head_version,
-  };
 }

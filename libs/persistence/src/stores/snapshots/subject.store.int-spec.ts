@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { statement } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { SubjectStore } from './subject.store';
@@ -9,15 +9,15 @@ jest.setTimeout(60_000);
 const SUBJECTS = 3000;
 
 /** Subjects of a tenant, with two snapshots each: ids `{prefix}-00001` and so on. */
-const ADD = statement(
+const ADD = statement<{ tenantId: string; type: string; prefix: string; count: number }>(
   'spec_add_subjects',
   `WITH added AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
-  SELECT $2, $3 || '-' || lpad(number::text, 5, '0'), $1 FROM generate_series(1, $4::int) number
+  SELECT :type, :prefix || '-' || lpad(number::text, 5, '0'), :tenantId FROM generate_series(1, :count::int) number
   RETURNING subject_key
 )
 INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
-SELECT subject_key, version, gen_random_uuid(), $1, '2026-01-15T09:30:00Z', sha256('{}'), '{}'
+SELECT subject_key, version, gen_random_uuid(), :tenantId, '2026-01-15T09:30:00Z', sha256('{}'), '{}'
   FROM added, generate_series(1, 2) version`,
 );
 
@@ -29,14 +29,14 @@ beforeAll(async () => {
   store = new SubjectStore(world.database.sql);
   await addTenant(world, 'acme');
   await addTenant(world, 'beta');
-  for (const [tenant, type, prefix, count] of [
+  for (const [tenantId, type, prefix, count] of [
     ['acme', 'organization', 'm', SUBJECTS],
     ['acme', 'organization', 'z', SUBJECTS],
     ['acme', 'individual', 'm', 3],
     ['acme', 'entity', 'a', SUBJECTS],
     ['beta', 'organization', 'b', SUBJECTS],
   ] as const) {
-    await world.database.sql.run(ADD, [tenant, type, prefix, count]);
+    await world.database.sql.run(ADD, { tenantId, type, prefix, count });
   }
 });
 
@@ -94,7 +94,8 @@ describe('SubjectStore.owned', () => {
         [TYPES, NOWHERE, 'm-1'],
         [TYPES, NOWHERE, '!'],
       ] as const) {
-        const read = await rowsRead(world, 'subjects_owned', ['acme', 'tenant_reader', types, after, prefix, 11]);
+        const of = { tenantId: 'acme', principalId: 'tenant_reader', types, after, prefix, rows: 11 };
+        const read = await rowsRead(world, 'subjects_owned', of);
         // The member, so many subjects of each type after the one last shown, and a snapshot for each one shown.
         expect(read).toBeGreaterThan(0);
         expect(read).toBeLessThanOrEqual(1 + types.length * (1 + 11) + 11);
@@ -103,7 +104,8 @@ describe('SubjectStore.owned', () => {
   });
 
   it('reads no subject for those who are not members', async () => {
-    expect(await rowsRead(world, 'subjects_owned', ['acme', 'nobody', TYPES, NOWHERE, '', 11])).toBe(0);
+    const of = { tenantId: 'acme', principalId: 'nobody', types: TYPES, after: NOWHERE, prefix: '', rows: 11 };
+    expect(await rowsRead(world, 'subjects_owned', of)).toBe(0);
   });
 });
 

@@ -1,17 +1,17 @@
 import type { AccessFacts, Actor, Role, TenancyRole } from '@iss/domain';
-import { type Page, type PageRequest, toPage } from '../../sql/page';
-import { type Sql, statement } from '../../sql/sql';
-import { ACCESS_COLUMNS, type AccessFactsRow, toAccessFacts } from '../facts/access-facts';
+import { type Columns, columns } from '../../sql/columns';
+import { ACTOR, inputRow } from '../../sql/input';
+import { type ListRow, type Page, type PageRequest, toList, toPage } from '../../sql/page';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
 import {
   findMember,
   lockMembers,
-  MEMBER_ACCESS,
-  MEMBERSHIP_COLUMNS,
+  MEMBERSHIP,
   type MembershipRecord,
-  type MembershipRow,
   type NewMembership,
   putMember,
-  toMembership,
 } from './memberships';
 
 export type { MembershipRecord, NewMembership } from './memberships';
@@ -56,118 +56,126 @@ export interface UsageDay {
   snapshotWrites: number;
 }
 
-interface TenantRow {
-  tenant_id: string;
-  name: string;
-  slug: string | null;
-  chain_enforced: boolean;
-  created_at: Date;
-}
+/** Columns of the tenant `t`. */
+const TENANT: Columns<TenantRecord> = {
+  tenantId: 't.tenant_id',
+  name: 't.name',
+  slug: 't.slug',
+  chainEnforced: 't.chain_enforced',
+  createdAt: 't.created_at',
+};
 
-interface CallerRow {
-  role: Role;
-  tenancy_role: TenancyRole;
-}
+const CALLER = `${inputRow(ACTOR)} ${MEMBER_ACCESS}`;
 
-interface DayRow {
-  date: string;
-  snapshot_writes: number;
-}
-
-/** A row of an outer join. */
-type Maybe<Row> = { [Column in keyof Row]: Row[Column] | null };
-
-const TENANT_COLUMNS = `t.tenant_id, t.name, t.slug, t.chain_enforced, t.created_at`;
-const CALLER = `(SELECT $1::text AS tenant_id, $2::text AS principal_id) i ${MEMBER_ACCESS}`;
-
-const CREATE = statement<TenantRow>(
+const CREATE = statement<NewTenant & Omit<NewMembership, 'tenantId'>, TenantRecord>(
   'tenant_create',
   `WITH made AS (
-  INSERT INTO tenants (tenant_id, name, slug, chain_enforced) VALUES ($1, $2, $3, $4) RETURNING *
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced) VALUES (:tenantId, :name, :slug, :chainEnforced)
+  RETURNING *
 ), founder AS (
   INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
                            allow_counterparty_access, status)
-  VALUES ($1, $5, $6, $7, $8, $9, $10)
+  VALUES (:tenantId, :principalId, :tenancyRole, :role, :principalType, :allowCounterpartyAccess, :status)
 )
-SELECT ${TENANT_COLUMNS} FROM made t`,
+SELECT ${columns(TENANT)} FROM made t`,
 );
 
-const FACTS = statement<AccessFactsRow>('member_facts', `SELECT ${ACCESS_COLUMNS} FROM ${CALLER}`);
+const MEMBER_FACTS = statement<Actor, { facts: AccessFacts }>('member_facts', `SELECT ${FACTS} FROM ${CALLER}`);
 
-const OF_PRINCIPAL = statement<TenantRow & CallerRow>(
+const OF_PRINCIPAL = statement<{ principalId: string; after: string | number; rows: number }, TenantOfMember>(
   'tenants_of_principal',
-  `SELECT ${TENANT_COLUMNS}, m.api_functional_role AS role, m.tenancy_role
+  `SELECT ${columns(TENANT, 'tenant')},
+  m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
   FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
- WHERE m.principal_id = $1 AND m.status = 'active' AND m.tenant_id > $2
- ORDER BY m.tenant_id LIMIT $3`,
+ WHERE m.principal_id = :principalId AND m.status = 'active' AND m.tenant_id > :after
+ ORDER BY m.tenant_id LIMIT :rows`,
 );
 
-const FIND = statement<AccessFactsRow & Maybe<TenantRow & CallerRow>>(
+const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null }>(
   'tenant_find',
-  `SELECT ${ACCESS_COLUMNS}, f.tenancy_role, ${TENANT_COLUMNS}
+  `SELECT ${FACTS},
+  f.role AS "found?.role", f.tenancy_role AS "found?.tenancyRole",
+  ${columns(TENANT, 'found?.tenant')}
   FROM ${CALLER} LEFT JOIN tenants t ON t.tenant_id = i.tenant_id`,
 );
 
-const CHANGE = statement<AccessFactsRow & Maybe<TenantRow>>(
+const CHANGE = statement<
+  Actor & TenantChange & { admins: readonly Role[]; changesSlug: boolean },
+  { facts: AccessFacts; tenant: TenantRecord | null }
+>(
   'tenant_change',
-  `WITH facts AS MATERIALIZED (SELECT i.tenant_id, ${ACCESS_COLUMNS} FROM ${CALLER}),
+  `WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.* FROM ${CALLER}),
 changed AS (
   UPDATE tenants t
-     SET name = coalesce($4, t.name), slug = CASE WHEN $5::boolean THEN $6 ELSE t.slug END,
-         chain_enforced = coalesce($7, t.chain_enforced)
+     SET name = coalesce(:name, t.name), slug = CASE WHEN :changesSlug::boolean THEN :slug ELSE t.slug END,
+         chain_enforced = coalesce(:chainEnforced, t.chain_enforced)
     FROM facts f
-   WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($3)
+   WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY (:admins::text[])
   RETURNING t.*
 )
-SELECT ${ACCESS_COLUMNS}, ${TENANT_COLUMNS} FROM facts f LEFT JOIN changed t ON true`,
+SELECT ${FACTS},
+  ${columns(TENANT, 'tenant?')}
+  FROM facts f LEFT JOIN changed t ON true`,
 );
 
-const MEMBERS = statement<AccessFactsRow & Maybe<MembershipRow>>(
+const MEMBERS = statement<Actor & { after: string | number; rows: number }, ListRow<AccessFacts, MembershipRecord>>(
   'members_of_tenant',
-  `SELECT ${ACCESS_COLUMNS}, ${MEMBERSHIP_COLUMNS}
+  `SELECT ${FACTS},
+  ${columns(MEMBERSHIP, 'item?')},
+  ARRAY[m.principal_id] AS position
   FROM ${CALLER}
   LEFT JOIN LATERAL (
     SELECT * FROM memberships m
-     WHERE m.tenant_id = i.tenant_id AND m.principal_id > $3 AND f.member_status = 'active'
-     ORDER BY m.principal_id LIMIT $4
+     WHERE m.tenant_id = i.tenant_id AND m.principal_id > :after AND f.member_status = 'active'
+     ORDER BY m.principal_id LIMIT :rows
   ) m ON true
  ORDER BY m.principal_id`,
 );
 
+/** Ownership is no rule about a caller: the role names what a tenant may never be without (specification, "Roles"). */
+const OWNER: Role = 'tenant_owner';
+
 // By tenant first: beside the status, the planner would walk the index of all active members.
-const OTHER_OWNER = statement<{ principal_id: string }>(
+const OTHER_OWNER = statement<{ tenantId: string; principalId: string }, { principalId: string }>(
   'membership_other_owner',
   `WITH others AS MATERIALIZED (
   SELECT m.principal_id, m.api_functional_role, m.status FROM memberships m
-   WHERE m.tenant_id = $1 AND m.principal_id <> $2
+   WHERE m.tenant_id = :tenantId AND m.principal_id <> :principalId
 )
-SELECT principal_id FROM others WHERE api_functional_role = 'tenant_owner' AND status = 'active' LIMIT 1`,
+SELECT principal_id AS "principalId" FROM others
+ WHERE api_functional_role = '${OWNER}' AND status = 'active' LIMIT 1`,
 );
 
 /** An offer ends with what it stands on: its maker's ownership, and the membership that its recipient was removed from. */
-const CANCEL_OFFERS = statement(
+const CANCEL_OFFERS = statement<{ tenantId: string; principalId: string; isOwner: boolean; isRemoved: boolean }>(
   'membership_cancel_offers',
   `UPDATE transfer_offers o SET status = 'cancelled', resolved_at = statement_timestamp()
-  WHERE o.tenant_id = $1 AND o.status = 'pending' AND (o.expires_at IS NULL OR o.expires_at > statement_timestamp())
-    AND ((o.from_principal_id = $2 AND NOT $3::boolean) OR (o.to_principal_id = $2 AND $4::boolean))`,
+  WHERE o.tenant_id = :tenantId AND o.status = 'pending'
+    AND (o.expires_at IS NULL OR o.expires_at > statement_timestamp())
+    AND ((o.from_principal_id = :principalId AND NOT :isOwner::boolean)
+         OR (o.to_principal_id = :principalId AND :isRemoved::boolean))`,
 );
 
 // Bounds are milliseconds and include the last one, as JavaScript's clock gives it.
-const USAGE = statement<AccessFactsRow & Maybe<DayRow>>(
+const USAGE = statement<
+  Actor & { from: Date; to: Date; readers: readonly Role[] },
+  { facts: AccessFacts; day: UsageDay | null }
+>(
   'usage_by_day',
-  `SELECT ${ACCESS_COLUMNS}, u.date, u.snapshot_writes
-  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $4::timestamptz AS first,
-               $5::timestamptz + interval '1 millisecond' AS ending) i ${MEMBER_ACCESS}
+  `SELECT ${FACTS},
+  u.date AS "day?.date", u.snapshot_writes AS "day?.snapshotWrites"
+  FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :from::timestamptz AS first,
+               :to::timestamptz + interval '1 millisecond' AS ending) i ${MEMBER_ACCESS}
   LEFT JOIN LATERAL (
     SELECT to_char(d.day, 'YYYY-MM-DD') AS date, w.snapshot_writes
-      FROM generate_series(date_trunc('day', i.first AT TIME ZONE 'UTC'), $5::timestamptz AT TIME ZONE 'UTC', '1 day') d(day)
+      FROM generate_series(date_trunc('day', i.first AT TIME ZONE 'UTC'), :to::timestamptz AT TIME ZONE 'UTC', '1 day') d(day)
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS snapshot_writes FROM snapshots s
         WHERE s.tenant_id = i.tenant_id
           AND s.created_at >= greatest(i.first, d.day AT TIME ZONE 'UTC')
           AND s.created_at < least(i.ending, (d.day + interval '1 day') AT TIME ZONE 'UTC')
      ) w
-     WHERE f.member_status = 'active' AND f.role = ANY ($3)
+     WHERE f.member_status = 'active' AND f.role = ANY (:readers::text[])
   ) u ON true
  ORDER BY u.date`,
 );
@@ -177,69 +185,46 @@ export class TenancyStore {
   constructor(private readonly sql: Sql) {}
 
   /** What the principal may do in the tenant, subjects aside. */
-  async facts({ tenantId, principalId }: Actor): Promise<AccessFacts> {
-    return toAccessFacts(theRow(await this.sql.run(FACTS, [tenantId, principalId])));
+  async facts(actor: Actor): Promise<AccessFacts> {
+    return (await this.sql.one(MEMBER_FACTS, actor)).facts;
   }
 
   /** Stores a tenant with its first member, both or neither. Throws `conflict` when the id or the slug is taken. */
-  async create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>): Promise<TenantRecord> {
-    const rows = await this.sql.run(CREATE, [
-      tenant.tenantId,
-      tenant.name,
-      tenant.slug,
-      tenant.chainEnforced,
-      founder.principalId,
-      founder.tenancyRole,
-      founder.role,
-      founder.principalType,
-      founder.allowCounterpartyAccess,
-      founder.status,
-    ]);
-    return toTenant(theRow(rows));
+  create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>): Promise<TenantRecord> {
+    return this.sql.one(CREATE, { ...tenant, ...founder });
   }
 
   /** The tenants in which the principal is active, by `tenant_id`. */
   async ofPrincipal(principalId: string, { limit, after }: PageRequest): Promise<Page<TenantOfMember>> {
-    const rows = await this.sql.run(OF_PRINCIPAL, [principalId, after?.[0] ?? '', limit + 1]);
-    return toPage(rows, limit, toTenantOfMember, (row) => [row.tenant_id]);
+    const rows = await this.sql.run(OF_PRINCIPAL, { principalId, after: after?.[0] ?? '', rows: limit + 1 });
+    return toPage(
+      rows,
+      limit,
+      (found) => found,
+      ({ tenant }) => [tenant.tenantId],
+    );
   }
 
   /** The tenant as its member sees it, null when there is none; and what the caller may do in it. */
-  async find({ tenantId, principalId }: Actor): Promise<{ facts: AccessFacts; found: TenantOfMember | null }> {
-    const row = theRow(await this.sql.run(FIND, [tenantId, principalId]));
-    return { facts: toAccessFacts(row), found: isTenantRow(row) && isCallerRow(row) ? toTenantOfMember(row) : null };
+  find(actor: Actor): Promise<{ facts: AccessFacts; found: TenantOfMember | null }> {
+    return this.sql.one(FIND, actor);
   }
 
   /** Changes the tenant if the caller holds one of `admins`; null when not. Throws `conflict` when the slug is taken. */
-  async change(
+  change(
     actor: Actor,
     change: TenantChange,
     admins: readonly Role[],
   ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null }> {
-    const rows = await this.sql.run(CHANGE, [
-      actor.tenantId,
-      actor.principalId,
-      admins,
-      change.name,
-      change.slug !== undefined,
-      change.slug,
-      change.chainEnforced,
-    ]);
-    const row = theRow(rows);
-    return { facts: toAccessFacts(row), tenant: isTenantRow(row) ? toTenant(row) : null };
+    return this.sql.one(CHANGE, { ...actor, ...change, admins, changesSlug: change.slug !== undefined });
   }
 
   /** Members' records by `principal_id`, removed ones included, none to a stranger; and what the caller may do. */
   async members(
-    { tenantId, principalId }: Actor,
+    actor: Actor,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<MembershipRecord> }> {
-    const rows = await this.sql.run(MEMBERS, [tenantId, principalId, after?.[0] ?? '', limit + 1]);
-    const members = rows.filter(isMembershipRow);
-    return {
-      facts: toAccessFacts(theRow(rows)),
-      page: toPage(members, limit, toMembership, (row) => [row.principal_id]),
-    };
+    return toList(await this.sql.run(MEMBERS, { ...actor, after: after?.[0] ?? '', rows: limit + 1 }), limit);
   }
 
   /**
@@ -256,10 +241,11 @@ export class TenancyStore {
       await lockMembers(sql, tenantId);
       const caller = await findMember(sql, tenantId, callerId);
       const target = callerId === targetId ? caller : await findMember(sql, tenantId, targetId);
-      const hasOtherOwner = (await sql.run(OTHER_OWNER, [tenantId, targetId])).length > 0;
+      const hasOtherOwner = (await sql.run(OTHER_OWNER, { tenantId, principalId: targetId })).length > 0;
       const member = await putMember(sql, decide({ caller, target, hasOtherOwner }));
-      const isActive = member.status === 'active';
-      await sql.run(CANCEL_OFFERS, [tenantId, targetId, isActive && member.role === 'tenant_owner', !isActive]);
+      const isRemoved = member.status !== 'active';
+      const isOwner = !isRemoved && member.role === OWNER;
+      await sql.run(CANCEL_OFFERS, { tenantId, principalId: targetId, isOwner, isRemoved });
       return member;
     });
   }
@@ -273,47 +259,9 @@ export class TenancyStore {
     window: { from: Date; to: Date },
     readers: readonly Role[],
   ): Promise<{ facts: AccessFacts; days: UsageDay[] }> {
-    const values = [actor.tenantId, actor.principalId, readers, window.from, window.to];
-    const rows = await this.sql.run(USAGE, values);
-    return {
-      facts: toAccessFacts(theRow(rows)),
-      days: rows.filter(isDayRow).map((row) => ({ date: row.date, snapshotWrites: row.snapshot_writes })),
-    };
+    const rows = await this.sql.run(USAGE, { ...actor, ...window, readers });
+    const [first] = rows;
+    if (first === undefined) throw new Error('usage_by_day answered no row');
+    return { facts: first.facts, days: rows.map(({ day }) => day).filter((day) => day !== null) };
   }
-}
-
-/** The row that holds the facts: these statements answer one at least. */
-function theRow<Row>([row]: readonly Row[]): Row {
-  if (row === undefined) throw new Error('a statement about a tenant answered no row');
-  return row;
-}
-
-function isTenantRow<Row extends Maybe<TenantRow>>(row: Row): row is Row & TenantRow {
-  return row.tenant_id !== null;
-}
-
-function isCallerRow<Row extends Maybe<CallerRow>>(row: Row): row is Row & CallerRow {
-  return row.role !== null;
-}
-
-function isMembershipRow<Row extends Maybe<MembershipRow>>(row: Row): row is Row & MembershipRow {
-  return row.principal_id !== null;
-}
-
-function isDayRow<Row extends Maybe<DayRow>>(row: Row): row is Row & DayRow {
-  return row.date !== null;
-}
-
-function toTenant(row: TenantRow): TenantRecord {
-  return {
-    tenantId: row.tenant_id,
-    name: row.name,
-    slug: row.slug,
-    chainEnforced: row.chain_enforced,
-    createdAt: row.created_at,
-  };
-}
-
-function toTenantOfMember(row: TenantRow & CallerRow): TenantOfMember {
-  return { tenant: toTenant(row), role: row.role, tenancyRole: row.tenancy_role };
 }

@@ -1,15 +1,16 @@
 import type { AccessFacts, Actor, Role, SubjectRef, UpdateStatus } from '@iss/domain';
-import { rolesFrom } from '@iss/domain';
+import { RULES } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
-import { inputElement } from '../../sql/input-element';
-import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
-import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../../sql/sql';
-import { ACCESS_COLUMNS, type AccessFactsRow, TENANT_ACCESS, toAccessFacts } from '../facts/access-facts';
+import { columns } from '../../sql/columns';
+import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
+import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
-import { MEMBER_ACCESS } from '../tenancy/memberships';
-import { toUpdate, UPDATE_COLUMNS, type UpdateRecord, type UpdateRow } from './update-row';
+import { updateColumns, type UpdateRecord } from './update-record';
 
-export { type UpdateRecord } from './update-row';
+export { type UpdateRecord } from './update-record';
 
 /** A proposal as it is to be stored. `patchOps` is canonical JSON text. */
 export interface UpdateToPropose extends SubjectRef {
@@ -48,40 +49,17 @@ export interface UpdateToApply extends FoundUpdate {
   chainEnforced: boolean;
 }
 
-/** What the checks look at. */
-const PROPOSE_KEYS = {
-  update_id: 'uuid',
-  tenant_id: 'text',
-  principal_id: 'text',
-  subject_type: 'text',
-  subject_id: 'text',
-  base_snapshot_version: 'int',
-  request_id: 'text',
-} as const satisfies InputColumns;
-
-const PROPOSE_COLUMNS = {
-  ...PROPOSE_KEYS,
-  base_snapshot_id: 'uuid',
-  patch_ops: 'text',
-  initiated_by: 'text',
-} as const satisfies InputColumns;
-
-const element = (column: keyof typeof PROPOSE_COLUMNS): string => inputElement(PROPOSE_COLUMNS, column);
-
-const PROPOSERS = rolesFrom('tenant_proposer')
-  .map((role) => `'${role}'`)
-  .join(', ');
-
-interface ProposeRow extends AccessFactsRow {
-  head_version: number | null;
-  created_at: Date | null;
+interface ProposeRow {
+  facts: AccessFacts;
+  headVersion: number | null;
+  createdAt: Date | null;
 }
 
-const PROPOSE = statement<ProposeRow>(
+const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] }, ProposeRow>(
   'update_propose',
   `WITH facts AS MATERIALIZED (
-  SELECT i.*, ${ACCESS_COLUMNS}, s.subject_key, ${HEAD_VERSION} AS head_version
-    FROM ${inputRows(PROPOSE_KEYS)}
+  SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version
+    FROM ${inputRows({ update_id: 'uuid', ...ACTOR, ...SUBJECT, base_snapshot_version: 'int', request_id: 'text' })}
     ${NAMED_SUBJECT}
     ${TENANT_ACCESS}
    ORDER BY i.tenant_id, i.request_id
@@ -89,40 +67,32 @@ const PROPOSE = statement<ProposeRow>(
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
                        request_id, initiated_by, proposed_by)
-  SELECT update_id, tenant_id, subject_key, ${element('base_snapshot_id')}, base_snapshot_version,
-         ${element('patch_ops')}, request_id, ${element('initiated_by')}, principal_id
+  SELECT update_id, tenant_id, subject_key, (:inputs.baseSnapshotId::uuid[])[ord], base_snapshot_version,
+         (:inputs.patchOps::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
     FROM facts
-   WHERE member_status = 'active' AND role IN (${PROPOSERS}) AND owns_subject
+   WHERE member_status = 'active' AND role IN (${rolesOf(RULES.proposeUpdate)}) AND owns_subject
      AND head_version = base_snapshot_version
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
-SELECT ${ACCESS_COLUMNS}, f.head_version,
-       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS created_at
+SELECT ${FACTS},
+  f.head_version AS "headVersion",
+       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt"
   FROM facts f
  ORDER BY f.ord`,
 );
 
-const BY_REQUEST = statement<UpdateRow>(
+const BY_REQUEST = statement<{ tenantId: string; requestId: string }, UpdateRecord>(
   'update_by_request',
-  `SELECT ${UPDATE_COLUMNS} FROM updates u JOIN subjects s ON s.subject_key = u.subject_key
-    WHERE u.tenant_id = $1 AND u.request_id = $2`,
+  `SELECT ${columns(updateColumns())}
+  FROM updates u JOIN subjects s ON s.subject_key = u.subject_key
+    WHERE u.tenant_id = :tenantId AND u.request_id = :requestId`,
 );
 
-interface ApplyRow extends AccessFactsRow, UpdateRow {
-  head_version: number | null;
-  envelope: string | null;
-  envelope_hash: string | null;
-  chain_enforced: boolean | null;
-}
+/** An {@link UpdateRef} as statements take it. */
+type UpdateInput = Actor & { updateId: string; subjectType: string | null; subjectId: string | null };
 
-const REF_COLUMNS = {
-  update_id: 'uuid',
-  tenant_id: 'text',
-  principal_id: 'text',
-  subject_type: 'text',
-  subject_id: 'text',
-} as const satisfies InputColumns;
+const INPUT = { update_id: 'uuid', ...ACTOR, ...SUBJECT } as const;
 
 /**
  * From the input `i` to its update `u`, with the subject `s` on which access is decided: the path's where it names one.
@@ -135,80 +105,82 @@ const UPDATE = `
   LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
   ${TENANT_ACCESS}`;
 
-const FOR_APPLY = statement<ApplyRow>(
+const FOR_APPLY = statement<{ inputs: readonly UpdateInput[] }, UpdateToApply>(
   'update_for_apply',
-  `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, ${HEAD_VERSION} AS head_version, t.chain_enforced,
-       b.envelope, encode(b.envelope_hash, 'hex') AS envelope_hash
-  FROM ${inputRows(REF_COLUMNS)}
+  `SELECT ${FACTS},
+  ${columns(updateColumns(), 'update?')},
+  ${HEAD_VERSION} AS "headVersion",
+       t.chain_enforced IS TRUE AS "chainEnforced",
+       b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+  FROM ${inputRows(INPUT)}
   ${UPDATE}
   ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'b')}
   LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
  ORDER BY i.ord`,
 );
 
-const FIND = statement<AccessFactsRow & UpdateRow>(
+const FIND = statement<UpdateInput, FoundUpdate>(
   'update_find',
-  `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS} FROM ${inputRows(REF_COLUMNS)} ${UPDATE}`,
+  `SELECT ${FACTS},
+  ${columns(updateColumns(), 'update?')}
+  FROM ${inputRow(INPUT)} ${UPDATE}`,
 );
 
 /** The row lock decides between withdrawing and applying: the later one sees then that it is proposed no more. */
-const WITHDRAW = statement<AccessFactsRow & UpdateRow & { withdrawn_now_at: Date | null }>(
+const WITHDRAW = statement<
+  UpdateInput & { proposers: readonly Role[]; editors: readonly Role[] },
+  FoundUpdate & { withdrawnNowAt: Date | null }
+>(
   'update_withdraw',
   `WITH found AS MATERIALIZED (
-  SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, i.principal_id FROM ${inputRows(REF_COLUMNS)} ${UPDATE}
+  SELECT f.*, u.*, s.subject_type, s.subject_id, i.principal_id FROM ${inputRow(INPUT)} ${UPDATE}
 ),
 withdrawn AS (
   UPDATE updates u SET status = 'withdrawn', withdrawn_at = now()
     FROM found f
    WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active' AND f.owns_subject
-     AND (f.role = ANY ($7) OR (f.role = ANY ($6) AND f.proposed_by = f.principal_id))
+     AND (f.role = ANY (:editors::text[]) OR (f.role = ANY (:proposers::text[]) AND f.proposed_by = f.principal_id))
   RETURNING u.withdrawn_at
 )
-SELECT f.*, w.withdrawn_at AS withdrawn_now_at FROM found f LEFT JOIN withdrawn w ON true`,
+SELECT ${FACTS},
+  ${columns(updateColumns('f', 'f'), 'update?')}, w.withdrawn_at AS "withdrawnNowAt"
+  FROM found f LEFT JOIN withdrawn w ON true`,
 );
 
-type ListRow = AccessFactsRow & UpdateRow & { position: string };
+const LIST = newestFirst('u', 'update_id');
+const LISTED = `${FACTS},
+  ${columns(updateColumns(), 'item?')},
+  ${LIST.position}`;
+type ListParameters = Actor & Before & { statuses: readonly UpdateStatus[] };
 
-/**
- * A page of updates `u`, newest first. Each status is read from the index by itself, so that a filter for a rare one
- * never walks a long history.
- */
+/** A page of these updates `u`. Each status is read from the index by itself, so that a rare one walks no long history. */
 const pageOf = (whose: string): string => `
   LEFT JOIN LATERAL (
     SELECT u.*
-      FROM unnest($1::text[]) state
-     CROSS JOIN LATERAL (
-       SELECT * FROM updates u
-        WHERE ${whose} AND u.status = state AND (u.created_at, u.update_id) < ($2::timestamptz, $3::uuid)
-        ORDER BY u.created_at DESC, u.update_id DESC LIMIT $4
-     ) u
-     ORDER BY u.created_at DESC, u.update_id DESC LIMIT $4
+      FROM unnest(:statuses::text[]) state
+     CROSS JOIN LATERAL (SELECT * FROM updates u WHERE ${whose} AND u.status = state AND ${LIST.next}) u
+     ${LIST.order} LIMIT :rows
   ) u ON true`;
-const LISTED = `SELECT ${ACCESS_COLUMNS}, ${UPDATE_COLUMNS}, u.created_at::text AS position`;
-const NEWEST_FIRST = 'ORDER BY u.created_at DESC, u.update_id DESC';
 
-const OF_TENANT = statement<ListRow>(
+const OF_TENANT = statement<ListParameters, ListRow<AccessFacts, UpdateRecord>>(
   'updates_of_tenant',
-  `${LISTED}
-  FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id) i
+  `SELECT ${LISTED}
+  FROM ${inputRow(ACTOR)}
   ${MEMBER_ACCESS}
   ${pageOf(`u.tenant_id = i.tenant_id AND f.member_status = 'active'`)}
   LEFT JOIN subjects s ON s.subject_key = u.subject_key
- ${NEWEST_FIRST}`,
+ ${LIST.order}`,
 );
 
-const OF_SUBJECT = statement<ListRow>(
+const OF_SUBJECT = statement<ListParameters & SubjectRef, ListRow<AccessFacts, UpdateRecord>>(
   'updates_of_subject',
-  `${LISTED}
-  FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id) i
+  `SELECT ${LISTED}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
   ${pageOf('u.subject_key = s.subject_key AND f.owns_subject')}
- ${NEWEST_FIRST}`,
+ ${LIST.order}`,
 );
-
-/** Before the newest update. */
-const START: Position = ['infinity', '00000000-0000-0000-0000-000000000000'];
 
 const MAX_ROWS = 32;
 const MAX_RUNNING = 3;
@@ -221,16 +193,16 @@ export class UpdateStore {
   constructor(private readonly sql: Sql) {
     this.proposals = new Coalescer<UpdateToPropose, ProposeRow>(
       async (updates) => {
-        const rows = await sql.run(PROPOSE, inputArrays(PROPOSE_COLUMNS, updates.map(toInput)));
-        return rows.map((row) => ({ value: row }));
+        const rows = await sql.run(PROPOSE, { inputs: updates });
+        return rows.map((value) => ({ value }));
       },
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
       (update) => (update.requestId === null ? [] : [`${update.tenantId}/${update.requestId}`]),
     );
     this.applications = new Coalescer<UpdateRef, UpdateToApply>(
       async (refs) => {
-        const rows = await sql.run(FOR_APPLY, inputArrays(REF_COLUMNS, refs.map(toRefInput)));
-        return rows.map((row) => ({ value: toUpdateToApply(row) }));
+        const rows = await sql.run(FOR_APPLY, { inputs: refs.map(toInput) });
+        return rows.map((value) => ({ value }));
       },
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
     );
@@ -238,18 +210,18 @@ export class UpdateStore {
 
   /** Stores a proposal on the head, or answers the one that the tenant stored under the same `requestId`. */
   async propose(update: UpdateToPropose): Promise<ProposeOutcome> {
-    const row = await this.proposals.submit(update);
-    if (row.created_at !== null) return { kind: 'proposed', update: toProposed(update, row.created_at) };
+    const { facts, headVersion, createdAt } = await this.proposals.submit(update);
+    if (createdAt !== null) return { kind: 'proposed', update: toProposed(update, createdAt) };
     const existing = await this.byRequestId(update.tenantId, update.requestId);
     if (existing !== null) return { kind: 'existing', update: existing };
-    return { kind: 'refused', facts: toAccessFacts(row), headVersion: row.head_version };
+    return { kind: 'refused', facts, headVersion };
   }
 
   /** The tenant's proposal under this `requestId`, or null. */
   async byRequestId(tenantId: string, requestId: string | null): Promise<UpdateRecord | null> {
     if (requestId === null) return null;
-    const [row] = await this.sql.run(BY_REQUEST, [tenantId, requestId]);
-    return row === undefined ? null : toUpdate(row);
+    const [update = null] = await this.sql.run(BY_REQUEST, { tenantId, requestId });
+    return update;
   }
 
   /** The update, its base and the head, with the access facts, in one statement. */
@@ -258,8 +230,7 @@ export class UpdateStore {
   }
 
   async find(ref: UpdateRef): Promise<FoundUpdate> {
-    const row = theRow(await this.sql.run(FIND, inputArrays(REF_COLUMNS, [toRefInput(ref)])));
-    return { facts: toAccessFacts(row), update: toUpdate(row) };
+    return this.sql.one(FIND, toInput(ref));
   }
 
   /**
@@ -271,12 +242,9 @@ export class UpdateStore {
     proposers: readonly Role[],
     editors: readonly Role[],
   ): Promise<FoundUpdate & { isWithdrawn: boolean }> {
-    const values = [...inputArrays(REF_COLUMNS, [toRefInput(ref)]), proposers, editors];
-    const row = theRow(await this.sql.run(WITHDRAW, values));
-    const facts = toAccessFacts(row);
-    if (row.withdrawn_now_at === null) return { facts, update: toUpdate(row), isWithdrawn: false };
-    const update = toUpdate({ ...row, status: 'withdrawn', withdrawn_at: row.withdrawn_now_at });
-    return { facts, update, isWithdrawn: true };
+    const { facts, update, withdrawnNowAt } = await this.sql.one(WITHDRAW, { ...toInput(ref), proposers, editors });
+    if (update === null || withdrawnNowAt === null) return { facts, update, isWithdrawn: false };
+    return { facts, update: { ...update, status: 'withdrawn', withdrawnAt: withdrawnNowAt }, isWithdrawn: true };
   }
 
   /**
@@ -286,60 +254,18 @@ export class UpdateStore {
   async list(
     { tenantId, principalId, subject }: Omit<UpdateRef, 'updateId'>,
     statuses: readonly UpdateStatus[],
-    { limit, after }: PageRequest,
+    request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<UpdateRecord> }> {
-    const common = [statuses, ...(after ?? START), limit + 1, tenantId, principalId];
+    const parameters = { tenantId, principalId, statuses, ...before(request) };
     const rows = await (subject === null
-      ? this.sql.run(OF_TENANT, common)
-      : this.sql.run(OF_SUBJECT, [...common, subject.subjectType, subject.subjectId]));
-    const found = rows.flatMap((row) => {
-      const update = toUpdate(row);
-      return update === null ? [] : [{ update, position: row.position }];
-    });
-    const page = toPage(
-      found,
-      limit,
-      ({ update }) => update,
-      ({ update, position }) => [position, update.updateId],
-    );
-    return { facts: toAccessFacts(theRow(rows)), page };
+      ? this.sql.run(OF_TENANT, parameters)
+      : this.sql.run(OF_SUBJECT, { ...parameters, ...subject }));
+    return toList(rows, request.limit);
   }
 }
 
-/** The row that holds the facts: these statements answer one at least. */
-function theRow<Row>([row]: readonly Row[]): Row {
-  if (row === undefined) throw new Error('a statement about updates answered no row');
-  return row;
-}
-
-function toInput(update: UpdateToPropose): Record<keyof typeof PROPOSE_COLUMNS, unknown> {
-  return {
-    update_id: update.updateId,
-    tenant_id: update.tenantId,
-    principal_id: update.principalId,
-    subject_type: update.subjectType,
-    subject_id: update.subjectId,
-    base_snapshot_id: update.baseSnapshotId,
-    base_snapshot_version: update.baseSnapshotVersion,
-    patch_ops: update.patchOps,
-    request_id: update.requestId,
-    initiated_by: update.initiatedBy,
-  };
-}
-
-function toRefInput({
-  updateId,
-  tenantId,
-  principalId,
-  subject,
-}: UpdateRef): Record<keyof typeof REF_COLUMNS, unknown> {
-  return {
-    update_id: updateId,
-    tenant_id: tenantId,
-    principal_id: principalId,
-    subject_type: subject?.subjectType ?? null,
-    subject_id: subject?.subjectId ?? null,
-  };
+function toInput({ subject, ...ref }: UpdateRef): UpdateInput {
+  return { ...ref, subjectType: subject?.subjectType ?? null, subjectId: subject?.subjectId ?? null };
 }
 
 function toProposed(update: UpdateToPropose, createdAt: Date): UpdateRecord {
@@ -352,15 +278,5 @@ function toProposed(update: UpdateToPropose, createdAt: Date): UpdateRecord {
     appliedAt: null,
     appliedSnapshotId: null,
     withdrawnAt: null,
-  };
-}
-
-function toUpdateToApply(row: ApplyRow): UpdateToApply {
-  return {
-    facts: toAccessFacts(row),
-    update: toUpdate(row),
-    headVersion: row.head_version,
-    base: row.envelope === null ? null : { envelope: row.envelope, envelopeHash: row.envelope_hash },
-    chainEnforced: row.chain_enforced === true,
   };
 }

@@ -1,16 +1,17 @@
-import { type Sql, statement } from '../../sql/sql';
+import type { Sql } from '../../sql/sql';
+import { type NoParameters, statement } from '../../sql/statement';
 
-const OLDEST_EVENT = statement<{ age_ms: number }>(
+const OLDEST_EVENT = statement<NoParameters, { ageMs: number }>(
   'backlog_oldest_event',
   `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox_events
-                     WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS age_ms`,
+                     WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS "ageMs"`,
 );
 
-const OLDEST_DELIVERY = statement<{ age_ms: number }>(
+const OLDEST_DELIVERY = statement<NoParameters, { ageMs: number }>(
   'backlog_oldest_delivery',
   `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - next_at) * 1000 FROM deliveries
                      WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
-                     ORDER BY next_at LIMIT 1), 0)::float8 AS age_ms`,
+                     ORDER BY next_at LIMIT 1), 0)::float8 AS "ageMs"`,
 );
 
 /** How far behind the workers are, as PostgreSQL knows it: for metrics and probes of both apps. */
@@ -19,13 +20,11 @@ export class BacklogStore {
 
   /** Age in milliseconds of the oldest event that has not become its deliveries; 0 when there is none. */
   async oldestEventMs(): Promise<number> {
-    const [row] = await this.sql.run(OLDEST_EVENT, []);
-    return row?.age_ms ?? 0;
+    return (await this.sql.one(OLDEST_EVENT, {})).ageMs;
   }
 
   /** For how many milliseconds the oldest delivery has been due without anybody working on it; 0 when there is none. */
   async oldestDeliveryMs(): Promise<number> {
-    const [row] = await this.sql.run(OLDEST_DELIVERY, []);
-    return row?.age_ms ?? 0;
+    return (await this.sql.one(OLDEST_DELIVERY, {})).ageMs;
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { statement } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { type AttemptResult, DeliveryStore } from './delivery.store';
 import { DeliveryLogStore } from './delivery-log.store';
@@ -82,8 +82,11 @@ it('does not take the late result of an attempt before the redelivery', async ()
   const late = await deliveries.claim(deliveryId);
   if (late === null) throw new Error('nothing to claim');
   await world.database.sql.run(
-    statement('spec_give_up', `UPDATE deliveries SET status = 'dead', lease_until = NULL WHERE delivery_id = $1`),
-    [deliveryId],
+    statement<{ deliveryId: string }>(
+      'spec_give_up',
+      `UPDATE deliveries SET status = 'dead', lease_until = NULL WHERE delivery_id = :deliveryId`,
+    ),
+    { deliveryId },
   );
   expect(await log.redeliver(subscriptionId, deliveryId)).toBe(true);
   const result = {
@@ -126,8 +129,11 @@ it('shows a removed member nothing', async () => {
   expect((await read(readers.reader)).page.items).toHaveLength(1);
   expect(await read(readers.nobody)).toMatchObject({ facts: { membership: null }, page: { items: [] } });
   await world.database.sql.run(
-    statement('spec_remove_member', `UPDATE memberships SET status = 'removed' WHERE principal_id = $1`),
-    [readers.reader],
+    statement<{ reader: string }>(
+      'spec_remove_member',
+      `UPDATE memberships SET status = 'removed' WHERE principal_id = :reader`,
+    ),
+    { reader: readers.reader },
   );
   expect(await read(readers.reader)).toMatchObject({
     facts: { membership: { status: 'removed' } },

@@ -1,46 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '../../../../../tools/testing/test-database';
 import { type Database, openDatabase } from '../../database';
-import { statement } from '../../sql/sql';
+import { type NoParameters, statement } from '../../sql/statement';
 import { type AttemptResult, type DeliveryAttempt, DeliveryStore } from './delivery.store';
 import type { Page, Position } from '../../sql/page';
 import { BacklogStore } from './backlog.store';
 import { OutboxStore, type PendingDelivery } from './outbox.store';
 
 const SETTINGS = { leaseMs: 60_000, disableAfterMs: 5 * 86_400_000 };
-const ADD_SUBSCRIPTION = statement(
+const ADD_SUBSCRIPTION = statement<{ subscriptionId: string }>(
   'spec_subscription',
   `WITH t AS (INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme') ON CONFLICT DO NOTHING)
    INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed,
                                       secret_fingerprint)
-   VALUES ($1, 'acme', 'https://example.com/hook', '{identity.snapshot.created}', 'sealed', 'f')`,
+   VALUES (:subscriptionId, 'acme', 'https://example.com/hook', '{identity.snapshot.created}', 'sealed', 'f')`,
 );
-const ADD_DELIVERY = statement(
+const ADD_DELIVERY = statement<{
+  eventId: string;
+  deliveryId: string;
+  subscriptionId: string;
+  dueSinceMs: number;
+}>(
   'spec_delivery',
   `WITH e AS (INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent, fanned_out_at)
-              VALUES ($1, 'acme', 'identity.snapshot.created', '{"é":1}', 'req-1',
+              VALUES (:eventId, 'acme', 'identity.snapshot.created', '{"é":1}', 'req-1',
                       '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', now()))
    INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, next_at)
-   VALUES ($2, $1, $3, 'acme', 'identity.snapshot.created', 'pending', now() - $4 * interval '1 millisecond')`,
+   VALUES (:deliveryId, :eventId, :subscriptionId, 'acme', 'identity.snapshot.created', 'pending',
+           now() - :dueSinceMs * interval '1 millisecond')`,
 );
-const DELIVERY = statement<{ status: string; attempt: number; wait_s: number; leased: boolean; finished: boolean }>(
+const DELIVERY = statement<
+  { id: string },
+  { status: string; attempt: number; wait_s: number; leased: boolean; finished: boolean }
+>(
   'spec_read_delivery',
   `SELECT status, attempt, extract(epoch FROM next_at - now())::float8 AS wait_s, lease_until > now() AS leased,
-          finished_at IS NOT NULL AS finished FROM deliveries WHERE delivery_id = $1`,
+          finished_at IS NOT NULL AS finished FROM deliveries WHERE delivery_id = :id`,
 );
-const SUBSCRIPTION = statement<{ status: string; disabled_reason: string | null; disabled: boolean; failing: boolean }>(
+const SUBSCRIPTION = statement<
+  { id: string },
+  { status: string; disabled_reason: string | null; disabled: boolean; failing: boolean }
+>(
   'spec_read_subscription',
   `SELECT status, disabled_reason, disabled_at IS NOT NULL AS disabled, failing_since IS NOT NULL AS failing
-     FROM webhook_subscriptions WHERE subscription_id = $1`,
+     FROM webhook_subscriptions WHERE subscription_id = :id`,
 );
-const ATTEMPTS = statement<{
-  attempt: number;
-  latency_ms: number;
-  status_code: number | null;
-  error_phase: string | null;
-}>(
+const ATTEMPTS = statement<
+  { deliveryId: string },
+  { attempt: number; latency_ms: number; status_code: number | null; error_phase: string | null }
+>(
   'spec_read_attempts',
-  'SELECT attempt, latency_ms, status_code, error_phase FROM delivery_attempts WHERE delivery_id = $1 ORDER BY attempt',
+  'SELECT attempt, latency_ms, status_code, error_phase FROM delivery_attempts WHERE delivery_id = :deliveryId ORDER BY attempt',
 );
 
 let testDatabase: TestDatabase;
@@ -58,17 +68,18 @@ afterAll(async () => {
   await testDatabase?.drop();
 });
 
-const run = (name: string, text: string, values: unknown[] = []) => database.sql.run(statement(name, text), values);
+const run = (name: string, text: string, parameters: Record<string, unknown> = {}) =>
+  database.sql.run(statement<Record<string, unknown>>(name, text), parameters);
 
 async function addSubscription(): Promise<string> {
   const subscriptionId = randomUUID();
-  await database.sql.run(ADD_SUBSCRIPTION, [subscriptionId]);
+  await database.sql.run(ADD_SUBSCRIPTION, { subscriptionId });
   return subscriptionId;
 }
 
 async function addDelivery(subscriptionId: string, dueSinceMs = 0): Promise<string> {
   const deliveryId = randomUUID();
-  await database.sql.run(ADD_DELIVERY, [randomUUID(), deliveryId, subscriptionId, dueSinceMs]);
+  await database.sql.run(ADD_DELIVERY, { eventId: randomUUID(), deliveryId, subscriptionId, dueSinceMs });
   return deliveryId;
 }
 
@@ -106,8 +117,8 @@ async function only<Row>(rows: Promise<Row[]>): Promise<Row> {
   if (row === undefined) throw new Error('no row');
   return row;
 }
-const delivery = (id: string) => only(database.sql.run(DELIVERY, [id]));
-const subscription = (id: string) => only(database.sql.run(SUBSCRIPTION, [id]));
+const delivery = (id: string) => only(database.sql.run(DELIVERY, { id }));
+const subscription = (id: string) => only(database.sql.run(SUBSCRIPTION, { id }));
 
 describe('DeliveryStore.claim', () => {
   it('gives what the attempt needs, and leases the delivery', async () => {
@@ -145,9 +156,13 @@ describe('DeliveryStore.claim', () => {
   it('gives the delivery again, as the next attempt, when the lease has run out', async () => {
     const deliveryId = await addDelivery(await addSubscription());
     const first = await claimed(deliveryId);
-    await run('spec_expire', `UPDATE deliveries SET lease_until = now() - interval '1 ms' WHERE delivery_id = $1`, [
-      deliveryId,
-    ]);
+    await run(
+      'spec_expire',
+      `UPDATE deliveries SET lease_until = now() - interval '1 ms' WHERE delivery_id = :deliveryId`,
+      {
+        deliveryId,
+      },
+    );
     expect(await store.claim(deliveryId)).toMatchObject({ attempt: 2 });
     expect(await store.record(result(first, success))).toEqual({ held: false, disabledReason: null });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'pending', attempt: 2, leased: true });
@@ -159,12 +174,12 @@ describe('DeliveryStore.claim', () => {
   });
 
   it.each([
-    ['disabled', `UPDATE webhook_subscriptions SET status = 'disabled' WHERE subscription_id = $1`],
-    ['deleted', `UPDATE webhook_subscriptions SET deleted_at = now() WHERE subscription_id = $1`],
+    ['disabled', `UPDATE webhook_subscriptions SET status = 'disabled' WHERE subscription_id = :subscriptionId`],
+    ['deleted', `UPDATE webhook_subscriptions SET deleted_at = now() WHERE subscription_id = :subscriptionId`],
   ])('skips the delivery of a subscription that was %s meanwhile', async (name, change) => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
-    await run(`spec_${name}`, change, [subscriptionId]);
+    await run(`spec_${name}`, change, { subscriptionId });
     expect(await store.claim(deliveryId)).toBeNull();
     expect(await delivery(deliveryId)).toMatchObject({ status: 'skipped', attempt: 0, finished: true });
   });
@@ -175,8 +190,8 @@ describe('DeliveryStore.claim', () => {
       run(
         `spec_rotate_${until}`,
         `UPDATE webhook_subscriptions SET previous_secret_sealed = 'old',
-           previous_secret_until = now() ${until} WHERE subscription_id = $1`,
-        [subscriptionId],
+           previous_secret_until = now() ${until} WHERE subscription_id = :subscriptionId`,
+        { subscriptionId },
       );
     await rotate(`+ interval '1 minute'`);
     expect(await store.claim(await addDelivery(subscriptionId))).toMatchObject({ previousSecretSealed: 'old' });
@@ -191,7 +206,7 @@ describe('DeliveryStore.record', () => {
     const outcome = result(await claimed(deliveryId), {});
     expect(await store.record(outcome)).toMatchObject({ held: true });
     expect(await store.record(outcome)).toMatchObject({ held: false });
-    expect(await database.sql.run(ATTEMPTS, [deliveryId])).toHaveLength(1);
+    expect(await database.sql.run(ATTEMPTS, { deliveryId })).toHaveLength(1);
   });
 
   it('settles a success', async () => {
@@ -202,7 +217,7 @@ describe('DeliveryStore.record', () => {
       disabledReason: null,
     });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'succeeded', finished: true });
-    expect(await database.sql.run(ATTEMPTS, [deliveryId])).toEqual([
+    expect(await database.sql.run(ATTEMPTS, { deliveryId })).toEqual([
       { attempt: 1, latency_ms: 12, status_code: 200, error_phase: null },
     ]);
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
@@ -249,8 +264,8 @@ describe('DeliveryStore.record', () => {
       run(
         `spec_failing_${interval}`,
         `UPDATE webhook_subscriptions SET failing_since = now() - interval '${interval}'
-           WHERE subscription_id = $1`,
-        [subscriptionId],
+           WHERE subscription_id = :subscriptionId`,
+        { subscriptionId },
       );
     const first = await claimed(await addDelivery(subscriptionId));
     await failedSince('119 hours');
@@ -272,11 +287,11 @@ describe('DeliveryStore.record', () => {
     const version = () =>
       only(
         database.sql.run(
-          statement<{ xmin: string }>(
+          statement<{ subscriptionId: string }, { xmin: string }>(
             'spec_xmin',
-            'SELECT xmin::text FROM webhook_subscriptions WHERE subscription_id = $1',
+            'SELECT xmin::text FROM webhook_subscriptions WHERE subscription_id = :subscriptionId',
           ),
-          [subscriptionId],
+          { subscriptionId },
         ),
       );
     const before = await version();
@@ -293,15 +308,15 @@ describe('The statements of a delivery', () => {
   it('find their rows by key, however many others wait', async () => {
     const one = await openDatabase({ url: testDatabase.url, poolSize: 1, applicationName: 'delivery-plan-spec' });
     const rowsRead = async (): Promise<number> => {
-      await one.sql.run(statement('spec_flush', 'SELECT pg_stat_force_next_flush()'), []);
+      await one.sql.run(statement('spec_flush', 'SELECT pg_stat_force_next_flush()'), {});
       const { read } = await only(
         one.sql.run(
-          statement<{ read: number }>(
+          statement<NoParameters, { read: number }>(
             'spec_rows_read',
             `SELECT sum(idx_tup_read)::int AS read FROM pg_stat_user_indexes
               WHERE indexrelname IN ('deliveries_due', 'deliveries_log', 'outbox_events_waiting')`,
           ),
-          [],
+          {},
         ),
       );
       return read;
@@ -329,8 +344,8 @@ describe('DeliveryStore.overdue', () => {
   it('gives page after page, each delivery once, also where several became due at the same time', async () => {
     const subscriptionId = await addSubscription();
     const ids = await Promise.all(Array.from({ length: 7 }, () => addDelivery(subscriptionId)));
-    const due = `UPDATE deliveries SET next_at = '2026-01-15T09:00:00.123456Z' WHERE subscription_id = $1`;
-    await run('spec_due_together', due, [subscriptionId]);
+    const due = `UPDATE deliveries SET next_at = '2026-01-15T09:00:00.123456Z' WHERE subscription_id = :subscriptionId`;
+    await run('spec_due_together', due, { subscriptionId });
     const found: string[] = [];
     let after: Position | null = null;
     do {
@@ -340,7 +355,9 @@ describe('DeliveryStore.overdue', () => {
       after = page.next;
     } while (after !== null);
     expect(found.filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
-    await run('spec_undue', `UPDATE deliveries SET status = 'dead' WHERE subscription_id = $1`, [subscriptionId]);
+    await run('spec_undue', `UPDATE deliveries SET status = 'dead' WHERE subscription_id = :subscriptionId`, {
+      subscriptionId,
+    });
   });
 
   it("gives what is due and in nobody's hands, and not what was put off", async () => {

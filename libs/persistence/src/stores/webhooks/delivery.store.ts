@@ -1,7 +1,8 @@
-import type { DeliveryStatus } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
-import { type Page, type PageRequest, toPage } from '../../sql/page';
-import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../../sql/sql';
+import { inputRows } from '../../sql/input';
+import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 import type { PendingDelivery } from './outbox.store';
 
 /** A claimed attempt: all that is needed to make it, as it stood at the moment of the claim. */
@@ -54,33 +55,16 @@ export interface DeliverySettings {
   disableAfterMs: number;
 }
 
-interface ClaimRow {
-  delivery_id: string;
-  subscription_id: string;
-  tenant_id: string;
-  event_id: string;
-  event_type: string;
-  request_id: string | null;
-  traceparent: string | null;
-  body: string;
-  status: DeliveryStatus;
-  attempt: number;
-  scheduled_attempt: number;
-  target_url: string;
-  secret_sealed: string;
-  previous_secret_sealed: string | null;
-}
-
 /**
  * A subscription that is no longer active gets nothing: the delivery becomes `skipped` here, at the last moment. The rows
  * are found by their key first and judged after that: beside the key, a condition on the status would let the planner
  * scan the index of all that is due instead.
  */
-const CLAIM = statement<ClaimRow>(
+const CLAIM = statement<{ deliveryIds: readonly string[]; leaseMs: number }, DeliveryAttempt>(
   'delivery_claim',
   `WITH asked AS MATERIALIZED (
      SELECT delivery_id, status, next_at, lease_until FROM deliveries
-      WHERE delivery_id = ANY($1::uuid[])
+      WHERE delivery_id = ANY (:deliveryIds::uuid[])
         FOR UPDATE SKIP LOCKED
    ), due AS MATERIALIZED (
      SELECT delivery_id FROM asked
@@ -90,7 +74,7 @@ const CLAIM = statement<ClaimRow>(
         SET status = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN 'pending' ELSE 'skipped' END,
             attempt = d.attempt + CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN 1 ELSE 0 END,
             lease_until = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL
-                               THEN now() + $2 * interval '1 millisecond' END,
+                               THEN now() + :leaseMs * interval '1 millisecond' END,
             finished_at = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN NULL ELSE now() END
        FROM due, webhook_subscriptions s
       WHERE d.delivery_id = due.delivery_id AND s.subscription_id = d.subscription_id
@@ -98,26 +82,25 @@ const CLAIM = statement<ClaimRow>(
                d.attempt - d.retries_from AS scheduled_attempt, s.target_url, s.secret_sealed,
                CASE WHEN s.previous_secret_until > now() THEN s.previous_secret_sealed END AS previous_secret_sealed
    )
-   SELECT c.*, o.request_id, o.traceparent, o.body FROM claimed c JOIN outbox_events o ON o.event_id = c.event_id`,
+   SELECT c.delivery_id AS "deliveryId", c.subscription_id AS "subscriptionId", c.tenant_id AS "tenantId",
+          c.event_id AS "eventId", c.event_type AS "eventType", o.request_id AS "requestId", o.traceparent, o.body,
+          c.attempt, c.scheduled_attempt AS "scheduledAttempt", c.target_url AS "targetUrl",
+          c.secret_sealed AS "secretSealed", c.previous_secret_sealed AS "previousSecretSealed"
+     FROM claimed c JOIN outbox_events o ON o.event_id = c.event_id
+    WHERE c.status = 'pending'`,
 );
 
-const RESULT_COLUMNS = {
-  delivery_id: 'uuid',
-  attempt: 'int',
-  started_at: 'text',
-  latency_ms: 'int',
-  status_code: 'int',
-  error_phase: 'text',
-  error: 'text',
-  status: 'text',
-  retry_in_ms: 'int',
-} satisfies InputColumns;
+/** A result as its statement takes it. */
+type ResultInput = Omit<AttemptResult, 'startedAt'> & { startedAt: string };
 
 /**
  * The attempt, what becomes of the delivery, and what becomes of the subscription. A subscription's row is only touched
  * when it changes (first failure, first success after one, disabled), so that deliveries don't queue for it.
  */
-const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason | null }>(
+const RECORD = statement<
+  { inputs: readonly ResultInput[]; disableAfterMs: number },
+  { deliveryId: string; disabledReason: DisabledReason | null }
+>(
   'delivery_record',
   `WITH settled AS (
      UPDATE deliveries d
@@ -125,7 +108,17 @@ const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason 
             lease_until = NULL,
             next_at = CASE i.status WHEN 'pending' THEN now() + i.retry_in_ms * interval '1 millisecond' ELSE d.next_at END,
             finished_at = CASE i.status WHEN 'pending' THEN NULL ELSE now() END
-       FROM ${inputRows(RESULT_COLUMNS)}
+       FROM ${inputRows({
+         delivery_id: 'uuid',
+         attempt: 'int',
+         started_at: 'text',
+         latency_ms: 'int',
+         status_code: 'int',
+         error_phase: 'text',
+         error: 'text',
+         status: 'text',
+         retry_in_ms: 'int',
+       })}
       WHERE d.delivery_id = i.delivery_id AND (d.attempt = i.attempt AND d.lease_until IS NOT NULL) IS TRUE
      RETURNING d.subscription_id, d.delivery_id, i.attempt, i.started_at, i.latency_ms, i.status_code, i.error_phase,
                i.error, i.status
@@ -139,12 +132,12 @@ const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason 
    ), changing AS MATERIALIZED (
      SELECT s.subscription_id, o.succeeded,
             CASE WHEN o.gone THEN 'gone'
-                 WHEN NOT o.succeeded AND s.failing_since < now() - $10 * interval '1 millisecond' THEN 'failing'
+                 WHEN NOT o.succeeded AND s.failing_since < now() - :disableAfterMs * interval '1 millisecond' THEN 'failing'
             END AS disabled_reason
        FROM outcome o JOIN webhook_subscriptions s ON s.subscription_id = o.subscription_id
       WHERE s.status = 'active'
         AND (o.gone OR CASE WHEN o.succeeded THEN s.failing_since IS NOT NULL
-                            ELSE s.failing_since IS NULL OR s.failing_since < now() - $10 * interval '1 millisecond' END)
+                            ELSE s.failing_since IS NULL OR s.failing_since < now() - :disableAfterMs * interval '1 millisecond' END)
       ORDER BY s.subscription_id
         FOR NO KEY UPDATE OF s
    ), changed AS (
@@ -157,21 +150,33 @@ const RECORD = statement<{ delivery_id: string; disabled_reason: DisabledReason 
        FROM changing c
       WHERE s.subscription_id = c.subscription_id
    )
-   SELECT settled.delivery_id, changing.disabled_reason
+   SELECT settled.delivery_id AS "deliveryId", changing.disabled_reason AS "disabledReason"
      FROM settled LEFT JOIN changing ON changing.subscription_id = settled.subscription_id`,
 );
 
 // The position stands there in any case, so that a plan made for every request starts its scan at it.
-const OVERDUE = statement<{ delivery_id: string; subscription_id: string; tenant_id: string; position: string }>(
+const OVERDUE = statement<
+  {
+    overdueMs: number;
+    exceptSubscriptionIds: readonly string[];
+    nextAt: string | number | null;
+    deliveryId: string | number | null;
+    rows: number;
+  },
+  { item: PendingDelivery; position: Position }
+>(
   'delivery_overdue',
-  `SELECT delivery_id, subscription_id, tenant_id, next_at::text AS position FROM deliveries
-    WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
-      AND next_at >= coalesce($4::timestamptz, '-infinity')
+  `SELECT delivery_id AS "item.deliveryId", subscription_id AS "item.subscriptionId", tenant_id AS "item.tenantId",
+          ARRAY[next_at::text, delivery_id::text] AS position
+     FROM deliveries
+    WHERE status = 'pending' AND next_at < now() - :overdueMs * interval '1 millisecond'
+      AND next_at >= coalesce(:nextAt::timestamptz, '-infinity')
       AND (next_at, delivery_id)
-          > (coalesce($4::timestamptz, '-infinity'), coalesce($5::uuid, '00000000-0000-0000-0000-000000000000'))
+          > (coalesce(:nextAt::timestamptz, '-infinity'),
+             coalesce(:deliveryId::uuid, '00000000-0000-0000-0000-000000000000'))
       AND (lease_until IS NULL OR lease_until <= now())
-      AND subscription_id <> ALL($3::uuid[])
-    ORDER BY next_at, delivery_id LIMIT $2`,
+      AND subscription_id <> ALL (:exceptSubscriptionIds::uuid[])
+    ORDER BY next_at, delivery_id LIMIT :rows`,
 );
 
 const MAX_ROWS = 100;
@@ -187,26 +192,23 @@ export class DeliveryStore {
     settings: DeliverySettings,
   ) {
     const limits = { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING };
-    this.claims = new Coalescer(async (ids) => {
-      const claimed = new Map(
-        (await sql.run(CLAIM, [ids, settings.leaseMs])).map((row) => [row.delivery_id, toAttempt(row)]),
-      );
-      return ids.map((id) => {
-        const attempt = claimed.get(id) ?? null;
+    this.claims = new Coalescer(async (deliveryIds) => {
+      const attempts = await sql.run(CLAIM, { deliveryIds, leaseMs: settings.leaseMs });
+      const claimed = new Map(attempts.map((attempt) => [attempt.deliveryId, attempt]));
+      return deliveryIds.map((deliveryId) => {
+        const attempt = claimed.get(deliveryId) ?? null;
         // An id that was asked for twice is given once.
-        claimed.delete(id);
+        claimed.delete(deliveryId);
         return { value: attempt };
       });
     }, limits);
     this.results = new Coalescer(async (results) => {
-      const recorded = new Map(
-        (await sql.run(RECORD, [...inputArrays(RESULT_COLUMNS, results.map(toRow)), settings.disableAfterMs])).map(
-          (row) => [row.delivery_id, row],
-        ),
-      );
-      return results.map((result) => {
-        const row = recorded.get(result.deliveryId);
-        return { value: { held: row !== undefined, disabledReason: row?.disabled_reason ?? null } };
+      const { disableAfterMs } = settings;
+      const rows = await sql.run(RECORD, { inputs: results.map(toInput), disableAfterMs });
+      const recorded = new Map(rows.map((row) => [row.deliveryId, row]));
+      return results.map(({ deliveryId }) => {
+        const row = recorded.get(deliveryId);
+        return { value: { held: row !== undefined, disabledReason: row?.disabledReason ?? null } };
       });
     }, limits);
   }
@@ -238,45 +240,27 @@ export class DeliveryStore {
     exceptSubscriptionIds: readonly string[] = [],
   ): Promise<Page<PendingDelivery>> {
     const [nextAt = null, deliveryId = null] = after ?? [];
-    const rows = await this.sql.run(OVERDUE, [overdueMs, limit + 1, exceptSubscriptionIds, nextAt, deliveryId]);
+    const rows = await this.sql.run(OVERDUE, {
+      overdueMs,
+      exceptSubscriptionIds,
+      nextAt,
+      deliveryId,
+      rows: limit + 1,
+    });
     return toPage(
       rows,
       limit,
-      (row) => ({ deliveryId: row.delivery_id, subscriptionId: row.subscription_id, tenantId: row.tenant_id }),
-      (row) => [row.position, row.delivery_id],
+      ({ item }) => item,
+      ({ position }) => position,
     );
   }
 }
 
-function toAttempt(row: ClaimRow): DeliveryAttempt | null {
-  if (row.status !== 'pending') return null;
+function toInput(result: AttemptResult): ResultInput {
   return {
-    deliveryId: row.delivery_id,
-    subscriptionId: row.subscription_id,
-    tenantId: row.tenant_id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    requestId: row.request_id,
-    traceparent: row.traceparent,
-    body: row.body,
-    attempt: row.attempt,
-    scheduledAttempt: row.scheduled_attempt,
-    targetUrl: row.target_url,
-    secretSealed: row.secret_sealed,
-    previousSecretSealed: row.previous_secret_sealed,
-  };
-}
-
-function toRow(result: AttemptResult): Record<keyof typeof RESULT_COLUMNS, unknown> {
-  return {
-    delivery_id: result.deliveryId,
-    attempt: result.attempt,
-    started_at: result.startedAt.toISOString(),
-    latency_ms: Math.round(result.latencyMs),
-    status_code: result.statusCode,
-    error_phase: result.errorPhase,
-    error: result.error,
-    status: result.status,
-    retry_in_ms: result.retryInMs === null ? null : Math.round(result.retryInMs),
+    ...result,
+    startedAt: result.startedAt.toISOString(),
+    latencyMs: Math.round(result.latencyMs),
+    retryInMs: result.retryInMs === null ? null : Math.round(result.retryInMs),
   };
 }

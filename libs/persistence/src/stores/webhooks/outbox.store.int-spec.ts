@@ -1,45 +1,77 @@
 import { randomUUID } from 'node:crypto';
+import { buildEventBody } from '@iss/domain';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../tools/testing/test-database';
 import { type Database, openDatabase } from '../../database';
-import { statement } from '../../sql/sql';
+import { type NoParameters, statement } from '../../sql/statement';
 import { BacklogStore } from './backlog.store';
 import { OutboxStore } from './outbox.store';
 
 const TYPE = 'identity.snapshot.created';
-const ADD_TENANT = statement('spec_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)');
-const ADD_SUBSCRIPTIONS = statement(
+const ADD_TENANT = statement<{ tenantId: string }>(
+  'spec_tenant',
+  'INSERT INTO tenants (tenant_id, name) VALUES (:tenantId, :tenantId)',
+);
+const ADD_SUBSCRIPTIONS = statement<{
+  tenantId: string;
+  types: string[];
+  status: string;
+  deletedAt: Date | null;
+  count: number;
+}>(
   'spec_subscriptions',
   `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, status, secret_sealed,
                                       secret_fingerprint, deleted_at)
-   SELECT gen_random_uuid(), $1, 'https://example.com/', $2, $3, 's', 'f', $4 FROM generate_series(1, $5)`,
+   SELECT gen_random_uuid(), :tenantId, 'https://example.com/', :types, :status, 's', 'f', :deletedAt
+     FROM generate_series(1, :count)`,
 );
-const ADD_EVENT = statement(
+const ADD_EVENT = statement<{ eventId: string; tenantId: string; type: string; ageSeconds: number }>(
   'spec_event',
   `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, created_at)
-   VALUES ($1, $2, $3, '{}', now() - $4 * interval '1 second')`,
+   VALUES (:eventId, :tenantId, :type, '{}', now() - :ageSeconds * interval '1 second')`,
 );
-const DELIVERIES = statement<{ event_id: string; status: string }>(
+/** An event of a snapshot, or of none that there is, as writes leave it. */
+const ADD_SNAPSHOT_EVENT = statement<
+  { eventId: string; tenantId: string; snapshotId: string; isWritten: boolean },
+  { created_at: Date }
+>(
+  'spec_snapshot_event',
+  `WITH subject AS (
+     INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
+     SELECT 'organization', 'Zürich "Öl" \\ 🏔 ' || :snapshotId::text, :tenantId WHERE :isWritten::boolean
+     RETURNING subject_key
+   ), snapshot AS (
+     INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
+     SELECT subject_key, 1, :snapshotId::uuid, :tenantId, '2026-01-15T09:30:00Z', sha256('{}'), '{}' FROM subject
+   )
+   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id)
+   VALUES (:eventId, :tenantId, '${TYPE}', :snapshotId::uuid) RETURNING created_at`,
+);
+const BODY = statement<{ eventId: string }, { body: string | null }>(
+  'spec_body',
+  'SELECT body FROM outbox_events WHERE event_id = :eventId',
+);
+const DELIVERIES = statement<{ tenantId: string }, { event_id: string; status: string }>(
   'spec_deliveries',
-  'SELECT event_id, status FROM deliveries WHERE tenant_id = $1',
+  'SELECT event_id, status FROM deliveries WHERE tenant_id = :tenantId',
 );
 
-const IS_FANNED_OUT = statement<{ is_done: boolean }>(
+const IS_FANNED_OUT = statement<{ eventId: string }, { is_done: boolean }>(
   'spec_fanned_out',
-  'SELECT fanned_out_at IS NOT NULL AS is_done FROM outbox_events WHERE event_id = $1',
+  'SELECT fanned_out_at IS NOT NULL AS is_done FROM outbox_events WHERE event_id = :eventId',
 );
-const PER_SUBSCRIPTION = statement<{ deliveries: number }>(
+const PER_SUBSCRIPTION = statement<{ tenantId: string }, { deliveries: number }>(
   'spec_per_subscription',
   `SELECT (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.subscription_id)::int AS deliveries
-     FROM webhook_subscriptions s WHERE s.tenant_id = $1`,
+     FROM webhook_subscriptions s WHERE s.tenant_id = :tenantId`,
 );
-const DELETE_SUBSCRIPTIONS = statement(
+const DELETE_SUBSCRIPTIONS = statement<{ tenantId: string }>(
   'spec_delete_subscriptions',
-  'UPDATE webhook_subscriptions SET deleted_at = now() WHERE tenant_id = $1',
+  'UPDATE webhook_subscriptions SET deleted_at = now() WHERE tenant_id = :tenantId',
 );
 
 const FLUSH_STATISTICS = statement('spec_flush_statistics', 'SELECT pg_stat_force_next_flush()');
-const ROWS_READ = statement<{ read: number }>(
+const ROWS_READ = statement<NoParameters, { read: number }>(
   'spec_delivery_rows_read',
   `SELECT sum(idx_tup_read)::int AS read FROM pg_stat_user_indexes WHERE relname = 'deliveries'`,
 );
@@ -72,7 +104,7 @@ afterAll(async () => {
 
 async function addTenant(): Promise<string> {
   const tenantId = `t-${randomUUID()}`;
-  await database.sql.run(ADD_TENANT, [tenantId]);
+  await database.sql.run(ADD_TENANT, { tenantId });
   return tenantId;
 }
 
@@ -80,12 +112,12 @@ async function addSubscriptions(
   tenantId: string,
   { count = 1, types = [TYPE], status = 'active', deletedAt = null as Date | null } = {},
 ): Promise<void> {
-  await database.sql.run(ADD_SUBSCRIPTIONS, [tenantId, types, status, deletedAt, count]);
+  await database.sql.run(ADD_SUBSCRIPTIONS, { tenantId, types, status, deletedAt, count });
 }
 
 async function addEvent(tenantId: string, { type = TYPE, ageSeconds = 0 } = {}): Promise<string> {
   const eventId = randomUUID();
-  await database.sql.run(ADD_EVENT, [eventId, tenantId, type, ageSeconds]);
+  await database.sql.run(ADD_EVENT, { eventId, tenantId, type, ageSeconds });
   return eventId;
 }
 
@@ -101,19 +133,19 @@ async function finish(eventId: string, sizes = SIZES): Promise<number[]> {
 }
 
 async function isFannedOut(eventId: string): Promise<boolean> {
-  const [event] = await database.sql.run(IS_FANNED_OUT, [eventId]);
+  const [event] = await database.sql.run(IS_FANNED_OUT, { eventId });
   return event?.is_done ?? false;
 }
 
 /** How many deliveries each subscription of the tenant has. */
 async function deliveriesPerSubscription(tenantId: string): Promise<number[]> {
-  return (await database.sql.run(PER_SUBSCRIPTION, [tenantId])).map(({ deliveries }) => deliveries);
+  return (await database.sql.run(PER_SUBSCRIPTION, { tenantId })).map(({ deliveries }) => deliveries);
 }
 
 /** Entries of the indexes of deliveries that the early bird has read. */
 async function rowsRead(): Promise<number> {
-  await earlyBird.sql.run(FLUSH_STATISTICS, []);
-  const [row] = await earlyBird.sql.run(ROWS_READ, []);
+  await earlyBird.sql.run(FLUSH_STATISTICS, {});
+  const [row] = await earlyBird.sql.run(ROWS_READ, {});
   return row?.read ?? 0;
 }
 
@@ -131,11 +163,11 @@ describe('OutboxStore.fanOut', () => {
     expect(result).toMatchObject({ skipped: 0, unfinished: [] });
     expect(result.pending).toHaveLength(2);
     expect(result.pending.every((delivery) => delivery.tenantId === tenantId)).toBe(true);
-    expect(await database.sql.run(DELIVERIES, [tenantId])).toEqual([
+    expect(await database.sql.run(DELIVERIES, { tenantId })).toEqual([
       { event_id: eventId, status: 'pending' },
       { event_id: eventId, status: 'pending' },
     ]);
-    expect(await database.sql.run(DELIVERIES, [otherTenantId])).toEqual([]);
+    expect(await database.sql.run(DELIVERIES, { tenantId: otherTenantId })).toEqual([]);
     expect(await isFannedOut(eventId)).toBe(true);
   });
 
@@ -144,7 +176,7 @@ describe('OutboxStore.fanOut', () => {
     await addSubscriptions(tenantId, { status: 'disabled' });
     const eventId = await addEvent(tenantId);
     expect(await store.fanOut([eventId], SIZES)).toEqual({ pending: [], skipped: 1, unfinished: [] });
-    expect(await database.sql.run(DELIVERIES, [tenantId])).toEqual([{ event_id: eventId, status: 'skipped' }]);
+    expect(await database.sql.run(DELIVERIES, { tenantId })).toEqual([{ event_id: eventId, status: 'skipped' }]);
   });
 
   it('makes none for a subscription that came after the event, also between two steps', async () => {
@@ -164,7 +196,7 @@ describe('OutboxStore.fanOut', () => {
     const eventIds = await Promise.all(Array.from({ length: 10 }, () => addEvent(tenantId)));
     const results = await Promise.all(Array.from({ length: 8 }, () => store.fanOut(eventIds, SIZES)));
     expect(results.flatMap((result) => result.pending)).toHaveLength(30);
-    expect(await database.sql.run(DELIVERIES, [tenantId])).toHaveLength(30);
+    expect(await database.sql.run(DELIVERIES, { tenantId })).toHaveLength(30);
     expect(await store.fanOut(eventIds, SIZES)).toEqual({ pending: [], skipped: 0, unfinished: [] });
   });
 
@@ -204,9 +236,9 @@ describe('OutboxStore.fanOut', () => {
     await addSubscriptions(tenantId, { count: 20 });
     const eventId = await addEvent(tenantId);
     await store.fanOut([eventId], { first: 5, next: 5 });
-    await database.sql.run(DELETE_SUBSCRIPTIONS, [tenantId]);
+    await database.sql.run(DELETE_SUBSCRIPTIONS, { tenantId });
     expect(await finish(eventId)).toEqual([0]);
-    expect(await database.sql.run(DELIVERIES, [tenantId])).toHaveLength(5);
+    expect(await database.sql.run(DELIVERIES, { tenantId })).toHaveLength(5);
   });
 
   it('makes each delivery once when several workers take the steps of one event', async () => {
@@ -223,6 +255,67 @@ describe('OutboxStore.fanOut', () => {
     const created = await Promise.all(Array.from({ length: 4 }, worker));
     expect(created.reduce((sum, count) => sum + count, 0)).toBe(1_500);
     expect(await deliveriesPerSubscription(tenantId)).toEqual(Array(1_500).fill(1));
+  });
+});
+
+describe('The body of an event', () => {
+  const bodyOf = async (eventId: string) => (await database.sql.one(BODY, { eventId })).body;
+
+  async function addSnapshotEvent(tenantId: string, isWritten = true) {
+    const [eventId, snapshotId] = [randomUUID(), randomUUID()];
+    const [row] = await database.sql.run(ADD_SNAPSHOT_EVENT, { eventId, tenantId, snapshotId, isWritten });
+    if (row === undefined) throw new Error('no event');
+    const body = buildEventBody({
+      eventId,
+      type: TYPE,
+      createdAt: row.created_at,
+      tenantId,
+      data: {
+        subject: { subject_type: 'organization', subject_id: `Zürich "Öl" \\ 🏔 ${snapshotId}` },
+        snapshot_id: snapshotId,
+        snapshot_version: 1,
+        envelope_hash: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+        prev_hash: null,
+      },
+    });
+    return { eventId, body };
+  }
+
+  it('is built by the first step, by one of many workers, and not by those after it', async () => {
+    const tenantId = await addTenant();
+    await addSubscriptions(tenantId, { count: 20 });
+    const { eventId, body } = await addSnapshotEvent(tenantId);
+    expect(await bodyOf(eventId)).toBeNull();
+    const steps = await Promise.all(Array.from({ length: 4 }, () => store.fanOut([eventId], { first: 5, next: 5 })));
+    expect(steps.some(({ pending }) => pending.length === 5)).toBe(true);
+    expect(await bodyOf(eventId)).toBe(body);
+    await finish(eventId);
+    expect(await bodyOf(eventId)).toBe(body);
+    expect(await deliveriesPerSubscription(tenantId)).toEqual(Array(20).fill(1));
+  });
+
+  it('is there with the first deliveries, beside events that have theirs', async () => {
+    const tenantId = await addTenant();
+    await addSubscriptions(tenantId);
+    const stored = await addEvent(tenantId);
+    const [one, other] = [await addSnapshotEvent(tenantId), await addSnapshotEvent(tenantId)];
+    const { pending } = await store.fanOut([one.eventId, stored, other.eventId], SIZES);
+    expect(pending).toHaveLength(3);
+    expect(await Promise.all([one.eventId, stored, other.eventId].map(bodyOf))).toEqual([one.body, '{}', other.body]);
+  });
+
+  it('is what an event waits for, and without which none is done', async () => {
+    const tenantId = await addTenant();
+    await addSubscriptions(tenantId);
+    const { eventId } = await addSnapshotEvent(tenantId, false);
+    expect(await store.fanOut([eventId], SIZES)).toEqual({ pending: [], skipped: 0, unfinished: [] });
+    expect(await isFannedOut(eventId)).toBe(false);
+    const done = statement<{ eventId: string }>(
+      'spec_done_without_body',
+      'UPDATE outbox_events SET fanned_out_at = now() WHERE event_id = :eventId',
+    );
+    await expect(database.sql.run(done, { eventId })).rejects.toThrow(/outbox_events_body_check/);
+    expect(await store.waiting(0, 10)).toContain(eventId);
   });
 });
 

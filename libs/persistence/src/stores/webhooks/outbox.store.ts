@@ -1,4 +1,6 @@
-import { type Sql, statement } from '../../sql/sql';
+import { buildEventBody, snapshotCreatedData } from '@iss/domain';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 
 /** A delivery that waits for its next attempt. */
 export interface PendingDelivery {
@@ -26,12 +28,33 @@ export interface StepSizes {
 }
 
 interface FanOutRow {
-  delivery_ids: string[];
-  subscription_ids: string[];
-  tenant_ids: string[];
+  deliveryIds: string[];
+  subscriptionIds: string[];
+  tenantIds: string[];
   skipped: number;
   unfinished: string[];
 }
+
+/** An event of which the body is not built yet, and the snapshot that it tells of. */
+interface UnbuiltEvent {
+  eventId: string;
+  tenantId: string;
+  createdAt: Date;
+  snapshot: Parameters<typeof snapshotCreatedData>[0];
+}
+
+/** Nothing of what a body says ever changes, so that whoever builds it builds the same. */
+const UNBUILT = statement<{ eventIds: readonly string[] }, UnbuiltEvent>(
+  'outbox_unbuilt',
+  `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.created_at AS "createdAt",
+       s.subject_type AS "snapshot.subjectType", s.subject_id AS "snapshot.subjectId",
+       n.snapshot_id AS "snapshot.snapshotId", n.snapshot_version AS "snapshot.snapshotVersion",
+       encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot.prevHash"
+  FROM unnest(:eventIds::uuid[]) AS i(event_id)
+ CROSS JOIN LATERAL (SELECT * FROM outbox_events o WHERE o.event_id = i.event_id AND o.body IS NULL LIMIT 1) o
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
+ CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s`,
+);
 
 /**
  * An event goes through its subscriptions in the order of their ids, so that the last delivery that is there says how
@@ -43,24 +66,31 @@ interface FanOutRow {
  *
  * Rows are found by their key first and judged after that: otherwise the planner may scan the index of all that waits.
  * For the same reason the last delivery is asked for as the one before the end of the event's place in the key.
+ *
+ * The body that was built is frozen with the first deliveries: no attempt finds an event without one, and none another.
  */
-const FAN_OUT = statement<FanOutRow>(
+const FAN_OUT = statement<
+  { eventIds: readonly string[]; bodies: readonly (string | null)[]; first: number; next: number },
+  FanOutRow
+>(
   'outbox_fan_out',
   `WITH asked AS MATERIALIZED (
-     SELECT event_id, tenant_id, event_type, created_at, fanned_out_at FROM outbox_events
-      WHERE event_id = ANY($1::uuid[])
+     SELECT event_id, tenant_id, event_type, created_at, fanned_out_at, body IS NULL AS is_unbuilt,
+            (:bodies::text[])[array_position(:eventIds::uuid[], event_id)] AS built
+       FROM outbox_events
+      WHERE event_id = ANY (:eventIds::uuid[])
         FOR UPDATE SKIP LOCKED
    ), waiting AS MATERIALIZED (
      SELECT a.*, last.subscription_id AS reached,
-            CASE WHEN last.subscription_id IS NULL THEN $2::int ELSE $3::int END AS size
+            CASE WHEN last.subscription_id IS NULL THEN :first::int ELSE :next::int END AS size
        FROM asked a
        LEFT JOIN LATERAL (
               SELECT d.event_id, d.subscription_id FROM deliveries d
                WHERE (d.event_id, d.subscription_id) <= (a.event_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
                ORDER BY d.event_id DESC, d.subscription_id DESC LIMIT 1) last ON last.event_id = a.event_id
-      WHERE a.fanned_out_at IS NULL
+      WHERE a.fanned_out_at IS NULL AND (a.built IS NOT NULL OR NOT a.is_unbuilt)
    ), taken AS MATERIALIZED (
-     SELECT w.event_id, w.tenant_id, w.event_type, next.subscription_ids, next.statuses,
+     SELECT w.event_id, w.tenant_id, w.event_type, w.is_unbuilt, w.built, next.subscription_ids, next.statuses,
             cardinality(next.subscription_ids) < w.size AS is_done
        FROM waiting w
       CROSS JOIN LATERAL (
@@ -82,21 +112,22 @@ const FAN_OUT = statement<FanOutRow>(
      ON CONFLICT (event_id, subscription_id) DO NOTHING
      RETURNING delivery_id, subscription_id, tenant_id, status
    ), done AS (
-     UPDATE outbox_events o SET fanned_out_at = now() FROM taken t WHERE o.event_id = t.event_id AND t.is_done
+     UPDATE outbox_events o SET body = coalesce(o.body, t.built), fanned_out_at = CASE WHEN t.is_done THEN now() END
+       FROM taken t WHERE o.event_id = t.event_id AND (t.is_done OR t.is_unbuilt)
    )
-   SELECT coalesce(array_agg(delivery_id) FILTER (WHERE status = 'pending'), '{}') AS delivery_ids,
-          coalesce(array_agg(subscription_id) FILTER (WHERE status = 'pending'), '{}') AS subscription_ids,
-          coalesce(array_agg(tenant_id) FILTER (WHERE status = 'pending'), '{}') AS tenant_ids,
+   SELECT coalesce(array_agg(delivery_id) FILTER (WHERE status = 'pending'), '{}') AS "deliveryIds",
+          coalesce(array_agg(subscription_id) FILTER (WHERE status = 'pending'), '{}') AS "subscriptionIds",
+          coalesce(array_agg(tenant_id) FILTER (WHERE status = 'pending'), '{}') AS "tenantIds",
           (count(*) FILTER (WHERE status = 'skipped'))::int AS skipped,
           ARRAY(SELECT event_id FROM taken WHERE NOT is_done) AS unfinished
      FROM created`,
 );
 
-const WAITING = statement<{ event_id: string }>(
+const WAITING = statement<{ olderThanMs: number; limit: number }, { eventId: string }>(
   'outbox_waiting',
-  `SELECT event_id FROM outbox_events
-    WHERE fanned_out_at IS NULL AND created_at < now() - $1 * interval '1 millisecond'
-    ORDER BY created_at LIMIT $2`,
+  `SELECT event_id AS "eventId" FROM outbox_events
+    WHERE fanned_out_at IS NULL AND created_at < now() - :olderThanMs * interval '1 millisecond'
+    ORDER BY created_at LIMIT :limit`,
 );
 
 /** Events that were committed with the change they tell of, until each has become its deliveries. */
@@ -105,26 +136,32 @@ export class OutboxStore {
 
   /**
    * Takes one step with each of these events (bare UUIDs), in one statement: makes the next of its deliveries, one for
-   * each subscription of its tenant to its type that was there when it was committed. Events that are unknown, done, or
-   * in another worker's hands are passed over. An event is done once, and only when its last delivery is made: until
-   * then anybody may go on with it.
+   * each subscription of its tenant to its type that was there when it was committed. Before the first step its body is
+   * built, and stored by it. Events that are unknown, done, or in another worker's hands are passed over. An event is done
+   * once, and only when its last delivery is made: until then anybody may go on with it.
    */
   async fanOut(eventIds: readonly string[], { first, next }: StepSizes): Promise<FanOutStep> {
-    const [row] = await this.sql.run(FAN_OUT, [eventIds, first, next]);
-    if (row === undefined) throw new Error('an aggregate answered no row');
+    const unbuilt = await this.sql.run(UNBUILT, { eventIds });
+    const built = new Map(unbuilt.map((event) => [event.eventId, bodyOf(event)]));
+    const bodies = eventIds.map((eventId) => built.get(eventId) ?? null);
+    const step = await this.sql.one(FAN_OUT, { eventIds, bodies, first, next });
+    const { deliveryIds, subscriptionIds, tenantIds, skipped, unfinished } = step;
     const pending: PendingDelivery[] = [];
-    row.delivery_ids.forEach((deliveryId, index) => {
-      const subscriptionId = row.subscription_ids[index];
-      const tenantId = row.tenant_ids[index];
+    deliveryIds.forEach((deliveryId, index) => {
+      const subscriptionId = subscriptionIds[index];
+      const tenantId = tenantIds[index];
       if (subscriptionId !== undefined && tenantId !== undefined)
         pending.push({ deliveryId, subscriptionId, tenantId });
     });
-    return { pending, skipped: row.skipped, unfinished: row.unfinished };
+    return { pending, skipped, unfinished };
   }
 
   /** Ids of events that have waited for longer than `olderThanMs`, oldest first: their wake-up was lost. */
   async waiting(olderThanMs: number, limit: number): Promise<string[]> {
-    const rows = await this.sql.run(WAITING, [olderThanMs, limit]);
-    return rows.map((row) => row.event_id);
+    return (await this.sql.run(WAITING, { olderThanMs, limit })).map(({ eventId }) => eventId);
   }
+}
+
+function bodyOf({ snapshot, ...event }: UnbuiltEvent): string {
+  return buildEventBody({ ...event, type: 'identity.snapshot.created', data: snapshotCreatedData(snapshot) });
 }

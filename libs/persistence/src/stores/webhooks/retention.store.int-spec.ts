@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Position } from '../../sql/page';
-import { statement } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 import { openWorld, type World } from '../../testing/world';
 import { RetentionStore } from './retention.store';
 
@@ -18,8 +18,8 @@ afterAll(async () => {
   await world?.close();
 });
 
-const run = (name: string, text: string, values: unknown[] = []) =>
-  world.database.sql.run(statement(`spec_retention_${name}`, text), values);
+const run = (name: string, text: string, parameters: Record<string, unknown> = {}) =>
+  world.database.sql.run(statement<Record<string, unknown>>(`spec_retention_${name}`, text), parameters);
 
 /** An event that was fanned out `ageDays` ago (null: not yet). */
 async function addEvent(ageDays: number | null): Promise<string> {
@@ -27,8 +27,8 @@ async function addEvent(ageDays: number | null): Promise<string> {
   await run(
     'event',
     `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, fanned_out_at)
-     VALUES ($1, 'acme', 'identity.snapshot.created', '{}', now() - $2::float8 * interval '1 day')`,
-    [eventId, ageDays],
+     VALUES (:eventId, 'acme', 'identity.snapshot.created', '{}', now() - :ageDays::float8 * interval '1 day')`,
+    { eventId, ageDays },
   );
   return eventId;
 }
@@ -39,17 +39,17 @@ async function addDelivery(eventId: string, ageDays: number | null, status = 'su
   await run(
     'delivery',
     `WITH d AS (INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
-                VALUES ($1, $2, gen_random_uuid(), 'acme', 'identity.snapshot.created', $3,
-                        now() - $4::float8 * interval '1 day'))
-     INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms) VALUES ($1, 1, now(), 1)`,
-    [deliveryId, eventId, status, ageDays],
+                VALUES (:deliveryId, :eventId, gen_random_uuid(), 'acme', 'identity.snapshot.created', :status,
+                        now() - :ageDays::float8 * interval '1 day'))
+     INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms) VALUES (:deliveryId, 1, now(), 1)`,
+    { deliveryId, eventId, status, ageDays },
   );
   return deliveryId;
 }
 
 const exists = async (table: 'outbox_events' | 'deliveries' | 'delivery_attempts', id: string): Promise<boolean> => {
   const key = table === 'outbox_events' ? 'event_id' : 'delivery_id';
-  return (await run(`exists_${table}`, `SELECT 1 FROM ${table} WHERE ${key} = $1`, [id])).length > 0;
+  return (await run(`exists_${table}`, `SELECT 1 FROM ${table} WHERE ${key} = :id`, { id })).length > 0;
 };
 
 async function deleteAllEvents(days: number): Promise<number> {
@@ -111,8 +111,8 @@ describe('RetentionStore', () => {
     for (const id of kept) await addDelivery(id, null, 'pending');
     await run(
       'same',
-      `UPDATE outbox_events SET fanned_out_at = '2020-01-15T09:00:00.123456Z' WHERE event_id = ANY ($1)`,
-      [ids],
+      `UPDATE outbox_events SET fanned_out_at = '2020-01-15T09:00:00.123456Z' WHERE event_id = ANY (:ids::uuid[])`,
+      { ids },
     );
     expect(await deleteAllEvents(30)).toBeGreaterThanOrEqual(10);
     expect(await Promise.all([oldest ?? '', ...others].map((id) => exists('outbox_events', id)))).toEqual(
@@ -135,11 +135,11 @@ describe('RetentionStore', () => {
     const [locked, other] = [await addDelivery(eventId, 50), await addDelivery(eventId, 49)];
     await world.database.sql.transaction(async (writer) => {
       await writer.run(
-        statement(
+        statement<{ locked: string }>(
           'spec_retention_redeliver',
-          `UPDATE deliveries SET status = 'pending', finished_at = NULL WHERE delivery_id = $1`,
+          `UPDATE deliveries SET status = 'pending', finished_at = NULL WHERE delivery_id = :locked`,
         ),
-        [locked],
+        { locked },
       );
       expect(await store.deleteDeliveries(30, 100)).toBe(1);
       expect(await exists('deliveries', other)).toBe(false);

@@ -1,46 +1,50 @@
 import type { PageRequest, Position } from '../../sql/page';
-import { type Sql, statement } from '../../sql/sql';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 
 /** Their attempts go with them. One that is made due again meanwhile is looked at anew under its lock, and stays. */
-const DELETE_DELIVERIES = statement<{ deleted: number }>(
+const DELETE_DELIVERIES = statement<{ days: number; limit: number }, { deleted: number }>(
   'retention_delete_deliveries',
   `WITH deleted AS (
      DELETE FROM deliveries WHERE delivery_id = ANY (ARRAY(
-       SELECT delivery_id FROM deliveries WHERE finished_at < now() - $1 * interval '1 day'
-        ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+       SELECT delivery_id FROM deliveries WHERE finished_at < now() - :days * interval '1 day'
+        ORDER BY finished_at LIMIT :limit FOR UPDATE SKIP LOCKED))
      RETURNING 1
    )
    SELECT count(*)::int AS deleted FROM deleted`,
 );
 
 // The position stands there in any case, so that a plan made for every request starts its scan at it.
-const DELETE_EVENTS = statement<{ event_id: string; position: string; is_deleted: boolean }>(
+const DELETE_EVENTS = statement<
+  { days: number; limit: number; fannedOutAt: string | number | null; eventId: string | number | null },
+  { position: Position; isDeleted: boolean }
+>(
   'retention_delete_events',
   `WITH old AS MATERIALIZED (
      SELECT event_id, fanned_out_at FROM outbox_events
-      WHERE fanned_out_at < now() - $1 * interval '1 day'
-        AND fanned_out_at >= coalesce($3::timestamptz, '-infinity')
+      WHERE fanned_out_at < now() - :days * interval '1 day'
+        AND fanned_out_at >= coalesce(:fannedOutAt::timestamptz, '-infinity')
         AND (fanned_out_at, event_id)
-            > (coalesce($3::timestamptz, '-infinity'), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
-      ORDER BY fanned_out_at, event_id LIMIT $2 FOR UPDATE SKIP LOCKED
+            > (coalesce(:fannedOutAt::timestamptz, '-infinity'), coalesce(:eventId::uuid, '00000000-0000-0000-0000-000000000000'))
+      ORDER BY fanned_out_at, event_id LIMIT :limit FOR UPDATE SKIP LOCKED
    ), deleted AS (
      DELETE FROM outbox_events WHERE event_id = ANY (ARRAY(
        SELECT event_id FROM old
         WHERE (SELECT true FROM deliveries d WHERE d.event_id = old.event_id LIMIT 1) IS NULL))
      RETURNING event_id
    )
-   SELECT old.event_id, old.fanned_out_at::text AS position, deleted.event_id IS NOT NULL AS is_deleted
+   SELECT ARRAY[old.fanned_out_at::text, old.event_id::text] AS position, deleted.event_id IS NOT NULL AS "isDeleted"
      FROM old LEFT JOIN deleted ON deleted.event_id = old.event_id
     ORDER BY old.fanned_out_at, old.event_id`,
 );
 
 /** Nobody counts in a window that ended long ago; the margin is for clocks and for statements under way. */
-const DELETE_RATE_WINDOWS = statement<{ deleted: number }>(
+const DELETE_RATE_WINDOWS = statement<{ limit: number }, { deleted: number }>(
   'retention_delete_rate_windows',
   `WITH deleted AS (
      DELETE FROM rate_limits WHERE principal_id = ANY (ARRAY(
        SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '10 minutes'
-        ORDER BY window_start LIMIT $1 FOR UPDATE SKIP LOCKED))
+        ORDER BY window_start LIMIT :limit FOR UPDATE SKIP LOCKED))
      RETURNING 1
    )
    SELECT count(*)::int AS deleted FROM deleted`,
@@ -55,8 +59,7 @@ export class RetentionStore {
 
   /** Deletes at most `limit` deliveries that ended more than `days` ago, with their attempts; answers how many. */
   async deleteDeliveries(days: number, limit: number): Promise<number> {
-    const [row] = await this.sql.run(DELETE_DELIVERIES, [days, limit]);
-    return row?.deleted ?? 0;
+    return (await this.sql.one(DELETE_DELIVERIES, { days, limit })).deleted;
   }
 
   /**
@@ -66,17 +69,15 @@ export class RetentionStore {
    */
   async deleteEvents(days: number, { limit, after }: PageRequest): Promise<{ deleted: number; next: Position | null }> {
     const [fannedOutAt = null, eventId = null] = after ?? [];
-    const rows = await this.sql.run(DELETE_EVENTS, [days, limit, fannedOutAt, eventId]);
-    const last = rows.at(-1);
+    const rows = await this.sql.run(DELETE_EVENTS, { days, limit, fannedOutAt, eventId });
     return {
-      deleted: rows.filter((row) => row.is_deleted).length,
-      next: rows.length === limit && last !== undefined ? [last.position, last.event_id] : null,
+      deleted: rows.filter(({ isDeleted }) => isDeleted).length,
+      next: rows.length === limit ? (rows.at(-1)?.position ?? null) : null,
     };
   }
 
   /** Deletes at most `limit` rate-limit windows that are over; answers how many. */
   async deleteRateWindows(limit: number): Promise<number> {
-    const [row] = await this.sql.run(DELETE_RATE_WINDOWS, [limit]);
-    return row?.deleted ?? 0;
+    return (await this.sql.one(DELETE_RATE_WINDOWS, { limit })).deleted;
   }
 }

@@ -1,4 +1,6 @@
-import { inputArrays, type InputColumns, inputRows, type Sql, statement } from '../../sql/sql';
+import { inputRows } from '../../sql/input';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 
 /** The sealed secrets of one webhook subscription, a deleted one too. */
 export interface SealedSecrets {
@@ -19,37 +21,25 @@ export interface ResealedSecrets {
   previousSecret: string | null;
 }
 
-const PAGE = statement<{
-  subscription_id: string;
-  secret_sealed: string;
-  previous_secret_sealed: string | null;
-  has_expired_secret: boolean;
-}>(
+const PAGE = statement<{ afterSubscriptionId: string | null; limit: number }, SealedSecrets>(
   'sealed_secret_page',
-  `SELECT subscription_id, secret_sealed,
-          CASE WHEN previous_secret_until > now() THEN previous_secret_sealed END AS previous_secret_sealed,
-          previous_secret_sealed IS NOT NULL AND coalesce(previous_secret_until <= now(), true) AS has_expired_secret
+  `SELECT subscription_id AS "subscriptionId", secret_sealed AS secret,
+          CASE WHEN previous_secret_until > now() THEN previous_secret_sealed END AS "previousSecret",
+          previous_secret_sealed IS NOT NULL AND coalesce(previous_secret_until <= now(), true) AS "hasExpiredSecret"
      FROM webhook_subscriptions
-    WHERE subscription_id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000')
-    ORDER BY subscription_id LIMIT $2`,
+    WHERE subscription_id > coalesce(:afterSubscriptionId::uuid, '00000000-0000-0000-0000-000000000000')
+    ORDER BY subscription_id LIMIT :limit`,
 );
 
-const COLUMNS = {
-  subscription_id: 'uuid',
-  old_secret: 'text',
-  secret: 'text',
-  previous_secret: 'text',
-} satisfies InputColumns;
-
-const RESEAL = statement<{ subscription_id: string }>(
+const RESEAL = statement<{ inputs: readonly ResealedSecrets[] }, { subscriptionId: string }>(
   'sealed_secret_reseal',
   `UPDATE webhook_subscriptions s
       SET secret_sealed = i.secret,
           previous_secret_sealed = i.previous_secret,
           previous_secret_until = CASE WHEN i.previous_secret IS NOT NULL THEN s.previous_secret_until END
-     FROM ${inputRows(COLUMNS)}
+     FROM ${inputRows({ subscription_id: 'uuid', old_secret: 'text', secret: 'text', previous_secret: 'text' })}
     WHERE s.subscription_id = i.subscription_id AND s.secret_sealed = i.old_secret
-   RETURNING s.subscription_id`,
+   RETURNING s.subscription_id AS "subscriptionId"`,
 );
 
 /** Webhook secrets as they stand sealed, for changing the key under which they do. */
@@ -57,24 +47,12 @@ export class SealedSecretStore {
   constructor(private readonly sql: Sql) {}
 
   /** The secrets of the `limit` subscriptions that follow an id (null: the first ones). */
-  async page(afterSubscriptionId: string | null, limit: number): Promise<SealedSecrets[]> {
-    const rows = await this.sql.run(PAGE, [afterSubscriptionId, limit]);
-    return rows.map((row) => ({
-      subscriptionId: row.subscription_id,
-      secret: row.secret_sealed,
-      previousSecret: row.previous_secret_sealed,
-      hasExpiredSecret: row.has_expired_secret,
-    }));
+  page(afterSubscriptionId: string | null, limit: number): Promise<SealedSecrets[]> {
+    return this.sql.run(PAGE, { afterSubscriptionId, limit });
   }
 
   /** Puts these in the place of the old ones; answers how many. Ones that were rotated meanwhile stay as they are. */
   async reseal(secrets: readonly ResealedSecrets[]): Promise<number> {
-    const rows = secrets.map((one) => ({
-      subscription_id: one.subscriptionId,
-      old_secret: one.oldSecret,
-      secret: one.secret,
-      previous_secret: one.previousSecret,
-    }));
-    return (await this.sql.run(RESEAL, inputArrays(COLUMNS, rows))).length;
+    return (await this.sql.run(RESEAL, { inputs: secrets })).length;
   }
 }

@@ -1,6 +1,8 @@
 import type { EventType, SubscriptionStatus } from '@iss/domain';
+import { type Columns, columns } from '../../sql/columns';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
-import { type Sql, statement } from '../../sql/sql';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
 
 /** Where a tenant wants its events sent, without the secret. */
 export interface WebhookSubscriptionRecord {
@@ -41,65 +43,78 @@ export interface SecretRotation {
   graceSeconds: number;
 }
 
-const COLUMNS = `s.subscription_id AS "subscriptionId", s.tenant_id AS "tenantId", s.target_url AS "targetUrl",
-       s.event_types AS "eventTypes", s.status, s.disabled_reason AS "disabledReason", s.disabled_at AS "disabledAt",
-       s.secret_last_rotated_at AS "secretLastRotatedAt", s.created_at AS "createdAt"`;
+/** Columns of the subscription `s`. */
+const SUBSCRIPTION: Columns<WebhookSubscriptionRecord> = {
+  subscriptionId: 's.subscription_id',
+  tenantId: 's.tenant_id',
+  targetUrl: 's.target_url',
+  eventTypes: 's.event_types',
+  status: 's.status',
+  disabledReason: 's.disabled_reason',
+  disabledAt: 's.disabled_at',
+  secretLastRotatedAt: 's.secret_last_rotated_at',
+  createdAt: 's.created_at',
+};
+const COLUMNS = columns(SUBSCRIPTION);
 
-const BY_ID = `s.subscription_id = $1 AND (s.deleted_at IS NULL) IS TRUE`;
+interface ById {
+  subscriptionId: string;
+}
+const BY_ID = 's.subscription_id = :subscriptionId AND (s.deleted_at IS NULL) IS TRUE';
 
-const CREATE = statement<WebhookSubscriptionRecord>(
+const CREATE = statement<NewWebhookSubscription, WebhookSubscriptionRecord>(
   'webhook_subscription_create',
   `INSERT INTO webhook_subscriptions AS s
        (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
-VALUES ($1, $2, $3, $4, $5, $6)
+VALUES (:subscriptionId, :tenantId, :targetUrl, :eventTypes, :secretSealed, :secretFingerprint)
 RETURNING ${COLUMNS}`,
 );
 
-const FIND = statement<WebhookSubscriptionRecord>(
+const FIND = statement<ById, WebhookSubscriptionRecord>(
   'webhook_subscription_find',
   `SELECT ${COLUMNS} FROM webhook_subscriptions s WHERE ${BY_ID}`,
 );
 
 // The row of a deleted subscription stays, so that its place does too.
-const PAGE = statement<WebhookSubscriptionRecord>(
+const PAGE = statement<{ tenantId: string; last: string | number | null; rows: number }, WebhookSubscriptionRecord>(
   'webhook_subscriptions_of_tenant',
   `SELECT ${COLUMNS}
   FROM webhook_subscriptions s
- WHERE s.tenant_id = $1 AND s.deleted_at IS NULL
+ WHERE s.tenant_id = :tenantId AND s.deleted_at IS NULL
    AND (s.created_at, s.subscription_id) >
-       (CASE WHEN $2::uuid IS NULL THEN '-infinity'
-             ELSE (SELECT a.created_at FROM webhook_subscriptions a WHERE a.subscription_id = $2) END,
-        coalesce($2, '00000000-0000-0000-0000-000000000000'))
- ORDER BY s.created_at, s.subscription_id LIMIT $3`,
+       (CASE WHEN :last::uuid IS NULL THEN '-infinity'
+             ELSE (SELECT a.created_at FROM webhook_subscriptions a WHERE a.subscription_id = :last) END,
+        coalesce(:last, '00000000-0000-0000-0000-000000000000'))
+ ORDER BY s.created_at, s.subscription_id LIMIT :rows`,
 );
 
 // Why and since when is told once: disabling what is disabled changes nothing.
-const CHANGE = statement<WebhookSubscriptionRecord>(
+const CHANGE = statement<ById & Record<keyof WebhookSubscriptionChange, unknown>, WebhookSubscriptionRecord>(
   'webhook_subscription_change',
   `UPDATE webhook_subscriptions s
-   SET target_url = coalesce($2, s.target_url),
-       event_types = coalesce($3, s.event_types),
-       status = coalesce($4, s.status),
-       disabled_at = CASE $4 WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_at, now())
+   SET target_url = coalesce(:targetUrl::text, s.target_url),
+       event_types = coalesce(:eventTypes, s.event_types),
+       status = coalesce(:status::text, s.status),
+       disabled_at = CASE :status::text WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_at, now())
                              ELSE s.disabled_at END,
-       disabled_reason = CASE $4 WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_reason, 'requested')
+       disabled_reason = CASE :status::text WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_reason, 'requested')
                                  ELSE s.disabled_reason END,
-       failing_since = CASE $4 WHEN 'active' THEN NULL ELSE s.failing_since END
+       failing_since = CASE :status::text WHEN 'active' THEN NULL ELSE s.failing_since END
  WHERE ${BY_ID}
 RETURNING ${COLUMNS}`,
 );
 
-const ROTATE = statement<WebhookSubscriptionRecord>(
+const ROTATE = statement<ById & SecretRotation, WebhookSubscriptionRecord>(
   'webhook_subscription_rotate',
   `UPDATE webhook_subscriptions s
-   SET secret_sealed = $2, secret_fingerprint = $3, secret_last_rotated_at = now(),
-       previous_secret_sealed = CASE WHEN $4::float8 > 0 THEN s.secret_sealed END,
-       previous_secret_until = CASE WHEN $4 > 0 THEN now() + make_interval(secs => $4) END
+   SET secret_sealed = :secretSealed, secret_fingerprint = :secretFingerprint, secret_last_rotated_at = now(),
+       previous_secret_sealed = CASE WHEN :graceSeconds::float8 > 0 THEN s.secret_sealed END,
+       previous_secret_until = CASE WHEN :graceSeconds > 0 THEN now() + make_interval(secs => :graceSeconds) END
  WHERE ${BY_ID}
 RETURNING ${COLUMNS}`,
 );
 
-const DELETE = statement<{ subscriptionId: string }>(
+const DELETE = statement<ById, ById>(
   'webhook_subscription_delete',
   `UPDATE webhook_subscriptions s SET deleted_at = now() WHERE ${BY_ID} RETURNING s.subscription_id AS "subscriptionId"`,
 );
@@ -111,24 +126,19 @@ const DELETE = statement<{ subscriptionId: string }>(
 export class WebhookSubscriptionStore {
   constructor(private readonly sql: Sql) {}
 
-  async create(subscription: NewWebhookSubscription): Promise<WebhookSubscriptionRecord> {
-    const { subscriptionId, tenantId, targetUrl, eventTypes, secretSealed, secretFingerprint } = subscription;
-    const values = [subscriptionId, tenantId, targetUrl, eventTypes, secretSealed, secretFingerprint];
-    const [created] = await this.sql.run(CREATE, values);
-    if (created === undefined) throw new Error('webhook_subscription_create answered no row');
-    return created;
+  create(subscription: NewWebhookSubscription): Promise<WebhookSubscriptionRecord> {
+    return this.sql.one(CREATE, subscription);
   }
 
   async find(subscriptionId: string): Promise<WebhookSubscriptionRecord | null> {
-    const [found] = await this.sql.run(FIND, [subscriptionId]);
-    return found ?? null;
+    const [found = null] = await this.sql.run(FIND, { subscriptionId });
+    return found;
   }
 
   /** A page of the tenant's subscriptions, oldest first. Its position is the id of the last one. */
   async page(tenantId: string, { limit, after }: PageRequest): Promise<Page<WebhookSubscriptionRecord>> {
-    const rows = await this.sql.run(PAGE, [tenantId, after?.[0] ?? null, limit + 1]);
     return toPage(
-      rows,
+      await this.sql.run(PAGE, { tenantId, last: after?.[0] ?? null, rows: limit + 1 }),
       limit,
       (subscription) => subscription,
       ({ subscriptionId }) => [subscriptionId],
@@ -136,21 +146,22 @@ export class WebhookSubscriptionStore {
   }
 
   /** Answers the subscription after the change, or null when there is none. */
-  async update(subscriptionId: string, change: WebhookSubscriptionChange): Promise<WebhookSubscriptionRecord | null> {
-    const { targetUrl, eventTypes, status } = change;
-    const [changed] = await this.sql.run(CHANGE, [subscriptionId, targetUrl, eventTypes, status]);
-    return changed ?? null;
+  async update(
+    subscriptionId: string,
+    { targetUrl, eventTypes, status }: WebhookSubscriptionChange,
+  ): Promise<WebhookSubscriptionRecord | null> {
+    const [changed = null] = await this.sql.run(CHANGE, { subscriptionId, targetUrl, eventTypes, status });
+    return changed;
   }
 
   /** Gives the subscription another secret, or answers null when there is none. */
   async rotate(subscriptionId: string, rotation: SecretRotation): Promise<WebhookSubscriptionRecord | null> {
-    const { secretSealed, secretFingerprint, graceSeconds } = rotation;
-    const [rotated] = await this.sql.run(ROTATE, [subscriptionId, secretSealed, secretFingerprint, graceSeconds]);
-    return rotated ?? null;
+    const [rotated = null] = await this.sql.run(ROTATE, { subscriptionId, ...rotation });
+    return rotated;
   }
 
   /** Ends the subscription; false when there is none. Nothing is sent to it from then on, its deliveries stay readable. */
   async delete(subscriptionId: string): Promise<boolean> {
-    return (await this.sql.run(DELETE, [subscriptionId])).length === 1;
+    return (await this.sql.run(DELETE, { subscriptionId })).length === 1;
   }
 }

@@ -1,0 +1,47 @@
+import { columns } from './columns';
+import { rowOf, rowShape } from './row-shape';
+
+const NAMES = [
+  'facts.membership?.role',
+  'facts.membership?.status',
+  'facts.ownsSubject',
+  'grant?.grantId',
+  'grant?.expiresAt',
+  'position',
+];
+
+it('makes the members of members, and null of what is not there', () => {
+  const shape = rowShape(NAMES);
+  expect(rowOf(shape, ['tenant_reader', 'active', true, 'g-1', null, '1'])).toEqual({
+    facts: { membership: { role: 'tenant_reader', status: 'active' }, ownsSubject: true },
+    grant: { grantId: 'g-1', expiresAt: null },
+    position: '1',
+  });
+  expect(rowOf(shape, [null, null, false, null, null, null])).toEqual({
+    facts: { membership: null, ownsSubject: false },
+    grant: null,
+    position: null,
+  });
+});
+
+it('says whether a member within a member is there by its own first column', () => {
+  const shape = rowShape(['item?.grant.grantId', 'item?.latest?.snapshotId']);
+  expect(rowOf(shape, ['g-1', null])).toEqual({ item: { grant: { grantId: 'g-1' }, latest: null } });
+  expect(rowOf(shape, [null, null])).toEqual({ item: null });
+});
+
+it('shares nothing between rows', () => {
+  const shape = rowShape(NAMES);
+  const [one, other] = [['a'], ['b']].map((values) => rowOf(shape, values));
+  expect(one).not.toBe(other);
+  expect(one?.['facts']).not.toBe(other?.['facts']);
+});
+
+it('names columns by the members that they become', () => {
+  const grant = { grantId: 'g.grant_id', status: `CASE WHEN g.revoked_at IS NULL THEN 'active' END` };
+  expect(columns(grant, 'grant?')).toBe(
+    `g.grant_id AS "grant?.grantId",
+  CASE WHEN g.revoked_at IS NULL THEN 'active' END AS "grant?.status"`,
+  );
+  expect(columns({ name: 't.name' })).toBe('t.name AS "name"');
+});

@@ -1,0 +1,102 @@
+import { arrayParameter, type ElementType, isElementType } from './array-parameter';
+
+/** A statement that PostgreSQL parses and plans once a connection, with the parameters that it takes by name. */
+export interface Statement<Parameters extends object, Row extends object> {
+  /** Unique in the process. */
+  readonly name: string;
+  /** As PostgreSQL gets it, with `$1`, `$2` … for {@link parameters}. */
+  readonly text: string;
+  readonly parameters: readonly Parameter[];
+  /** Never set: it carries the types. */
+  readonly types?: (parameters: Parameters) => Row;
+}
+
+/** What a statement's `$n` stands for. */
+export interface Parameter {
+  readonly name: string;
+  /** Set where the value is an array with this member of each object in the list called `name`. */
+  readonly member: string | null;
+  /** Set where the value is an array that is sent in binary. */
+  readonly element: ElementType | null;
+}
+
+/** Of a statement that takes none. */
+export type NoParameters = Record<string, never>;
+
+type AnyStatement = Pick<Statement<object, object>, 'name' | 'text' | 'parameters'>;
+
+/** Every statement of the process by name: a second one of the same name would run the first one's text. */
+const declared = new Map<string, AnyStatement>();
+
+/** Every declared statement, by name. */
+export function declaredStatements(): ReadonlyMap<string, AnyStatement> {
+  return declared;
+}
+
+/**
+ * Declares a named prepared statement, what it takes and what its rows are (docs/sql.md). In its text `:tenantId` is the
+ * parameter of that name, and `:inputs.tenantId::text[]` an array: the member `tenantId` of each object in `inputs`.
+ * Throws when the name is taken by another text, and for parameters without names.
+ */
+export function statement<Parameters extends object = NoParameters, Row extends object = object>(
+  name: string,
+  source: string,
+): Statement<Parameters, Row> {
+  const { text, parameters } = compile(name, source);
+  if ((declared.get(name)?.text ?? text) !== text) throw new Error(`Two statements are named ${name}`);
+  declared.set(name, { name, text, parameters });
+  return { name, text, parameters };
+}
+
+/** A literal, a quoted name, or a parameter with its cast. What follows a name, a bracket or a colon is a slice or a cast. */
+const TOKEN = /'(?:[^']|'')*'|"[^"]*"|(?<![\w\]:]):([a-z]\w*)(?:\.(\w+))?(?:::(\w+)(\[\])?)?/gi;
+
+function compile(name: string, source: string): Pick<AnyStatement, 'text' | 'parameters'> {
+  if (/\$\d/.test(source)) throw new Error(`${name} has a parameter by number. Give it a name: :tenantId`);
+  const parameters = new Map<string, Parameter>();
+  const text = source.replace(
+    TOKEN,
+    (token, parameter?: string, member?: string, type = '', brackets: string | undefined = undefined) => {
+      if (parameter === undefined) return token;
+      const key = member === undefined ? parameter : `${parameter}.${member}`;
+      const element = brackets !== undefined && isElementType(type) ? type : (parameters.get(key)?.element ?? null);
+      if (member !== undefined && element === null) throw new Error(`${name} does not say what array :${key} is`);
+      parameters.set(key, { name: parameter, member: member ?? null, element });
+      const cast = type === '' ? '' : `::${type}${brackets ?? ''}`;
+      return `$${[...parameters.keys()].indexOf(key) + 1}${cast}`;
+    },
+  );
+  return { text, parameters: [...parameters.values()] };
+}
+
+/** What is given for a parameter: a value, or a list of them. Throws when it is not given. */
+export function argumentOf(parameter: Parameter, given: object, statement: AnyStatement): unknown {
+  const value = memberOf(given, parameter.name, statement);
+  const { member } = parameter;
+  if (member === null) return value;
+  return listOf(value, parameter, statement).map((item: object) => memberOf(item, member, statement));
+}
+
+/** The values of `$1`, `$2` …. Throws for a parameter that is not given; what the statement does not name is passed over. */
+export function valuesOf<Parameters extends object>(
+  statement: Statement<Parameters, object>,
+  given: NoInfer<Parameters>,
+): unknown[] {
+  return statement.parameters.map((parameter) => {
+    const value = argumentOf(parameter, given, statement);
+    if (parameter.element === null || value === null || value === undefined) return value;
+    return arrayParameter(parameter.element, listOf(value, parameter, statement));
+  });
+}
+
+function listOf(value: unknown, { name }: Parameter, statement: AnyStatement) {
+  if (!Array.isArray(value)) throw new TypeError(`:${name} of ${statement.name} is no list`);
+  return value;
+}
+
+function memberOf(object: object, name: string, statement: AnyStatement): unknown {
+  // Any object may be asked for any member; what has none says so below.
+  const value = (object as Readonly<Record<string, unknown>>)[name];
+  if (value === undefined && !(name in object)) throw new TypeError(`${statement.name} is not given :${name}`);
+  return value;
+}

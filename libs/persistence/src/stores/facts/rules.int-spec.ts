@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Role, RULES } from '@iss/domain';
+import * as persistence from '../../index';
+import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import type { SnapshotToWrite } from '../snapshots/snapshot-write.store';
+
+type Stores = typeof persistence;
+type RuleName = keyof typeof RULES;
+
+/** The stores as they are where one rule asks for an admin. */
+function storesWithStrict(rule: RuleName): Stores {
+  let stores: Stores | undefined;
+  jest.isolateModules(() => {
+    const domain: typeof import('@iss/domain') = jest.requireActual('@iss/domain');
+    const strict = { ...RULES, [rule]: { ...RULES[rule], role: 'tenant_admin' } };
+    jest.doMock('@iss/domain', () => ({ ...domain, RULES: strict }));
+    stores = jest.requireActual<Stores>('../../index');
+  });
+  jest.dontMock('@iss/domain');
+  if (stores === undefined) throw new Error('no stores');
+  return stores;
+}
+
+// A statement's name stands for one text on a connection: stores with other rules get a database of their own.
+let world: World;
+
+beforeEach(async () => {
+  world = await openWorld();
+  await addTenant(world, 'acme');
+});
+
+afterEach(() => world.close());
+
+interface Attempt {
+  stores: Stores;
+  principalId: Role;
+  first: SnapshotToWrite;
+}
+const next = ({ principalId, first }: Attempt, updateId: string | null): SnapshotToWrite => {
+  const { subjectId, envelopeHash: prevHash } = first;
+  return snapshot({ principalId, subjectId, snapshotVersion: 2, prevHash, updateId });
+};
+const propose = ({ stores, principalId, first }: Attempt, updateId = randomUUID()) =>
+  new stores.UpdateStore(world.database.sql).propose({
+    updateId,
+    tenantId: 'acme',
+    principalId,
+    subjectType: first.subjectType,
+    subjectId: first.subjectId,
+    baseSnapshotId: first.snapshotId,
+    baseSnapshotVersion: 1,
+    patchOps: '[]',
+    requestId: null,
+    initiatedBy: null,
+  });
+
+const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = [
+  [
+    'submitFirstState',
+    ({ stores, principalId }) => new stores.SnapshotWriteStore(world.database.sql).create(snapshot({ principalId })),
+  ],
+  [
+    'submitLaterState',
+    (attempt) => new attempt.stores.SnapshotWriteStore(world.database.sql).append(next(attempt, null)),
+  ],
+  [
+    'applyUpdate',
+    async (attempt) => {
+      const updateId = randomUUID();
+      await propose({ ...attempt, principalId: 'tenant_owner' }, updateId);
+      return new attempt.stores.SnapshotWriteStore(world.database.sql).append(next(attempt, updateId));
+    },
+  ],
+  ['proposeUpdate', (attempt) => propose(attempt)],
+  [
+    'requestRefresh',
+    ({ stores, principalId, first: { subjectType, subjectId } }) =>
+      new stores.RefreshRequestStore(world.database.sql).create(
+        {
+          refreshRequestId: randomUUID(),
+          requestingTenantId: 'acme',
+          principalId,
+          subjectType,
+          subjectId,
+          reasonCode: null,
+          message: null,
+          requestedPaths: [],
+          expiresAt: null,
+        },
+        () => {
+          throw new Error('nobody else is told');
+        },
+      ),
+  ],
+];
+
+// Nobody calls decideAccess here: whoever tightens a rule tightens the statement.
+it.each(ATTEMPTS)('%s: the statement itself refuses an editor where the rule asks for an admin', async (rule, make) => {
+  const stores = storesWithStrict(rule);
+  const first = snapshot({ principalId: 'tenant_owner' });
+  await new stores.SnapshotWriteStore(world.database.sql).create(first);
+  const attempt = { stores, first };
+  await expect(make({ ...attempt, principalId: 'tenant_editor' })).resolves.toMatchObject({ kind: 'refused' });
+  const { kind } = await make({ ...attempt, principalId: 'tenant_admin' });
+  expect(kind).toMatch(/^(written|proposed)$/);
+});
+
+it('an editor may do all of it as the rules are', async () => {
+  const stores = persistence;
+  for (const [, make] of ATTEMPTS) {
+    const first = snapshot({ principalId: 'tenant_owner' });
+    await new stores.SnapshotWriteStore(world.database.sql).create(first);
+    const { kind } = await make({ stores, first, principalId: 'tenant_editor' });
+    expect(kind).toMatch(/^(written|proposed)$/);
+  }
+});
+
+it('no store names a role by itself, but the one whom a tenant may never be without', () => {
+  const stores = resolve(__dirname, '..');
+  const files = globSync('**/*.ts', { cwd: stores }).filter((file) => !file.endsWith('-spec.ts'));
+  const naming = files.filter((file) => /'tenant_\w+'/.test(readFileSync(join(stores, file), 'utf8')));
+  expect(naming).toEqual(['tenancy/tenancy.store.ts']);
+});

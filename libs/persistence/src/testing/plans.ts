@@ -1,0 +1,39 @@
+import type { Client } from 'pg';
+import { PLANNER } from '../database';
+import { declaredStatements } from '../sql/statement';
+
+/** How the applications plan. */
+export const PLANNER_OPTIONS = PLANNER.map((setting) => `-c ${setting}`).join(' ');
+export const ROLE_OPTION = '-c role=iss_app';
+
+/** What the tables' owner runs, and the applications may not. */
+export const isOwners = (name: string): boolean => name.startsWith('fill_hashes_');
+
+const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
+
+/** Every statement that has a plan, with its text. */
+export function explainable(): [name: string, text: string][] {
+  return [...declaredStatements()].flatMap(([name, { text }]): [string, string][] =>
+    EXPLAINED.test(text) ? [[name, text]] : [],
+  );
+}
+
+export interface PlanNode {
+  Alias?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  Plans?: PlanNode[];
+}
+
+const scansOf = (node: PlanNode): PlanNode[] => [
+  ...(node['Index Name'] === undefined ? [] : [node]),
+  ...(node.Plans ?? []).flatMap(scansOf),
+];
+
+/** How a statement enters indexes, planned by this connection. */
+export async function scansFor(connection: Client, text: string): Promise<PlanNode[]> {
+  const { rows } = await connection.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+  );
+  return rows.flatMap((row) => scansOf(row['QUERY PLAN'][0].Plan));
+}

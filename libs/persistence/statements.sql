@@ -1,0 +1,3006 @@
+-- Every statement, as PostgreSQL gets it: from the code, by `npm run sql`. What its lines mean is in docs/sql.md.
+--
+-- In psql, \i libs/persistence/statements.sql prepares all of them on a connection like those of the applications:
+-- EXPLAIN (ANALYZE, BUFFERS) EXECUTE tenant_find('acme', 'alice');
+
+SET ROLE iss_app;
+SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SET enable_memoize = off;
+SET enable_bitmapscan = off;
+SET random_page_cost = 0;
+SET seq_page_cost = 0;
+SET jit = off;
+
+-- backlog_oldest_delivery
+--   asked by BacklogStore.oldestDeliveryMs (stores/webhooks/backlog.store.ts)
+--   enters deliveries_due
+PREPARE backlog_oldest_delivery AS
+SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - next_at) * 1000 FROM deliveries
+    WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
+    ORDER BY next_at LIMIT 1), 0)::float8 AS "ageMs";
+
+-- backlog_oldest_event
+--   asked by BacklogStore.oldestEventMs (stores/webhooks/backlog.store.ts)
+--   enters outbox_events_waiting
+PREPARE backlog_oldest_event AS
+SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox_events
+    WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS "ageMs";
+
+-- delivery_claim
+--   asked by DeliveryStore.claim (stores/webhooks/delivery.store.ts)
+--   $1 deliveryIds uuid[]
+--   $2 leaseMs double precision
+--   enters deliveries_pkey, outbox_events_pkey, webhook_subscriptions_pkey
+PREPARE delivery_claim (uuid[], double precision) AS
+WITH asked AS MATERIALIZED (
+  SELECT delivery_id, status, next_at, lease_until FROM deliveries
+  WHERE delivery_id = ANY ($1::uuid[])
+  FOR UPDATE SKIP LOCKED
+), due AS MATERIALIZED (
+  SELECT delivery_id FROM asked
+  WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
+), claimed AS (
+  UPDATE deliveries d
+  SET status = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN 'pending' ELSE 'skipped' END,
+    attempt = d.attempt + CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN 1 ELSE 0 END,
+    lease_until = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL
+    THEN now() + $2 * interval '1 millisecond' END,
+    finished_at = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN NULL ELSE now() END
+  FROM due, webhook_subscriptions s
+  WHERE d.delivery_id = due.delivery_id AND s.subscription_id = d.subscription_id
+  RETURNING d.delivery_id, d.subscription_id, d.tenant_id, d.event_id, d.event_type, d.status, d.attempt,
+    d.attempt - d.retries_from AS scheduled_attempt, s.target_url, s.secret_sealed,
+    CASE WHEN s.previous_secret_until > now() THEN s.previous_secret_sealed END AS previous_secret_sealed
+)
+SELECT c.delivery_id AS "deliveryId", c.subscription_id AS "subscriptionId", c.tenant_id AS "tenantId",
+  c.event_id AS "eventId", c.event_type AS "eventType", o.request_id AS "requestId", o.traceparent, o.body,
+  c.attempt, c.scheduled_attempt AS "scheduledAttempt", c.target_url AS "targetUrl",
+  c.secret_sealed AS "secretSealed", c.previous_secret_sealed AS "previousSecretSealed"
+FROM claimed c JOIN outbox_events o ON o.event_id = c.event_id
+WHERE c.status = 'pending';
+
+-- delivery_log_access
+--   asked by DeliveryLogStore.access (stores/webhooks/delivery-log.store.ts)
+--   $1 subscriptionId uuid
+--   $2 principalId text
+--   enters memberships_pkey, webhook_subscriptions_pkey
+PREPARE delivery_log_access (uuid, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.tenant_id AS "subscription?.tenantId",
+  s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"
+FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
+LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true;
+
+-- delivery_log_find
+--   asked by DeliveryLogStore.find (stores/webhooks/delivery-log.store.ts)
+--   $1 subscriptionId uuid
+--   $2 principalId text
+--   $3 deliveryId uuid
+--   enters deliveries_pkey, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, webhook_subscriptions_pkey
+PREPARE delivery_log_find (uuid, text, uuid) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.tenant_id AS "subscription?.tenantId",
+  s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
+  d.delivery_id AS "delivery?.deliveryId",
+  d.event_id AS "delivery?.eventId",
+  d.event_type AS "delivery?.eventType",
+  d.subscription_id AS "delivery?.subscriptionId",
+  d.status AS "delivery?.status",
+  d.attempt AS "delivery?.attemptCount",
+  CASE WHEN d.status = 'pending' THEN d.next_at END AS "delivery?.nextAttemptAt",
+  d.created_at AS "delivery?.createdAt",
+  d.finished_at AS "delivery?.finishedAt",
+  d.request_id AS "delivery?.requestId",
+  d.traceparent AS "delivery?.traceparent",
+  t.attempts AS "delivery?.attempts",
+  d.body AS "delivery?.body"
+FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
+LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT d.*, o.request_id, o.traceparent, o.body
+  FROM (SELECT * FROM deliveries d WHERE d.delivery_id = $3 LIMIT 1) d
+  JOIN outbox_events o ON o.event_id = d.event_id
+  WHERE d.subscription_id = s.subscription_id
+) d ON true
+LEFT JOIN LATERAL (
+  SELECT json_agg(json_build_object('attempt', a.attempt, 'startedAt', a.started_at, 'latencyMs', a.latency_ms,
+        'statusCode', a.status_code, 'errorPhase', a.error_phase, 'error', a.error)
+    ORDER BY a.attempt) AS attempts
+  FROM (SELECT * FROM delivery_attempts a WHERE a.delivery_id = d.delivery_id
+    ORDER BY a.attempt DESC LIMIT 50) a
+) t ON true;
+
+-- delivery_log_page
+--   asked by DeliveryLogStore.page (stores/webhooks/delivery-log.store.ts)
+--   $1 subscriptionId uuid
+--   $2 principalId text
+--   $3 status text
+--   $4 eventType text
+--   $5 from timestamp with time zone
+--   $6 to timestamp with time zone
+--   $7 beforeTime timestamp with time zone
+--   $8 beforeId uuid
+--   $9 rows bigint
+--   enters deliveries_log, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, webhook_subscriptions_pkey
+PREPARE delivery_log_page (uuid, text, text, text, timestamp with time zone, timestamp with time zone, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.tenant_id AS "subscription?.tenantId",
+  s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
+  d.delivery_id AS "item?.deliveryId",
+  d.event_id AS "item?.eventId",
+  d.event_type AS "item?.eventType",
+  d.subscription_id AS "item?.subscriptionId",
+  d.status AS "item?.status",
+  d.attempt AS "item?.attemptCount",
+  CASE WHEN d.status = 'pending' THEN d.next_at END AS "item?.nextAttemptAt",
+  d.created_at AS "item?.createdAt",
+  d.finished_at AS "item?.finishedAt",
+  d.request_id AS "item?.requestId",
+  d.traceparent AS "item?.traceparent",
+  t.attempts AS "item?.attempts",
+  ARRAY[d.created_at::text, d.delivery_id::text] AS position
+FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
+LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT d.*, o.request_id, o.traceparent
+  FROM deliveries d JOIN outbox_events o ON o.event_id = d.event_id
+  WHERE d.subscription_id = s.subscription_id AND f.member_status = 'active'
+    AND ($3::text IS NULL OR d.status = $3) AND ($4::text IS NULL OR d.event_type = $4)
+    AND d.created_at >= coalesce($5::timestamptz, '-infinity')
+    AND d.created_at < coalesce($6::timestamptz + interval '1 millisecond', 'infinity')
+    AND (d.created_at, d.delivery_id) < ($7::timestamptz, $8::uuid)
+  ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT $9
+) d ON true
+LEFT JOIN LATERAL (
+  SELECT json_agg(json_build_object('attempt', a.attempt, 'startedAt', a.started_at, 'latencyMs', a.latency_ms,
+        'statusCode', a.status_code, 'errorPhase', a.error_phase, 'error', a.error)
+    ORDER BY a.attempt) AS attempts
+  FROM (SELECT * FROM delivery_attempts a WHERE a.delivery_id = d.delivery_id
+    ORDER BY a.attempt DESC LIMIT 50) a
+) t ON true
+ORDER BY d.created_at DESC, d.delivery_id DESC;
+
+-- delivery_overdue
+--   asked by DeliveryStore.overdue (stores/webhooks/delivery.store.ts)
+--   $1 overdueMs double precision
+--   $2 nextAt timestamp with time zone
+--   $3 deliveryId uuid
+--   $4 exceptSubscriptionIds uuid[]
+--   $5 rows bigint
+--   enters deliveries_due
+PREPARE delivery_overdue (double precision, timestamp with time zone, uuid, uuid[], bigint) AS
+SELECT delivery_id AS "item.deliveryId", subscription_id AS "item.subscriptionId", tenant_id AS "item.tenantId",
+  ARRAY[next_at::text, delivery_id::text] AS position
+FROM deliveries
+WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
+  AND next_at >= coalesce($2::timestamptz, '-infinity')
+  AND (next_at, delivery_id)
+  > (coalesce($2::timestamptz, '-infinity'),
+    coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+  AND (lease_until IS NULL OR lease_until <= now())
+  AND subscription_id <> ALL ($4::uuid[])
+ORDER BY next_at, delivery_id LIMIT $5;
+
+-- delivery_record
+--   asked by DeliveryStore.record (stores/webhooks/delivery.store.ts)
+--   $1 inputs.deliveryId uuid[]
+--   $2 inputs.attempt integer[]
+--   $3 inputs.startedAt text[]
+--   $4 inputs.latencyMs integer[]
+--   $5 inputs.statusCode integer[]
+--   $6 inputs.errorPhase text[]
+--   $7 inputs.error text[]
+--   $8 inputs.status text[]
+--   $9 inputs.retryInMs integer[]
+--   $10 disableAfterMs double precision
+--   enters deliveries_pkey, webhook_subscriptions_pkey
+PREPARE delivery_record (uuid[], integer[], text[], integer[], integer[], text[], text[], text[], integer[], double precision) AS
+WITH settled AS (
+  UPDATE deliveries d
+  SET status = i.status,
+    lease_until = NULL,
+    next_at = CASE i.status
+    WHEN 'pending' THEN now() + i.retry_in_ms * interval '1 millisecond' ELSE d.next_at END,
+    finished_at = CASE i.status WHEN 'pending' THEN NULL ELSE now() END
+  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[], $9::int[])
+    WITH ORDINALITY AS i(delivery_id, attempt, started_at, latency_ms, status_code, error_phase, error, status, retry_in_ms, ord)
+  WHERE d.delivery_id = i.delivery_id AND (d.attempt = i.attempt AND d.lease_until IS NOT NULL) IS TRUE
+  RETURNING d.subscription_id, d.delivery_id, i.attempt, i.started_at, i.latency_ms, i.status_code, i.error_phase,
+    i.error, i.status
+), logged AS (
+  INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms, status_code, error_phase, error)
+  SELECT delivery_id, attempt, started_at::timestamptz, latency_ms, status_code, error_phase, error FROM settled
+), outcome AS (
+  SELECT subscription_id, bool_or(status = 'succeeded') AS succeeded,
+    coalesce(bool_or(status_code = 410), false) AS gone
+  FROM settled GROUP BY subscription_id
+), changing AS MATERIALIZED (
+  SELECT s.subscription_id, o.succeeded,
+    CASE WHEN o.gone THEN 'gone'
+    WHEN NOT o.succeeded AND s.failing_since < now() - $10 * interval '1 millisecond' THEN 'failing'
+    END AS disabled_reason
+  FROM outcome o JOIN webhook_subscriptions s ON s.subscription_id = o.subscription_id
+  WHERE s.status = 'active'
+    AND (o.gone OR CASE WHEN o.succeeded THEN s.failing_since IS NOT NULL
+      ELSE s.failing_since IS NULL OR s.failing_since < now() - $10 * interval '1 millisecond' END)
+  ORDER BY s.subscription_id
+  FOR NO KEY UPDATE OF s
+), changed AS (
+  UPDATE webhook_subscriptions s
+  SET failing_since = CASE WHEN c.succeeded OR c.disabled_reason IS NOT NULL THEN NULL
+    ELSE coalesce(s.failing_since, now()) END,
+    status = CASE WHEN c.disabled_reason IS NULL THEN s.status ELSE 'disabled' END,
+    disabled_reason = coalesce(c.disabled_reason, s.disabled_reason),
+    disabled_at = CASE WHEN c.disabled_reason IS NULL THEN s.disabled_at ELSE now() END
+  FROM changing c
+  WHERE s.subscription_id = c.subscription_id
+)
+SELECT settled.delivery_id AS "deliveryId", changing.disabled_reason AS "disabledReason"
+FROM settled LEFT JOIN changing ON changing.subscription_id = settled.subscription_id;
+
+-- delivery_redeliver
+--   asked by DeliveryLogStore.redeliver (stores/webhooks/delivery-log.store.ts)
+--   $1 deliveryId uuid
+--   $2 subscriptionId uuid
+--   enters deliveries_pkey, webhook_subscriptions_pkey
+PREPARE delivery_redeliver (uuid, uuid) AS
+UPDATE deliveries d SET status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, retries_from = d.attempt
+WHERE d.delivery_id = $1 AND (d.subscription_id = $2) IS TRUE AND d.status <> 'pending'
+  AND (SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END FROM webhook_subscriptions s
+  WHERE s.subscription_id = $2) = 'active'
+RETURNING d.delivery_id AS "deliveryId";
+
+-- delivery_replay
+--   asked by DeliveryLogStore.replay (stores/webhooks/delivery-log.store.ts)
+--   $1 subscriptionId uuid
+--   $2 statuses text[]
+--   $3 from timestamp with time zone
+--   $4 to timestamp with time zone
+--   $5 limit integer
+--   enters deliveries_log, deliveries_pkey, webhook_subscriptions_pkey
+PREPARE delivery_replay (uuid, text[], timestamp with time zone, timestamp with time zone, integer) AS
+WITH found AS MATERIALIZED (
+  SELECT d.delivery_id, d.created_at FROM deliveries d
+  WHERE d.subscription_id = $1 AND d.status = ANY ($2::text[])
+    AND d.created_at >= $3::timestamptz
+    AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+    AND (SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END FROM webhook_subscriptions s
+    WHERE s.subscription_id = $1) = 'active'
+  ORDER BY d.created_at, d.delivery_id LIMIT $5::int + 1
+  FOR UPDATE
+), taken AS MATERIALIZED (
+  SELECT delivery_id FROM found ORDER BY created_at, delivery_id LIMIT $5::int
+), replayed AS (
+  UPDATE deliveries d SET status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, retries_from = d.attempt
+  FROM taken WHERE d.delivery_id = taken.delivery_id RETURNING d.delivery_id
+)
+SELECT coalesce((SELECT array_agg(delivery_id) FROM replayed), '{}') AS "deliveryIds",
+  (SELECT date_trunc('milliseconds', max(created_at)) FROM found HAVING count(*) > $5::int) AS "nextFrom";
+
+-- delivery_test
+--   asked by DeliveryLogStore.addTest (stores/webhooks/delivery-log.store.ts)
+--   $1 subscriptionId uuid
+--   $2 eventId uuid
+--   $3 eventType text
+--   $4 body text
+--   $5 requestId text
+--   $6 traceparent text
+--   $7 deliveryId uuid
+--   enters webhook_subscriptions_pkey
+PREPARE delivery_test (uuid, uuid, text, text, text, text, uuid) AS
+WITH target AS MATERIALIZED (
+  SELECT subscription_id, tenant_id FROM webhook_subscriptions
+  WHERE subscription_id = $1 AND (SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END
+    FROM webhook_subscriptions s
+    WHERE s.subscription_id = $1) = 'active'
+), event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent, fanned_out_at)
+  SELECT $2::uuid, tenant_id, $3::text, $4::text, $5::text, $6::text, now()
+  FROM target
+)
+INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status)
+SELECT $7::uuid, $2::uuid, subscription_id, tenant_id, $3::text, 'pending' FROM target
+RETURNING delivery_id AS "deliveryId";
+
+-- fill_hashes_next
+--   asked by fillHashes (stores/snapshots/fill-hashes.ts)
+--   $1 afterKey bigint
+--   $2 afterVersion integer
+--   enters snapshots_unsealed
+PREPARE fill_hashes_next (bigint, integer) AS
+SELECT subject_key AS "subjectKey", snapshot_version AS "snapshotVersion", snapshot_id AS "snapshotId",
+  CASE WHEN envelope_hash IS NULL THEN envelope END AS envelope
+FROM snapshots
+WHERE (envelope_hash IS NULL OR (prev_hash IS NULL AND snapshot_version > 1))
+  AND (subject_key, snapshot_version) > ($1::bigint, $2::integer)
+ORDER BY subject_key, snapshot_version LIMIT 100;
+
+-- fill_hashes_of_envelopes
+--   asked by fillHashes (stores/snapshots/fill-hashes.ts)
+--   $1 snapshotIds uuid[]
+--   enters snapshots_snapshot_id_key
+PREPARE fill_hashes_of_envelopes (uuid[]) AS
+UPDATE snapshots SET envelope_hash = sha256(convert_to(envelope, 'UTF8'))
+WHERE snapshot_id = ANY ($1::uuid[]) AND (envelope_hash IS NULL) IS TRUE
+RETURNING snapshot_id AS "snapshotId";
+
+-- fill_hashes_of_parents
+--   asked by fillHashes (stores/snapshots/fill-hashes.ts)
+--   $1 snapshotIds uuid[]
+--   enters snapshots_snapshot_id_key, snapshots_version_key
+PREPARE fill_hashes_of_parents (uuid[]) AS
+UPDATE snapshots child SET prev_hash = (SELECT parent.envelope_hash FROM snapshots parent
+  WHERE parent.subject_key = child.subject_key AND parent.snapshot_version = child.snapshot_version - 1 LIMIT 1)
+WHERE child.snapshot_id = ANY ($1::uuid[]) AND (child.prev_hash IS NULL) IS TRUE
+  AND (SELECT parent.envelope_hash FROM snapshots parent
+  WHERE parent.subject_key = child.subject_key AND parent.snapshot_version = child.snapshot_version - 1
+  LIMIT 1) IS NOT NULL
+RETURNING child.snapshot_id AS "snapshotId";
+
+-- grant_create
+--   asked by GrantStore.create (stores/grants/grant.store.ts)
+--   $1 granteeTenantId text
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 grantId uuid
+--   $7 scopes text[]
+--   $8 expiresAt timestamp with time zone
+--   $9 managers text[]
+--   enters grants_live, memberships_pkey, subjects_identity_key, tenants_pkey
+PREPARE grant_create (text, text, text, text, text, uuid, text[], timestamp with time zone, text[]) AS
+WITH facts AS MATERIALIZED (
+  SELECT i.tenant_id, f.*, s.subject_key,
+    EXISTS (SELECT FROM tenants t WHERE t.tenant_id = $1) AS grantee_exists
+  FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        AND s.owner_tenant_id <> i.tenant_id
+      LIMIT 1) AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+),
+made AS (
+  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
+  SELECT $6::uuid, tenant_id, $1::text, subject_key, $7::text[], $8::timestamptz
+  FROM facts
+  WHERE member_status = 'active' AND role = ANY ($9::text[]) AND owns_subject AND grantee_exists
+    AND (SELECT true FROM grants g WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN ($1, facts.subject_key)
+      AND ($1, facts.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) IS NULL
+  RETURNING created_at
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.grantee_exists AS "granteeExists", made.created_at AS "createdAt"
+FROM facts f LEFT JOIN made ON true;
+
+-- grant_lock_pair
+--   asked by GrantStore.create (stores/grants/grant.store.ts)
+--   $1 granteeTenantId text
+--   $2 subjectType text
+--   $3 subjectId text
+--   enters no index
+PREPARE grant_lock_pair (text, text, text) AS
+SELECT pg_advisory_xact_lock(
+    hashtextextended($1::text || '/' || $2::text || '/' || $3::text, 0));
+
+-- grant_revoke
+--   asked by GrantStore.revoke (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   $4 managers text[]
+--   enters grants_live, grants_pkey, memberships_pkey, subjects_pkey
+PREPARE grant_revoke (text, text, uuid, text[]) AS
+WITH found AS MATERIALIZED (
+  SELECT f.*, g.*, s.subject_type, s.subject_id
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+    ON g.grantor_tenant_id = i.tenant_id
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        AND s.owner_tenant_id <> i.tenant_id
+      LIMIT 1) AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+),
+revoked AS (
+  UPDATE grants g SET revoked_at = now()
+  WHERE g.grant_id = (SELECT grant_id FROM found
+    WHERE member_status = 'active' AND role = ANY ($4::text[]) AND owns_subject)
+    AND (g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) IS TRUE
+  RETURNING g.revoked_at
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.grant_id AS "grant?.grantId",
+  f.grantor_tenant_id AS "grant?.grantorTenantId",
+  f.grantee_tenant_id AS "grant?.granteeTenantId",
+  f.subject_type AS "grant?.subjectType",
+  f.subject_id AS "grant?.subjectId",
+  f.scopes AS "grant?.scopes",
+  f.expires_at AS "grant?.expiresAt",
+  f.created_at AS "grant?.createdAt",
+  f.revoked_at AS "grant?.revokedAt",
+  CASE WHEN f.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN f.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status", r.revoked_at AS "revokedNowAt"
+FROM found f LEFT JOIN revoked r ON true;
+
+-- grants_of_subject
+--   asked by GrantStore.ofSubject (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 rows bigint
+--   enters grants_by_subject, grants_live, memberships_pkey, subjects_identity_key
+PREPARE grants_of_subject (text, text, text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject
+    AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7) g ON true
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- grants_of_tenant
+--   asked by GrantStore.ofTenant (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 beforeTime timestamp with time zone
+--   $4 beforeId uuid
+--   $5 rows bigint
+--   enters grants_by_grantor, memberships_pkey, subjects_pkey
+PREPARE grants_of_tenant (text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantor_tenant_id AS "item?.grantorTenantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  g.scopes AS "item?.scopes",
+  g.expires_at AS "item?.expiresAt",
+  g.created_at AS "item?.createdAt",
+  g.revoked_at AS "item?.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grantor_tenant_id = i.tenant_id
+    AND f.member_status = 'active' AND (g.created_at, g.grant_id) < ($3::timestamptz, $4::uuid)
+  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $5) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
+-- idempotency_begin
+--   asked by IdempotencyStore.begin (stores/edge/idempotency.store.ts)
+--   $1 keyHash bytea
+--   $2 bodyHash bytea
+--   enters idempotency_keys_pkey
+PREPARE idempotency_begin (bytea, bytea) AS
+WITH begun AS (
+  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES ($1, $2)
+  ON CONFLICT (key_hash) DO UPDATE
+  SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
+  WHERE k.started_at <= now() - interval '24 hours'
+    OR (k.answer IS NULL AND k.body_hash = excluded.body_hash AND k.started_at <= now() - interval '1 minute')
+  RETURNING k.started_at::text AS claim
+)
+SELECT begun.claim, k.body_hash = $2 AS "isSameBody", k.answer
+FROM (SELECT $1::bytea AS key_hash) i
+LEFT JOIN begun ON true
+LEFT JOIN idempotency_keys k ON k.key_hash = i.key_hash;
+
+-- idempotency_delete_expired
+--   asked by IdempotencyStore.deleteExpired (stores/edge/idempotency.store.ts)
+--   $1 limit bigint
+--   enters idempotency_keys_by_age, idempotency_keys_pkey
+PREPARE idempotency_delete_expired (bigint) AS
+WITH deleted AS (
+  DELETE FROM idempotency_keys WHERE key_hash = ANY (ARRAY(
+      SELECT key_hash FROM idempotency_keys WHERE started_at <= now() - interval '24 hours'
+      ORDER BY started_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+  RETURNING 1
+)
+SELECT count(*)::int AS deleted FROM deleted;
+
+-- idempotency_free
+--   asked by IdempotencyStore.free (stores/edge/idempotency.store.ts)
+--   $1 keyHash bytea
+--   $2 claim timestamp with time zone
+--   enters idempotency_keys_pkey
+PREPARE idempotency_free (bytea, timestamp with time zone) AS
+DELETE FROM idempotency_keys WHERE key_hash = $1 AND (started_at = $2::timestamptz AND answer IS NULL) IS TRUE;
+
+-- idempotency_keep
+--   asked by IdempotencyStore.keep (stores/edge/idempotency.store.ts)
+--   $1 answer text
+--   $2 keyHash bytea
+--   $3 claim timestamp with time zone
+--   enters idempotency_keys_pkey
+PREPARE idempotency_keep (text, bytea, timestamp with time zone) AS
+UPDATE idempotency_keys SET answer = $1 WHERE key_hash = $2 AND (started_at = $3::timestamptz
+    AND answer IS NULL) IS TRUE;
+
+-- legacy_tenant_ensure
+--   asked by LegacyTenantStore.ensure (stores/tenancy/legacy-tenant.store.ts)
+--   $1 tenantId text
+--   $2 writerId text
+--   enters no index
+PREPARE legacy_tenant_ensure (text, text) AS
+WITH made AS (
+  INSERT INTO tenants (tenant_id, name) VALUES ($1, 'Legacy entity states') ON CONFLICT DO NOTHING
+)
+INSERT INTO memberships (tenant_id, principal_id, api_functional_role, principal_type)
+VALUES ($1, $2, 'tenant_editor', 'service_account') ON CONFLICT DO NOTHING;
+
+-- member_facts
+--   asked by TenancyStore.facts (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   enters memberships_pkey
+PREPARE member_facts (text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes" FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true;
+
+-- members_of_tenant
+--   asked by TenancyStore.members (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 after text
+--   $4 rows bigint
+--   enters memberships_pkey
+PREPARE members_of_tenant (text, text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  m.principal_id AS "item?.principalId",
+  m.tenant_id AS "item?.tenantId",
+  m.tenancy_role AS "item?.tenancyRole",
+  m.api_functional_role AS "item?.role",
+  m.principal_type AS "item?.principalType",
+  m.allow_counterparty_access AS "item?.allowCounterpartyAccess",
+  m.status AS "item?.status",
+  m.created_at AS "item?.createdAt",
+  ARRAY[m.principal_id] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id > $3 AND f.member_status = 'active'
+  ORDER BY m.principal_id LIMIT $4
+) m ON true
+ORDER BY m.principal_id;
+
+-- membership_cancel_offers
+--   asked by TenancyStore.changeMembership (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 isOwner boolean
+--   $4 isRemoved boolean
+--   enters transfer_offers_pending_key
+PREPARE membership_cancel_offers (text, text, boolean, boolean) AS
+UPDATE transfer_offers o SET status = 'cancelled', resolved_at = statement_timestamp()
+WHERE o.tenant_id = $1 AND o.status = 'pending'
+  AND (o.expires_at IS NULL OR o.expires_at > statement_timestamp())
+  AND ((o.from_principal_id = $2 AND NOT $3::boolean)
+    OR (o.to_principal_id = $2 AND $4::boolean));
+
+-- membership_find
+--   asked by findMember (stores/tenancy/memberships.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   enters memberships_pkey
+PREPARE membership_find (text, text) AS
+SELECT m.principal_id AS "principalId",
+  m.tenant_id AS "tenantId",
+  m.tenancy_role AS "tenancyRole",
+  m.api_functional_role AS "role",
+  m.principal_type AS "principalType",
+  m.allow_counterparty_access AS "allowCounterpartyAccess",
+  m.status AS "status",
+  m.created_at AS "createdAt"
+FROM memberships m WHERE m.tenant_id = $1 AND m.principal_id = $2;
+
+-- membership_lock
+--   asked by lockMembers (stores/tenancy/memberships.ts)
+--   $1 tenantId text
+--   enters tenants_pkey
+PREPARE membership_lock (text) AS
+SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
+
+-- membership_other_owner
+--   asked by TenancyStore.changeMembership (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   enters memberships_pkey
+PREPARE membership_other_owner (text, text) AS
+WITH others AS MATERIALIZED (
+  SELECT m.principal_id, m.api_functional_role, m.status FROM memberships m
+  WHERE m.tenant_id = $1 AND m.principal_id <> $2
+)
+SELECT principal_id AS "principalId" FROM others
+WHERE api_functional_role = 'tenant_owner' AND status = 'active' LIMIT 1;
+
+-- membership_put
+--   asked by putMember (stores/tenancy/memberships.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 tenancyRole text
+--   $4 role text
+--   $5 principalType text
+--   $6 allowCounterpartyAccess boolean
+--   $7 status text
+--   enters no index
+PREPARE membership_put (text, text, text, text, text, boolean, text) AS
+INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
+    allow_counterparty_access, status)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (tenant_id, principal_id) DO UPDATE
+SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
+  principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
+  status = excluded.status
+RETURNING m.principal_id AS "principalId",
+  m.tenant_id AS "tenantId",
+  m.tenancy_role AS "tenancyRole",
+  m.api_functional_role AS "role",
+  m.principal_type AS "principalType",
+  m.allow_counterparty_access AS "allowCounterpartyAccess",
+  m.status AS "status",
+  m.created_at AS "createdAt";
+
+-- migrations_applied
+--   asked by Database.missingMigrations (database.ts)
+--   enters PK_8c82d7f526340ab734260ea46be
+PREPARE migrations_applied AS
+SELECT name FROM migrations ORDER BY id;
+
+-- outbox_fan_out
+--   asked by OutboxStore.fanOut (stores/webhooks/outbox.store.ts)
+--   $1 bodies text[]
+--   $2 eventIds uuid[]
+--   $3 first integer
+--   $4 next integer
+--   enters deliveries_event_subscription_key, outbox_events_pkey, webhook_subscriptions_by_tenant
+PREPARE outbox_fan_out (text[], uuid[], integer, integer) AS
+WITH asked AS MATERIALIZED (
+  SELECT event_id, tenant_id, event_type, created_at, fanned_out_at, body IS NULL AS is_unbuilt,
+    ($1::text[])[array_position($2::uuid[], event_id)] AS built
+  FROM outbox_events
+  WHERE event_id = ANY ($2::uuid[])
+  FOR UPDATE SKIP LOCKED
+), waiting AS MATERIALIZED (
+  SELECT a.*, last.subscription_id AS reached,
+    CASE WHEN last.subscription_id IS NULL THEN $3::int ELSE $4::int END AS size
+  FROM asked a
+  LEFT JOIN LATERAL (
+    SELECT d.event_id, d.subscription_id FROM deliveries d
+    WHERE (d.event_id, d.subscription_id) <= (a.event_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+    ORDER BY d.event_id DESC, d.subscription_id DESC LIMIT 1) last ON last.event_id = a.event_id
+  WHERE a.fanned_out_at IS NULL AND (a.built IS NOT NULL OR NOT a.is_unbuilt)
+), taken AS MATERIALIZED (
+  SELECT w.event_id, w.tenant_id, w.event_type, w.is_unbuilt, w.built, next.subscription_ids, next.statuses,
+    cardinality(next.subscription_ids) < w.size AS is_done
+  FROM waiting w
+  CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(s.subscription_id), '{}') AS subscription_ids, array_agg(s.status) AS statuses
+    FROM (SELECT fitting.* FROM (
+        SELECT s.subscription_id, s.status FROM webhook_subscriptions s
+        WHERE s.tenant_id = w.tenant_id AND s.deleted_at IS NULL AND s.created_at <= w.created_at
+          AND w.event_type = ANY(s.event_types)
+          AND s.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
+        OFFSET 0) fitting
+      ORDER BY fitting.subscription_id
+      LIMIT w.size) s) next
+), created AS (
+  INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
+  SELECT gen_random_uuid(), t.event_id, s.subscription_id, t.tenant_id, t.event_type,
+    CASE s.status WHEN 'active' THEN 'pending' ELSE 'skipped' END,
+    CASE s.status WHEN 'active' THEN NULL ELSE now() END
+  FROM taken t CROSS JOIN LATERAL unnest(t.subscription_ids, t.statuses) AS s(subscription_id, status)
+  ON CONFLICT (event_id, subscription_id) DO NOTHING
+  RETURNING delivery_id, subscription_id, tenant_id, status
+), done AS (
+  UPDATE outbox_events o SET body = coalesce(o.body, t.built), fanned_out_at = CASE
+    WHEN t.is_done THEN now() END
+  FROM taken t WHERE o.event_id = t.event_id AND (t.is_done OR t.is_unbuilt)
+)
+SELECT coalesce(array_agg(delivery_id) FILTER (WHERE status = 'pending'), '{}') AS "deliveryIds",
+  coalesce(array_agg(subscription_id) FILTER (WHERE status = 'pending'), '{}') AS "subscriptionIds",
+  coalesce(array_agg(tenant_id) FILTER (WHERE status = 'pending'), '{}') AS "tenantIds",
+  (count(*) FILTER (WHERE status = 'skipped'))::int AS skipped,
+  ARRAY(SELECT event_id FROM taken WHERE NOT is_done) AS unfinished
+FROM created;
+
+-- outbox_unbuilt
+--   asked by OutboxStore.fanOut (stores/webhooks/outbox.store.ts)
+--   $1 eventIds uuid[]
+--   enters outbox_events_pkey, snapshots_snapshot_id_key, subjects_pkey
+PREPARE outbox_unbuilt (uuid[]) AS
+SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.created_at AS "createdAt",
+  s.subject_type AS "snapshot.subjectType", s.subject_id AS "snapshot.subjectId",
+  n.snapshot_id AS "snapshot.snapshotId", n.snapshot_version AS "snapshot.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot.prevHash"
+FROM unnest($1::uuid[]) AS i(event_id)
+CROSS JOIN LATERAL (SELECT * FROM outbox_events o WHERE o.event_id = i.event_id AND o.body IS NULL LIMIT 1) o
+CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
+CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s;
+
+-- outbox_waiting
+--   asked by OutboxStore.waiting (stores/webhooks/outbox.store.ts)
+--   $1 olderThanMs double precision
+--   $2 limit bigint
+--   enters outbox_events_waiting
+PREPARE outbox_waiting (double precision, bigint) AS
+SELECT event_id AS "eventId" FROM outbox_events
+WHERE fanned_out_at IS NULL AND created_at < now() - $1 * interval '1 millisecond'
+ORDER BY created_at LIMIT $2;
+
+-- ping
+--   asked by Database.ping (database.ts)
+--   enters no index
+PREPARE ping AS
+SELECT 1;
+
+-- rate_limit_reserve
+--   asked by RateLimitStore.reserve (stores/edge/rate-limit.store.ts)
+--   $1 principalId text
+--   $2 wanted integer
+--   $3 limit integer
+--   enters no index
+PREPARE rate_limit_reserve (text, integer, integer) AS
+INSERT INTO rate_limits AS r (principal_id, window_start, used)
+VALUES ($1, date_trunc('minute', clock_timestamp()), $2::int)
+ON CONFLICT (principal_id) DO UPDATE
+SET window_start = greatest(r.window_start, excluded.window_start),
+  used = CASE WHEN r.window_start >= excluded.window_start
+  THEN greatest(r.used, least(r.used, $3::int) + excluded.used)
+  ELSE excluded.used END
+RETURNING r.used,
+  floor(extract(epoch FROM r.window_start + interval '1 minute' - clock_timestamp()) * 1000)::int AS "endsInMs";
+
+-- refresh_request_create
+--   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
+--   $1 requestingTenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 refreshRequestId uuid
+--   $6 reasonCode text
+--   $7 message text
+--   $8 requestedPaths text[]
+--   $9 expiresAt timestamp with time zone
+--   enters grants_live, memberships_pkey, subjects_identity_key
+PREPARE refresh_request_create (text, text, text, text, uuid, text, text, text[], timestamp with time zone) AS
+WITH facts AS MATERIALIZED (
+  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+      $3::text AS subject_type, $4::text AS subject_id) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        AND s.owner_tenant_id <> i.tenant_id
+      LIMIT 1) AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+),
+made AS (
+  INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
+      reason_code, message, requested_paths, expires_at)
+  SELECT $5::uuid, subject_key, tenant_id, principal_id,
+    CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
+    $6::text, $7::text, $8::text[], $9::timestamptz
+  FROM facts
+  WHERE member_status = 'active'
+    AND role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND (owns_subject OR grant_scopes IS NOT NULL)
+  RETURNING *
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.owner_tenant_id AS "ownerTenantId", r.refresh_request_id AS "request?.refreshRequestId",
+  f.subject_type AS "request?.subjectType",
+  f.subject_id AS "request?.subjectId",
+  r.requesting_tenant_id AS "request?.requestingTenantId",
+  r.origin_type AS "request?.originType",
+  r.status AS "request?.status",
+  r.reason_code AS "request?.reasonCode",
+  r.message AS "request?.message",
+  r.requested_paths AS "request?.requestedPaths",
+  r.created_at AS "request?.createdAt",
+  r.expires_at AS "request?.expiresAt",
+  r.resolved_at AS "request?.resolvedAt",
+  r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
+FROM facts f LEFT JOIN made r ON true;
+
+-- refresh_request_find
+--   asked by RefreshRequestStore.find (stores/refresh-requests/refresh-request.store.ts)
+--   $1 principalId text
+--   $2 refreshRequestId uuid
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters grants_live, memberships_by_principal, refresh_requests_pkey, subjects_identity_key
+PREPARE refresh_request_find (text, uuid, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "request?.refreshRequestId",
+  s.subject_type AS "request?.subjectType",
+  s.subject_id AS "request?.subjectId",
+  r.requesting_tenant_id AS "request?.requestingTenantId",
+  r.origin_type AS "request?.originType",
+  r.status AS "request?.status",
+  r.reason_code AS "request?.reasonCode",
+  r.message AS "request?.message",
+  r.requested_paths AS "request?.requestedPaths",
+  r.created_at AS "request?.createdAt",
+  r.expires_at AS "request?.expiresAt",
+  r.resolved_at AS "request?.resolvedAt",
+  r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
+FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, false AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT g.scopes
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+    WHERE m.tenant_id = r.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
+    LIMIT 1) AS grant_scopes
+) f ON true;
+
+-- refresh_request_fulfil
+--   asked by RefreshRequestStore.fulfil (stores/refresh-requests/refresh-request.store.ts)
+--   $1 principalId text
+--   $2 refreshRequestId uuid
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 snapshotId uuid
+--   enters grants_live, memberships_by_principal, refresh_requests_pkey, snapshots_snapshot_id_key, subjects_identity_key
+PREPARE refresh_request_fulfil (text, uuid, text, text, uuid) AS
+WITH facts AS MATERIALIZED (
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version
+  FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
+  LEFT JOIN LATERAL (
+    SELECT 'tenant_reader' AS role, 'active' AS member_status, false AS allow_counterparty_access,
+      (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject,
+      (SELECT g.scopes
+      FROM memberships m
+      CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+        WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+          AND (m.tenant_id, s.subject_key)
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+      WHERE m.tenant_id = r.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
+      LIMIT 1) AS grant_scopes
+  ) f ON true
+  LEFT JOIN snapshots n ON n.snapshot_id = $5::uuid AND n.subject_key = s.subject_key
+),
+done AS (
+  UPDATE refresh_requests r
+  SET status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = f.snapshot_id,
+    resolved_snapshot_version = f.snapshot_version
+  FROM facts f
+  WHERE r.refresh_request_id = f.refresh_request_id AND r.status = 'pending'
+    AND f.owns_subject
+    AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+    AND f.snapshot_id IS NOT NULL
+  RETURNING r.*
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotOfSubject",
+  r.refresh_request_id AS "request?.refreshRequestId",
+  f.subject_type AS "request?.subjectType",
+  f.subject_id AS "request?.subjectId",
+  r.requesting_tenant_id AS "request?.requestingTenantId",
+  r.origin_type AS "request?.originType",
+  r.status AS "request?.status",
+  r.reason_code AS "request?.reasonCode",
+  r.message AS "request?.message",
+  r.requested_paths AS "request?.requestedPaths",
+  r.created_at AS "request?.createdAt",
+  r.expires_at AS "request?.expiresAt",
+  r.resolved_at AS "request?.resolvedAt",
+  r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
+FROM facts f LEFT JOIN done r ON true;
+
+-- refresh_request_tell
+--   asked by RefreshRequestStore.create, RefreshRequestStore.fulfil (stores/refresh-requests/refresh-request.store.ts)
+--   $1 eventId uuid
+--   $2 tenantId text
+--   $3 eventType text
+--   $4 eventBody text
+--   $5 requestId text
+--   $6 traceparent text
+--   enters webhook_subscriptions_by_tenant
+PREPARE refresh_request_tell (uuid, text, text, text, text, text) AS
+INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
+SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
+WHERE (SELECT true FROM webhook_subscriptions w
+  WHERE w.tenant_id = $2 AND w.deleted_at IS NULL AND $3 = ANY (w.event_types) LIMIT 1)
+RETURNING event_id AS "eventId";
+
+-- refresh_requests_of_subject
+--   asked by RefreshRequestStore.list (stores/refresh-requests/refresh-request.store.ts)
+--   $1 principalId text
+--   $2 subjectType text
+--   $3 subjectId text
+--   $4 requestingTenantId text
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 rows bigint
+--   enters grants_live, memberships_by_principal, refresh_requests_by_subject, subjects_identity_key
+PREPARE refresh_requests_of_subject (text, text, text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  r.status AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position
+FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, false AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT g.scopes
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+    WHERE m.tenant_id = i.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
+    LIMIT 1) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key 
+    AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
+  ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7
+) r ON true
+ORDER BY r.created_at DESC, r.refresh_request_id DESC;
+
+-- refresh_requests_of_tenant
+--   asked by RefreshRequestStore.list (stores/refresh-requests/refresh-request.store.ts)
+--   $1 principalId text
+--   $2 subjectType text
+--   $3 subjectId text
+--   $4 requestingTenantId text
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 rows bigint
+--   enters grants_live, memberships_by_principal, refresh_requests_by_requester, subjects_identity_key
+PREPARE refresh_requests_of_tenant (text, text, text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  r.status AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position
+FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, false AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT g.scopes
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+    WHERE m.tenant_id = i.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
+    LIMIT 1) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key
+    AND r.requesting_tenant_id = i.requesting_tenant_id
+    AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
+  ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7
+) r ON true
+ORDER BY r.created_at DESC, r.refresh_request_id DESC;
+
+-- retention_delete_deliveries
+--   asked by RetentionStore.deleteDeliveries (stores/webhooks/retention.store.ts)
+--   $1 days double precision
+--   $2 limit bigint
+--   enters deliveries_finished, deliveries_pkey
+PREPARE retention_delete_deliveries (double precision, bigint) AS
+WITH deleted AS (
+  DELETE FROM deliveries WHERE delivery_id = ANY (ARRAY(
+      SELECT delivery_id FROM deliveries WHERE finished_at < now() - $1 * interval '1 day'
+      ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+  RETURNING 1
+)
+SELECT count(*)::int AS deleted FROM deleted;
+
+-- retention_delete_events
+--   asked by RetentionStore.deleteEvents (stores/webhooks/retention.store.ts)
+--   $1 days double precision
+--   $2 fannedOutAt timestamp with time zone
+--   $3 eventId uuid
+--   $4 limit bigint
+--   enters deliveries_event_subscription_key, outbox_events_done, outbox_events_pkey
+PREPARE retention_delete_events (double precision, timestamp with time zone, uuid, bigint) AS
+WITH old AS MATERIALIZED (
+  SELECT event_id, fanned_out_at FROM outbox_events
+  WHERE fanned_out_at < now() - $1 * interval '1 day'
+    AND fanned_out_at >= coalesce($2::timestamptz, '-infinity')
+    AND (fanned_out_at, event_id)
+    > (coalesce($2::timestamptz, '-infinity'), coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+  ORDER BY fanned_out_at, event_id LIMIT $4 FOR UPDATE SKIP LOCKED
+), deleted AS (
+  DELETE FROM outbox_events WHERE event_id = ANY (ARRAY(
+      SELECT event_id FROM old
+      WHERE (SELECT true FROM deliveries d WHERE d.event_id = old.event_id LIMIT 1) IS NULL))
+  RETURNING event_id
+)
+SELECT ARRAY[old.fanned_out_at::text, old.event_id::text] AS position, deleted.event_id IS NOT NULL AS "isDeleted"
+FROM old LEFT JOIN deleted ON deleted.event_id = old.event_id
+ORDER BY old.fanned_out_at, old.event_id;
+
+-- retention_delete_rate_windows
+--   asked by RetentionStore.deleteRateWindows (stores/webhooks/retention.store.ts)
+--   $1 limit bigint
+--   enters rate_limits_by_age, rate_limits_pkey
+PREPARE retention_delete_rate_windows (bigint) AS
+WITH deleted AS (
+  DELETE FROM rate_limits WHERE principal_id = ANY (ARRAY(
+      SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '10 minutes'
+      ORDER BY window_start LIMIT $1 FOR UPDATE SKIP LOCKED))
+  RETURNING 1
+)
+SELECT count(*)::int AS deleted FROM deleted;
+
+-- sealed_secret_page
+--   asked by SealedSecretStore.page (stores/webhooks/sealed-secret.store.ts)
+--   $1 afterSubscriptionId uuid
+--   $2 limit bigint
+--   enters webhook_subscriptions_pkey
+PREPARE sealed_secret_page (uuid, bigint) AS
+SELECT subscription_id AS "subscriptionId", secret_sealed AS secret,
+  CASE WHEN previous_secret_until > now() THEN previous_secret_sealed END AS "previousSecret",
+  previous_secret_sealed IS NOT NULL AND coalesce(previous_secret_until <= now(), true) AS "hasExpiredSecret"
+FROM webhook_subscriptions
+WHERE subscription_id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000')
+ORDER BY subscription_id LIMIT $2;
+
+-- sealed_secret_reseal
+--   asked by SealedSecretStore.reseal (stores/webhooks/sealed-secret.store.ts)
+--   $1 inputs.subscriptionId uuid[]
+--   $2 inputs.oldSecret text[]
+--   $3 inputs.secret text[]
+--   $4 inputs.previousSecret text[]
+--   enters webhook_subscriptions_pkey
+PREPARE sealed_secret_reseal (uuid[], text[], text[], text[]) AS
+UPDATE webhook_subscriptions s
+SET secret_sealed = i.secret,
+  previous_secret_sealed = i.previous_secret,
+  previous_secret_until = CASE WHEN i.previous_secret IS NOT NULL THEN s.previous_secret_until END
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
+  WITH ORDINALITY AS i(subscription_id, old_secret, secret, previous_secret, ord)
+WHERE s.subscription_id = i.subscription_id AND s.secret_sealed = i.old_secret
+RETURNING s.subscription_id AS "subscriptionId";
+
+-- snapshot_append
+--   asked by SnapshotWriteStore.append (stores/snapshots/snapshot-write.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.subjectType text[]
+--   $4 inputs.subjectId text[]
+--   $5 inputs.snapshotId uuid[]
+--   $6 inputs.snapshotVersion integer[]
+--   $7 inputs.updateId uuid[]
+--   $8 eventIds uuid[]
+--   $9 inputs.generatedAt text[]
+--   $10 inputs.envelopeHash text[]
+--   $11 inputs.prevHash text[]
+--   $12 inputs.envelope text[]
+--   $13 inputs.requestId text[]
+--   $14 inputs.traceparent text[]
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscriptions_by_tenant
+PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
+WITH
+asked AS MATERIALIZED (
+  SELECT i.*,
+    (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken,
+    (SELECT m.status = 'active' AND CASE
+      WHEN i.update_id IS NULL THEN m.api_functional_role IN ('tenant_editor', 'tenant_admin', 'tenant_owner')
+      ELSE m.api_functional_role IN ('tenant_editor', 'tenant_admin', 'tenant_owner') END FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::uuid[])
+    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_id, snapshot_version, update_id, ord)
+  ORDER BY i.subject_type, i.subject_id
+),
+admitted AS MATERIALIZED (
+  SELECT i.*, s.subject_key
+  FROM asked i
+  CROSS JOIN LATERAL (
+    SELECT s.subject_key, s.owner_tenant_id, (SELECT n.snapshot_version FROM snapshots n
+      WHERE n.subject_key = s.subject_key
+      ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+    FROM subjects s
+    WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
+  ) s
+  WHERE is_editor AND NOT snapshot_id_taken AND s.owner_tenant_id = i.tenant_id
+    AND s.head_version = i.snapshot_version - 1
+),
+applied AS (
+  UPDATE updates u SET status = 'applied', applied_at = now(), applied_snapshot_id = a.snapshot_id
+  FROM admitted a
+  WHERE u.update_id = a.update_id AND (u.status = 'proposed') IS TRUE
+  RETURNING u.update_id
+),
+ready AS MATERIALIZED (
+  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscriptions w
+    WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND 'identity.snapshot.created' = ANY (w.event_types)
+    LIMIT 1) AS event_id FROM admitted i
+  WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
+),
+new_snapshot AS (
+  INSERT INTO snapshots
+    (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, ($9::text[])[ord],
+    decode(($10::text[])[ord], 'hex'), decode(($11::text[])[ord], 'hex'),
+    ($12::text[])[ord]
+  FROM ready
+),
+new_event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($13::text[])[ord],
+    ($14::text[])[ord]
+  FROM ready
+  WHERE event_id IS NOT NULL
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
+  CASE WHEN w.place IS NOT NULL THEN now() END AS "createdAt",
+  (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
+FROM asked i
+CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
+LEFT JOIN LATERAL (
+  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+  FROM (SELECT w.place IS NULL AS is_refused) r
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        AND s.owner_tenant_id <> i.tenant_id
+      LIMIT 1) AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+  WHERE r.is_refused LIMIT 1
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_create
+--   asked by SnapshotWriteStore.create (stores/snapshots/snapshot-write.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.subjectType text[]
+--   $4 inputs.subjectId text[]
+--   $5 inputs.snapshotId uuid[]
+--   $6 inputs.snapshotVersion integer[]
+--   $7 inputs.updateId uuid[]
+--   $8 eventIds uuid[]
+--   $9 inputs.generatedAt text[]
+--   $10 inputs.envelopeHash text[]
+--   $11 inputs.prevHash text[]
+--   $12 inputs.envelope text[]
+--   $13 inputs.requestId text[]
+--   $14 inputs.traceparent text[]
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscriptions_by_tenant
+PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
+WITH
+asked AS MATERIALIZED (
+  SELECT i.*,
+    (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken,
+    (SELECT m.status = 'active' AND m.api_functional_role IN ('tenant_editor', 'tenant_admin', 'tenant_owner')
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::uuid[])
+    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_id, snapshot_version, update_id, ord)
+  ORDER BY i.subject_type, i.subject_id
+),
+new_subject AS (
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
+  SELECT subject_type, subject_id, tenant_id FROM asked WHERE is_editor AND NOT snapshot_id_taken
+  ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
+  RETURNING subject_key, subject_type || '/' || subject_id AS identity
+),
+ready AS MATERIALIZED (
+  SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, (SELECT ($8::uuid[])[i.ord]
+    FROM webhook_subscriptions w
+    WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND 'identity.snapshot.created' = ANY (w.event_types)
+    LIMIT 1) AS event_id
+  FROM asked i
+  CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity
+        FROM new_subject), subject_type || '/' || subject_id) AS place LIMIT 1) s
+  WHERE s.place IS NOT NULL
+),
+new_snapshot AS (
+  INSERT INTO snapshots
+    (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, ($9::text[])[ord],
+    decode(($10::text[])[ord], 'hex'), decode(($11::text[])[ord], 'hex'),
+    ($12::text[])[ord]
+  FROM ready
+),
+new_event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($13::text[])[ord],
+    ($14::text[])[ord]
+  FROM ready
+  WHERE event_id IS NOT NULL
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
+  CASE WHEN w.place IS NOT NULL THEN now() END AS "createdAt",
+  (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
+FROM asked i
+CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
+LEFT JOIN LATERAL (
+  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+  FROM (SELECT w.place IS NULL AS is_refused) r
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        AND s.owner_tenant_id <> i.tenant_id
+      LIMIT 1) AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+  WHERE r.is_refused LIMIT 1
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_id_global
+--   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.withEnvelope boolean[]
+--   $4 inputs.knownHash bytea[]
+--   $5 inputs.snapshotId uuid[]
+--   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+PREPARE snapshot_id_global (text[], text[], boolean[], bytea[], uuid[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
+LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = found.subject_key
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT array_agg(DISTINCT scope)
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_id_tenant
+--   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.withEnvelope boolean[]
+--   $4 inputs.knownHash bytea[]
+--   $5 inputs.snapshotId uuid[]
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+PREPARE snapshot_id_tenant (text[], text[], boolean[], bytea[], uuid[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
+LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = found.subject_key
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_latest_global
+--   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.withEnvelope boolean[]
+--   $4 inputs.knownHash bytea[]
+--   $5 inputs.subjectType text[]
+--   $6 inputs.subjectId text[]
+--   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_latest_global (text[], text[], boolean[], bytea[], text[], text[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT array_agg(DISTINCT scope)
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_latest_tenant
+--   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.withEnvelope boolean[]
+--   $4 inputs.knownHash bytea[]
+--   $5 inputs.subjectType text[]
+--   $6 inputs.subjectId text[]
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_latest_tenant (text[], text[], boolean[], bytea[], text[], text[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_lineage_asc_global
+--   asked by SnapshotListStore.read (stores/snapshots/snapshot-list.store.ts)
+--   $1 withEnvelopes boolean
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 after bigint
+--   $7 limit bigint
+--   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_asc_global (boolean, text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  head_version AS "headVersion"
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT array_agg(DISTINCT scope)
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
+  WHERE subject_key = s.subject_key) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
+    - octet_length(n.envelope) AS bytes_before
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
+    ORDER BY n.snapshot_version ASC LIMIT $7) n
+) n ON true
+ORDER BY n.snapshot_version asc;
+
+-- snapshot_lineage_asc_tenant
+--   asked by SnapshotListStore.read (stores/snapshots/snapshot-list.store.ts)
+--   $1 withEnvelopes boolean
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 after bigint
+--   $7 limit bigint
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_asc_tenant (boolean, text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  head_version AS "headVersion"
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
+  WHERE subject_key = s.subject_key) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
+    - octet_length(n.envelope) AS bytes_before
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
+    ORDER BY n.snapshot_version ASC LIMIT $7) n
+) n ON true
+ORDER BY n.snapshot_version asc;
+
+-- snapshot_lineage_below
+--   asked by SnapshotListStore.below (stores/snapshots/snapshot-list.store.ts)
+--   $1 version bigint
+--   $2 limit bigint
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_below (bigint, bigint, text, text) AS
+SELECT n.snapshot_id AS "snapshotId",
+  s.subject_type AS "subjectType",
+  s.subject_id AS "subjectId",
+  n.snapshot_version AS "snapshotVersion",
+  n.generated_at AS "generatedAt",
+  n.created_at AS "createdAt",
+  encode(n.envelope_hash, 'hex') AS "envelopeHash",
+  encode(n.prev_hash, 'hex') AS "prevHash",
+  n.envelope AS "envelope"
+FROM subjects s
+CROSS JOIN LATERAL (
+  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
+    - octet_length(n.envelope) AS bytes_before
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version < $1::bigint
+    ORDER BY n.snapshot_version DESC LIMIT $2) n
+) n
+WHERE s.subject_type = $3 AND s.subject_id = $4 AND n.bytes_before < 2097152
+ORDER BY n.snapshot_version DESC;
+
+-- snapshot_lineage_desc_global
+--   asked by SnapshotListStore.read (stores/snapshots/snapshot-list.store.ts)
+--   $1 withEnvelopes boolean
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 after bigint
+--   $7 limit bigint
+--   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_desc_global (boolean, text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  head_version AS "headVersion"
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT array_agg(DISTINCT scope)
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
+  WHERE subject_key = s.subject_key) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
+    - octet_length(n.envelope) AS bytes_before
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
+    ORDER BY n.snapshot_version DESC LIMIT $7) n
+) n ON true
+ORDER BY n.snapshot_version desc;
+
+-- snapshot_lineage_desc_tenant
+--   asked by SnapshotListStore.read (stores/snapshots/snapshot-list.store.ts)
+--   $1 withEnvelopes boolean
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 after bigint
+--   $7 limit bigint
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_desc_tenant (boolean, text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  head_version AS "headVersion"
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
+  WHERE subject_key = s.subject_key) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
+    - octet_length(n.envelope) AS bytes_before
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
+    ORDER BY n.snapshot_version DESC LIMIT $7) n
+) n ON true
+ORDER BY n.snapshot_version desc;
+
+-- snapshot_pair_ids_global
+--   asked by SnapshotPairStore.byIds (stores/snapshots/snapshot-pair.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.snapshotId uuid[]
+--   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+PREPARE snapshot_pair_ids_global (text[], text[], uuid[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope"
+FROM unnest($1::text[], $2::text[], $3::uuid[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
+LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = n.subject_key
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT array_agg(DISTINCT scope)
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_pair_ids_tenant
+--   asked by SnapshotPairStore.byIds (stores/snapshots/snapshot-pair.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.snapshotId uuid[]
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+PREPARE snapshot_pair_ids_tenant (text[], text[], uuid[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope"
+FROM unnest($1::text[], $2::text[], $3::uuid[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
+LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = n.subject_key
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_pair_versions_global
+--   asked by SnapshotPairStore.byVersions (stores/snapshots/snapshot-pair.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.subjectType text[]
+--   $4 inputs.subjectId text[]
+--   $5 inputs.snapshotVersion integer[]
+--   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_pair_versions_global (text[], text[], text[], text[], integer[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope"
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT array_agg(DISTINCT scope)
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_pair_versions_tenant
+--   asked by SnapshotPairStore.byVersions (stores/snapshots/snapshot-pair.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.subjectType text[]
+--   $4 inputs.subjectId text[]
+--   $5 inputs.snapshotVersion integer[]
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_pair_versions_tenant (text[], text[], text[], text[], integer[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope"
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_version_global
+--   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.withEnvelope boolean[]
+--   $4 inputs.knownHash bytea[]
+--   $5 inputs.subjectType text[]
+--   $6 inputs.subjectId text[]
+--   $7 inputs.snapshotVersion integer[]
+--   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_version_global (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (SELECT array_agg(DISTINCT scope)
+    FROM memberships m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_version_tenant
+--   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.withEnvelope boolean[]
+--   $4 inputs.knownHash bytea[]
+--   $5 inputs.subjectType text[]
+--   $6 inputs.subjectId text[]
+--   $7 inputs.snapshotVersion integer[]
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_version_tenant (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+ORDER BY i.ord;
+
+-- subject_owner
+--   asked by SubjectStore.owner (stores/snapshots/subject.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters grants_live, memberships_pkey, subjects_identity_key
+PREPARE subject_owner (text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.subject_type AS "ownership?.subjectType", s.subject_id AS "ownership?.subjectId",
+  s.owner_tenant_id AS "ownership?.ownerTenantId", s.created_at AS "ownership?.createdAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true;
+
+-- subjects_accessible
+--   asked by GrantStore.accessible (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 afterGrantId uuid
+--   $4 rows bigint
+--   enters grants_live, grants_pkey, memberships_pkey, snapshots_version_key, subjects_pkey
+PREPARE subjects_accessible (text, text, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grant.grantId",
+  g.grantor_tenant_id AS "item?.grant.grantorTenantId",
+  g.grantee_tenant_id AS "item?.grant.granteeTenantId",
+  s.subject_type AS "item?.grant.subjectType",
+  s.subject_id AS "item?.grant.subjectId",
+  g.scopes AS "item?.grant.scopes",
+  g.expires_at AS "item?.grant.expiresAt",
+  g.created_at AS "item?.grant.createdAt",
+  g.revoked_at AS "item?.grant.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
+  n.snapshot_id AS "item?.latest?.snapshotId",
+  s.subject_type AS "item?.latest?.subjectType",
+  s.subject_id AS "item?.latest?.subjectId",
+  n.snapshot_version AS "item?.latest?.snapshotVersion",
+  n.generated_at AS "item?.latest?.generatedAt",
+  n.created_at AS "item?.latest?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
+  NULL::text AS "item?.latest?.envelope",
+  ARRAY[g.grant_id] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+    coalesce((SELECT last.subject_key FROM grants last
+      WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM grants g
+  WHERE (g.grantee_tenant_id, g.subject_key) > (i.tenant_id, i.after) AND g.grantee_tenant_id <= i.tenant_id
+    AND f.member_status = 'active' AND f.allow_counterparty_access AND g.revoked_at IS NULL
+    AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+  ORDER BY g.grantee_tenant_id, g.subject_key LIMIT $4
+) g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
+    WHEN g.scopes && '{read_latest}' THEN s.subject_key END
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY g.subject_key;
+
+-- subjects_owned
+--   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 types text[]
+--   $4 after text[]
+--   $5 prefix text
+--   $6 rows bigint
+--   enters memberships_pkey, snapshots_version_key, subjects_by_owner
+PREPARE subjects_owned (text, text, text[], text[], text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
+  s.created_at AS "item?.createdAt",
+  n.snapshot_id AS "item?.latest.snapshotId",
+  s.subject_type AS "item?.latest.subjectType",
+  s.subject_id AS "item?.latest.subjectId",
+  n.snapshot_version AS "item?.latest.snapshotVersion",
+  n.generated_at AS "item?.latest.generatedAt",
+  n.created_at AS "item?.latest.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  NULL::text AS "item?.latest.envelope",
+  ARRAY[s.subject_type, s.subject_id] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT s.*
+  FROM unnest($3::text[], $4::text[]) AS range(subject_type, after)
+  CROSS JOIN LATERAL (
+    SELECT * FROM subjects s
+    WHERE (s.owner_tenant_id, s.subject_type, s.subject_id) >=
+      (i.tenant_id, range.subject_type, greatest(range.after COLLATE "C", $5))
+      AND (s.owner_tenant_id, s.subject_type) <= (i.tenant_id, range.subject_type)
+      AND s.subject_id <> range.after AND f.member_status = 'active'
+    ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT $6
+  ) s
+  WHERE starts_with(s.subject_id, $5)
+  ORDER BY s.subject_type, s.subject_id LIMIT $6
+) s ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY s.subject_type, s.subject_id;
+
+-- tenant_change
+--   asked by TenancyStore.change (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 name text
+--   $4 changesSlug boolean
+--   $5 slug text
+--   $6 chainEnforced boolean
+--   $7 admins text[]
+--   enters memberships_pkey, tenants_pkey
+PREPARE tenant_change (text, text, text, boolean, text, boolean, text[]) AS
+WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true),
+changed AS (
+  UPDATE tenants t
+  SET name = coalesce($3, t.name), slug = CASE WHEN $4::boolean THEN $5 ELSE t.slug END,
+    chain_enforced = coalesce($6, t.chain_enforced)
+  FROM facts f
+  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($7::text[])
+  RETURNING t.*
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  t.tenant_id AS "tenant?.tenantId",
+  t.name AS "tenant?.name",
+  t.slug AS "tenant?.slug",
+  t.chain_enforced AS "tenant?.chainEnforced",
+  t.created_at AS "tenant?.createdAt"
+FROM facts f LEFT JOIN changed t ON true;
+
+-- tenant_create
+--   asked by TenancyStore.create (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 name text
+--   $3 slug text
+--   $4 chainEnforced boolean
+--   $5 principalId text
+--   $6 tenancyRole text
+--   $7 role text
+--   $8 principalType text
+--   $9 allowCounterpartyAccess boolean
+--   $10 status text
+--   enters no index
+PREPARE tenant_create (text, text, text, boolean, text, text, text, text, boolean, text) AS
+WITH made AS (
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced) VALUES ($1, $2, $3, $4)
+  RETURNING *
+), founder AS (
+  INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
+      allow_counterparty_access, status)
+  VALUES ($1, $5, $6, $7, $8, $9, $10)
+)
+SELECT t.tenant_id AS "tenantId",
+  t.name AS "name",
+  t.slug AS "slug",
+  t.chain_enforced AS "chainEnforced",
+  t.created_at AS "createdAt" FROM made t;
+
+-- tenant_find
+--   asked by TenancyStore.find (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   enters memberships_pkey, tenants_pkey
+PREPARE tenant_find (text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.role AS "found?.role", f.tenancy_role AS "found?.tenancyRole",
+  t.tenant_id AS "found?.tenant.tenantId",
+  t.name AS "found?.tenant.name",
+  t.slug AS "found?.tenant.slug",
+  t.chain_enforced AS "found?.tenant.chainEnforced",
+  t.created_at AS "found?.tenant.createdAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true LEFT JOIN tenants t ON t.tenant_id = i.tenant_id;
+
+-- tenants_of_principal
+--   asked by TenancyStore.ofPrincipal (stores/tenancy/tenancy.store.ts)
+--   $1 principalId text
+--   $2 after text
+--   $3 rows bigint
+--   enters memberships_by_principal, tenants_pkey
+PREPARE tenants_of_principal (text, text, bigint) AS
+SELECT t.tenant_id AS "tenant.tenantId",
+  t.name AS "tenant.name",
+  t.slug AS "tenant.slug",
+  t.chain_enforced AS "tenant.chainEnforced",
+  t.created_at AS "tenant.createdAt",
+  m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
+FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
+WHERE m.principal_id = $1 AND m.status = 'active' AND m.tenant_id > $2
+ORDER BY m.tenant_id LIMIT $3;
+
+-- transfer_offer_end
+--   asked by TransferOfferStore.end (stores/tenancy/transfer-offer.store.ts)
+--   $1 status text
+--   $2 offerId uuid
+--   enters transfer_offers_pkey
+PREPARE transfer_offer_end (text, uuid) AS
+UPDATE transfer_offers o SET status = $1, resolved_at = statement_timestamp()
+WHERE o.offer_id = $2 AND (o.status = 'pending') IS TRUE
+RETURNING o.offer_id AS "offerId",
+  o.tenant_id AS "tenantId",
+  o.from_principal_id AS "fromPrincipalId",
+  o.to_principal_id AS "toPrincipalId",
+  o.message AS "message",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN 'expired' ELSE o.status END AS "status",
+  o.created_at AS "createdAt",
+  o.expires_at AS "expiresAt",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN o.expires_at ELSE o.resolved_at END AS "resolvedAt";
+
+-- transfer_offer_expire
+--   asked by TransferOfferStore.create (stores/tenancy/transfer-offer.store.ts)
+--   $1 tenantId text
+--   enters transfer_offers_pending_key
+PREPARE transfer_offer_expire (text) AS
+UPDATE transfer_offers o SET status = 'expired', resolved_at = o.expires_at
+WHERE o.tenant_id = $1 AND o.status = 'pending' AND o.expires_at <= statement_timestamp();
+
+-- transfer_offer_find
+--   asked by TransferOfferStore.find, TransferOfferStore.end (stores/tenancy/transfer-offer.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 offerId uuid
+--   enters memberships_pkey, transfer_offers_pkey
+PREPARE transfer_offer_find (text, text, uuid) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  o.offer_id AS "offer?.offerId",
+  o.tenant_id AS "offer?.tenantId",
+  o.from_principal_id AS "offer?.fromPrincipalId",
+  o.to_principal_id AS "offer?.toPrincipalId",
+  o.message AS "offer?.message",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN 'expired' ELSE o.status END AS "offer?.status",
+  o.created_at AS "offer?.createdAt",
+  o.expires_at AS "offer?.expiresAt",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN o.expires_at ELSE o.resolved_at END AS "offer?.resolvedAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS offer_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM transfer_offers o WHERE o.offer_id = i.offer_id LIMIT 1) o
+  ON o.tenant_id = i.tenant_id;
+
+-- transfer_offer_insert
+--   asked by TransferOfferStore.create (stores/tenancy/transfer-offer.store.ts)
+--   $1 offerId uuid
+--   $2 tenantId text
+--   $3 fromPrincipalId text
+--   $4 toPrincipalId text
+--   $5 message text
+--   $6 expiresAt timestamp with time zone
+--   enters no index
+PREPARE transfer_offer_insert (uuid, text, text, text, text, timestamp with time zone) AS
+INSERT INTO transfer_offers AS o (offer_id, tenant_id, from_principal_id, to_principal_id, message, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, statement_timestamp())
+RETURNING o.offer_id AS "offerId",
+  o.tenant_id AS "tenantId",
+  o.from_principal_id AS "fromPrincipalId",
+  o.to_principal_id AS "toPrincipalId",
+  o.message AS "message",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN 'expired' ELSE o.status END AS "status",
+  o.created_at AS "createdAt",
+  o.expires_at AS "expiresAt",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN o.expires_at ELSE o.resolved_at END AS "resolvedAt";
+
+-- transfer_offers_of_tenant
+--   asked by TransferOfferStore.list (stores/tenancy/transfer-offer.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 admins text[]
+--   $4 beforeTime timestamp with time zone
+--   $5 beforeId uuid
+--   $6 rows bigint
+--   enters memberships_pkey, transfer_offers_by_recipient, transfer_offers_by_tenant
+PREPARE transfer_offers_of_tenant (text, text, text[], timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  o.offer_id AS "item?.offerId",
+  o.tenant_id AS "item?.tenantId",
+  o.from_principal_id AS "item?.fromPrincipalId",
+  o.to_principal_id AS "item?.toPrincipalId",
+  o.message AS "item?.message",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN 'expired' ELSE o.status END AS "item?.status",
+  o.created_at AS "item?.createdAt",
+  o.expires_at AS "item?.expiresAt",
+  CASE WHEN o.status = 'pending'
+  AND o.expires_at <= statement_timestamp() THEN o.expires_at ELSE o.resolved_at END AS "item?.resolvedAt",
+  ARRAY[o.created_at::text, o.offer_id::text] AS position,
+  coalesce((SELECT true FROM transfer_offers mine
+    WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM transfer_offers o
+  WHERE o.tenant_id = i.tenant_id
+    AND (o.to_principal_id = i.principal_id OR (f.member_status = 'active' AND f.role = ANY ($3::text[])))
+    AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+  ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6
+) o ON true
+ORDER BY o.created_at DESC, o.offer_id DESC;
+
+-- update_by_request
+--   asked by UpdateStore.propose, UpdateStore.byRequestId (stores/updates/update.store.ts)
+--   $1 tenantId text
+--   $2 requestId text
+--   enters subjects_pkey, updates_request_key
+PREPARE update_by_request (text, text) AS
+SELECT u.update_id AS "updateId",
+  u.tenant_id AS "tenantId",
+  s.subject_type AS "subjectType",
+  s.subject_id AS "subjectId",
+  u.base_snapshot_id AS "baseSnapshotId",
+  u.base_snapshot_version AS "baseSnapshotVersion",
+  u.patch_ops AS "patchOps",
+  u.status AS "status",
+  u.request_id AS "requestId",
+  u.initiated_by AS "initiatedBy",
+  u.proposed_by AS "proposedBy",
+  u.created_at AS "createdAt",
+  u.applied_at AS "appliedAt",
+  u.applied_snapshot_id AS "appliedSnapshotId",
+  u.withdrawn_at AS "withdrawnAt"
+FROM updates u JOIN subjects s ON s.subject_key = u.subject_key
+WHERE u.tenant_id = $1 AND u.request_id = $2;
+
+-- update_find
+--   asked by UpdateStore.find (stores/updates/update.store.ts)
+--   $1 updateId uuid
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   enters grants_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey
+PREPARE update_find (uuid, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  u.update_id AS "update?.updateId",
+  u.tenant_id AS "update?.tenantId",
+  s.subject_type AS "update?.subjectType",
+  s.subject_id AS "update?.subjectId",
+  u.base_snapshot_id AS "update?.baseSnapshotId",
+  u.base_snapshot_version AS "update?.baseSnapshotVersion",
+  u.patch_ops AS "update?.patchOps",
+  u.status AS "update?.status",
+  u.request_id AS "update?.requestId",
+  u.initiated_by AS "update?.initiatedBy",
+  u.proposed_by AS "update?.proposedBy",
+  u.created_at AS "update?.createdAt",
+  u.applied_at AS "update?.appliedAt",
+  u.applied_snapshot_id AS "update?.appliedSnapshotId",
+  u.withdrawn_at AS "update?.withdrawnAt"
+FROM (SELECT $1::uuid AS update_id, $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
+  ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
+LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true;
+
+-- update_for_apply
+--   asked by UpdateStore.forApply (stores/updates/update.store.ts)
+--   $1 inputs.updateId uuid[]
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.subjectType text[]
+--   $5 inputs.subjectId text[]
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
+PREPARE update_for_apply (uuid[], text[], text[], text[], text[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  u.update_id AS "update?.updateId",
+  u.tenant_id AS "update?.tenantId",
+  s.subject_type AS "update?.subjectType",
+  s.subject_id AS "update?.subjectId",
+  u.base_snapshot_id AS "update?.baseSnapshotId",
+  u.base_snapshot_version AS "update?.baseSnapshotVersion",
+  u.patch_ops AS "update?.patchOps",
+  u.status AS "update?.status",
+  u.request_id AS "update?.requestId",
+  u.initiated_by AS "update?.initiatedBy",
+  u.proposed_by AS "update?.proposedBy",
+  u.created_at AS "update?.createdAt",
+  u.applied_at AS "update?.appliedAt",
+  u.applied_snapshot_id AS "update?.appliedSnapshotId",
+  u.withdrawn_at AS "update?.withdrawnAt",
+  (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
+  t.chain_enforced IS TRUE AS "chainEnforced",
+  b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+  WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, ord)
+LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
+  ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
+LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = u.subject_key AND n.snapshot_version = u.base_snapshot_version LIMIT 1) b ON true
+LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
+ORDER BY i.ord;
+
+-- update_propose
+--   asked by UpdateStore.propose (stores/updates/update.store.ts)
+--   $1 inputs.updateId uuid[]
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.subjectType text[]
+--   $5 inputs.subjectId text[]
+--   $6 inputs.baseSnapshotVersion integer[]
+--   $7 inputs.requestId text[]
+--   $8 inputs.baseSnapshotId uuid[]
+--   $9 inputs.patchOps text[]
+--   $10 inputs.initiatedBy text[]
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE update_propose (uuid[], text[], text[], text[], text[], integer[], text[], uuid[], text[], text[]) AS
+WITH facts AS MATERIALIZED (
+  SELECT i.*, f.*, s.subject_key, (SELECT n.snapshot_version FROM snapshots n
+    WHERE n.subject_key = s.subject_key
+    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[])
+    WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, ord)
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        AND s.owner_tenant_id <> i.tenant_id
+      LIMIT 1) AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+  ORDER BY i.tenant_id, i.request_id
+),
+inserted AS (
+  INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
+      request_id, initiated_by, proposed_by)
+  SELECT update_id, tenant_id, subject_key, ($8::uuid[])[ord], base_snapshot_version,
+    ($9::text[])[ord], request_id, ($10::text[])[ord], principal_id
+  FROM facts
+  WHERE member_status = 'active'
+    AND role IN ('tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AND owns_subject
+    AND head_version = base_snapshot_version
+  ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
+  RETURNING update_id
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.head_version AS "headVersion",
+  CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt"
+FROM facts f
+ORDER BY f.ord;
+
+-- update_withdraw
+--   asked by UpdateStore.withdraw (stores/updates/update.store.ts)
+--   $1 updateId uuid
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 editors text[]
+--   $7 proposers text[]
+--   enters grants_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey
+PREPARE update_withdraw (uuid, text, text, text, text, text[], text[]) AS
+WITH found AS MATERIALIZED (
+  SELECT f.*, u.*, s.subject_type, s.subject_id, i.principal_id
+  FROM (SELECT $1::uuid AS update_id, $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+  LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
+  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
+    ON u.tenant_id = i.tenant_id AND (i.subject_type IS NULL OR u.subject_key = p.subject_key)
+  LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+        AND s.owner_tenant_id <> i.tenant_id
+      LIMIT 1) AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+),
+withdrawn AS (
+  UPDATE updates u SET status = 'withdrawn', withdrawn_at = now()
+  FROM found f
+  WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active'
+    AND f.owns_subject
+    AND (f.role = ANY ($6::text[]) OR (f.role = ANY ($7::text[]) AND f.proposed_by = f.principal_id))
+  RETURNING u.withdrawn_at
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.update_id AS "update?.updateId",
+  f.tenant_id AS "update?.tenantId",
+  f.subject_type AS "update?.subjectType",
+  f.subject_id AS "update?.subjectId",
+  f.base_snapshot_id AS "update?.baseSnapshotId",
+  f.base_snapshot_version AS "update?.baseSnapshotVersion",
+  f.patch_ops AS "update?.patchOps",
+  f.status AS "update?.status",
+  f.request_id AS "update?.requestId",
+  f.initiated_by AS "update?.initiatedBy",
+  f.proposed_by AS "update?.proposedBy",
+  f.created_at AS "update?.createdAt",
+  f.applied_at AS "update?.appliedAt",
+  f.applied_snapshot_id AS "update?.appliedSnapshotId",
+  f.withdrawn_at AS "update?.withdrawnAt", w.withdrawn_at AS "withdrawnNowAt"
+FROM found f LEFT JOIN withdrawn w ON true;
+
+-- updates_of_subject
+--   asked by UpdateStore.list (stores/updates/update.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 statuses text[]
+--   $6 beforeTime timestamp with time zone
+--   $7 beforeId uuid
+--   $8 rows bigint
+--   enters grants_live, memberships_pkey, subjects_identity_key, updates_by_subject
+PREPARE updates_of_subject (text, text, text, text, text[], timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  u.update_id AS "item?.updateId",
+  u.tenant_id AS "item?.tenantId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  u.base_snapshot_id AS "item?.baseSnapshotId",
+  u.base_snapshot_version AS "item?.baseSnapshotVersion",
+  u.patch_ops AS "item?.patchOps",
+  u.status AS "item?.status",
+  u.request_id AS "item?.requestId",
+  u.initiated_by AS "item?.initiatedBy",
+  u.proposed_by AS "item?.proposedBy",
+  u.created_at AS "item?.createdAt",
+  u.applied_at AS "item?.appliedAt",
+  u.applied_snapshot_id AS "item?.appliedSnapshotId",
+  u.withdrawn_at AS "item?.withdrawnAt",
+  ARRAY[u.created_at::text, u.update_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT u.*
+  FROM unnest($5::text[]) state
+  CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.subject_key = s.subject_key AND f.owns_subject
+      AND u.status = state AND (u.created_at, u.update_id) < ($6::timestamptz, $7::uuid)
+    ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8) u
+  ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8
+) u ON true
+ORDER BY u.created_at DESC, u.update_id DESC;
+
+-- updates_of_tenant
+--   asked by UpdateStore.list (stores/updates/update.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 statuses text[]
+--   $4 beforeTime timestamp with time zone
+--   $5 beforeId uuid
+--   $6 rows bigint
+--   enters memberships_pkey, subjects_pkey, updates_by_tenant
+PREPARE updates_of_tenant (text, text, text[], timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  u.update_id AS "item?.updateId",
+  u.tenant_id AS "item?.tenantId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  u.base_snapshot_id AS "item?.baseSnapshotId",
+  u.base_snapshot_version AS "item?.baseSnapshotVersion",
+  u.patch_ops AS "item?.patchOps",
+  u.status AS "item?.status",
+  u.request_id AS "item?.requestId",
+  u.initiated_by AS "item?.initiatedBy",
+  u.proposed_by AS "item?.proposedBy",
+  u.created_at AS "item?.createdAt",
+  u.applied_at AS "item?.appliedAt",
+  u.applied_snapshot_id AS "item?.appliedSnapshotId",
+  u.withdrawn_at AS "item?.withdrawnAt",
+  ARRAY[u.created_at::text, u.update_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT u.*
+  FROM unnest($3::text[]) state
+  CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.tenant_id = i.tenant_id AND f.member_status = 'active'
+      AND u.status = state AND (u.created_at, u.update_id) < ($4::timestamptz, $5::uuid)
+    ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6) u
+  ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6
+) u ON true
+LEFT JOIN subjects s ON s.subject_key = u.subject_key
+ORDER BY u.created_at DESC, u.update_id DESC;
+
+-- usage_by_day
+--   asked by TenancyStore.usage (stores/tenancy/tenancy.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 from timestamp with time zone
+--   $4 to timestamp with time zone
+--   $5 readers text[]
+--   enters memberships_pkey, snapshots_by_tenant
+PREPARE usage_by_day (text, text, timestamp with time zone, timestamp with time zone, text[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  u.date AS "day?.date", u.snapshot_writes AS "day?.snapshotWrites"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::timestamptz AS first,
+    $4::timestamptz + interval '1 millisecond' AS ending) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT to_char(d.day, 'YYYY-MM-DD') AS date, w.snapshot_writes
+  FROM generate_series(date_trunc('day', i.first AT TIME ZONE 'UTC'), $4::timestamptz AT TIME ZONE 'UTC', '1 day') d(day)
+  CROSS JOIN LATERAL (
+    SELECT count(*)::int AS snapshot_writes FROM snapshots s
+    WHERE s.tenant_id = i.tenant_id
+      AND s.created_at >= greatest(i.first, d.day AT TIME ZONE 'UTC')
+      AND s.created_at < least(i.ending, (d.day + interval '1 day') AT TIME ZONE 'UTC')
+  ) w
+  WHERE f.member_status = 'active' AND f.role = ANY ($5::text[])
+) u ON true
+ORDER BY u.date;
+
+-- webhook_subscription_change
+--   asked by WebhookSubscriptionStore.update (stores/webhooks/webhook-subscription.store.ts)
+--   $1 targetUrl text
+--   $2 eventTypes text[]
+--   $3 status text
+--   $4 subscriptionId uuid
+--   enters webhook_subscriptions_pkey
+PREPARE webhook_subscription_change (text, text[], text, uuid) AS
+UPDATE webhook_subscriptions s
+SET target_url = coalesce($1::text, s.target_url),
+  event_types = coalesce($2, s.event_types),
+  status = coalesce($3::text, s.status),
+  disabled_at = CASE $3::text WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_at, now())
+  ELSE s.disabled_at END,
+  disabled_reason = CASE $3::text WHEN 'active' THEN NULL
+  WHEN 'disabled' THEN coalesce(s.disabled_reason, 'requested')
+  ELSE s.disabled_reason END,
+  failing_since = CASE $3::text WHEN 'active' THEN NULL ELSE s.failing_since END
+WHERE s.subscription_id = $4 AND (s.deleted_at IS NULL) IS TRUE
+RETURNING s.subscription_id AS "subscriptionId",
+  s.tenant_id AS "tenantId",
+  s.target_url AS "targetUrl",
+  s.event_types AS "eventTypes",
+  s.status AS "status",
+  s.disabled_reason AS "disabledReason",
+  s.disabled_at AS "disabledAt",
+  s.secret_last_rotated_at AS "secretLastRotatedAt",
+  s.created_at AS "createdAt";
+
+-- webhook_subscription_create
+--   asked by WebhookSubscriptionStore.create (stores/webhooks/webhook-subscription.store.ts)
+--   $1 subscriptionId uuid
+--   $2 tenantId text
+--   $3 targetUrl text
+--   $4 eventTypes text[]
+--   $5 secretSealed text
+--   $6 secretFingerprint text
+--   enters no index
+PREPARE webhook_subscription_create (uuid, text, text, text[], text, text) AS
+INSERT INTO webhook_subscriptions AS s
+  (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
+VALUES ($1, $2, $3, $4, $5, $6)
+RETURNING s.subscription_id AS "subscriptionId",
+  s.tenant_id AS "tenantId",
+  s.target_url AS "targetUrl",
+  s.event_types AS "eventTypes",
+  s.status AS "status",
+  s.disabled_reason AS "disabledReason",
+  s.disabled_at AS "disabledAt",
+  s.secret_last_rotated_at AS "secretLastRotatedAt",
+  s.created_at AS "createdAt";
+
+-- webhook_subscription_delete
+--   asked by WebhookSubscriptionStore.delete (stores/webhooks/webhook-subscription.store.ts)
+--   $1 subscriptionId uuid
+--   enters webhook_subscriptions_pkey
+PREPARE webhook_subscription_delete (uuid) AS
+UPDATE webhook_subscriptions s SET deleted_at = now() WHERE s.subscription_id = $1
+  AND (s.deleted_at IS NULL) IS TRUE RETURNING s.subscription_id AS "subscriptionId";
+
+-- webhook_subscription_find
+--   asked by WebhookSubscriptionStore.find (stores/webhooks/webhook-subscription.store.ts)
+--   $1 subscriptionId uuid
+--   enters webhook_subscriptions_pkey
+PREPARE webhook_subscription_find (uuid) AS
+SELECT s.subscription_id AS "subscriptionId",
+  s.tenant_id AS "tenantId",
+  s.target_url AS "targetUrl",
+  s.event_types AS "eventTypes",
+  s.status AS "status",
+  s.disabled_reason AS "disabledReason",
+  s.disabled_at AS "disabledAt",
+  s.secret_last_rotated_at AS "secretLastRotatedAt",
+  s.created_at AS "createdAt" FROM webhook_subscriptions s WHERE s.subscription_id = $1
+  AND (s.deleted_at IS NULL) IS TRUE;
+
+-- webhook_subscription_rotate
+--   asked by WebhookSubscriptionStore.rotate (stores/webhooks/webhook-subscription.store.ts)
+--   $1 secretSealed text
+--   $2 secretFingerprint text
+--   $3 graceSeconds double precision
+--   $4 subscriptionId uuid
+--   enters webhook_subscriptions_pkey
+PREPARE webhook_subscription_rotate (text, text, double precision, uuid) AS
+UPDATE webhook_subscriptions s
+SET secret_sealed = $1, secret_fingerprint = $2, secret_last_rotated_at = now(),
+  previous_secret_sealed = CASE WHEN $3::float8 > 0 THEN s.secret_sealed END,
+  previous_secret_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
+WHERE s.subscription_id = $4 AND (s.deleted_at IS NULL) IS TRUE
+RETURNING s.subscription_id AS "subscriptionId",
+  s.tenant_id AS "tenantId",
+  s.target_url AS "targetUrl",
+  s.event_types AS "eventTypes",
+  s.status AS "status",
+  s.disabled_reason AS "disabledReason",
+  s.disabled_at AS "disabledAt",
+  s.secret_last_rotated_at AS "secretLastRotatedAt",
+  s.created_at AS "createdAt";
+
+-- webhook_subscriptions_of_tenant
+--   asked by WebhookSubscriptionStore.page (stores/webhooks/webhook-subscription.store.ts)
+--   $1 tenantId text
+--   $2 last uuid
+--   $3 rows bigint
+--   enters webhook_subscriptions_by_tenant, webhook_subscriptions_pkey
+PREPARE webhook_subscriptions_of_tenant (text, uuid, bigint) AS
+SELECT s.subscription_id AS "subscriptionId",
+  s.tenant_id AS "tenantId",
+  s.target_url AS "targetUrl",
+  s.event_types AS "eventTypes",
+  s.status AS "status",
+  s.disabled_reason AS "disabledReason",
+  s.disabled_at AS "disabledAt",
+  s.secret_last_rotated_at AS "secretLastRotatedAt",
+  s.created_at AS "createdAt"
+FROM webhook_subscriptions s
+WHERE s.tenant_id = $1 AND s.deleted_at IS NULL
+  AND (s.created_at, s.subscription_id) >
+  (CASE WHEN $2::uuid IS NULL THEN '-infinity'
+    ELSE (SELECT a.created_at FROM webhook_subscriptions a WHERE a.subscription_id = $2) END,
+    coalesce($2, '00000000-0000-0000-0000-000000000000'))
+ORDER BY s.created_at, s.subscription_id LIMIT $3;
