@@ -1,11 +1,19 @@
-import { BacklogStore, Database, IdempotencyStore, OutboxStore, RetentionStore } from '@iss/persistence';
-import { LOGGER, type Logger } from '@iss/platform';
-import { type EventQueue, QueueModule } from '@iss/queue';
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { BacklogStore, Database, DeliveryStore, IdempotencyStore, OutboxStore, RetentionStore } from '@iss/persistence';
+import { LOGGER, type Logger, watchBacklog } from '@iss/platform';
+import { EventQueue, QueueModule } from '@iss/queue';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { HealthModule } from './health/health.module';
-import { SETTINGS, type WorkerSettings } from './settings';
-import { SweepModule } from './sweep/sweep.module';
+import { DeliveryService } from './delivery/delivery.service';
+import { Dispatcher } from './delivery/dispatcher';
+import { WebhookClient } from './delivery/webhook-client';
+import { FanoutService } from './fanout/fanout.service';
+import { HealthController } from './health/health.controller';
+import { Liveness, WorkWatch } from './health/liveness';
+import { ReadinessService } from './health/readiness.service';
+import { WorkerMetrics } from './health/worker-metrics';
+import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
+import { RetentionService } from './sweep/retention.service';
+import { SweepService } from './sweep/sweep.service';
 
 /** What the process holds open, made before the application and closed after it. */
 export interface WorkerResources {
@@ -16,27 +24,62 @@ export interface WorkerResources {
   logger: Logger;
 }
 
-/** What every room of the worker may ask for. */
-@Global()
-@Module({})
-class ResourcesModule {
-  static of({ settings, database, metrics, logger }: WorkerResources): DynamicModule {
-    const stores = [BacklogStore, IdempotencyStore, OutboxStore, RetentionStore];
-    const providers = [
-      { provide: SETTINGS, useValue: settings },
-      { provide: LOGGER, useValue: logger },
-      { provide: Registry, useValue: metrics },
-      { provide: Database, useValue: database },
-      ...stores.map((Store) => ({ provide: Store, useValue: new Store(database.sql) })),
-    ];
-    return { module: ResourcesModule, providers, exports: providers };
-  }
-}
-
-@Module({})
+@Module({
+  controllers: [HealthController],
+  providers: [
+    FanoutService,
+    DeliveryService,
+    WebhookClient,
+    {
+      provide: Dispatcher,
+      inject: [DeliveryService, SETTINGS],
+      useFactory: (delivery: DeliveryService, { concurrency }: WorkerSettings) =>
+        new Dispatcher((pending) => delivery.deliver(pending), concurrency),
+    },
+    SweepService,
+    RetentionService,
+    {
+      provide: Liveness,
+      inject: [BacklogStore, SETTINGS],
+      useFactory: (backlog: BacklogStore, settings: WorkerSettings) =>
+        new Liveness(
+          new WorkWatch(() => backlog.oldestEventMs(), stuckAfterMs(settings)),
+          new WorkWatch(() => backlog.oldestDeliveryMs(), stuckAfterMs(settings)),
+        ),
+    },
+    ReadinessService,
+    WorkerMetrics,
+  ],
+})
 export class WorkerModule {
-  static of(resources: WorkerResources): DynamicModule {
-    const imports = [ResourcesModule.of(resources), QueueModule.of(resources.queue), SweepModule, HealthModule];
-    return { module: WorkerModule, imports };
+  static of({ settings, database, queue, metrics, logger }: WorkerResources): DynamicModule {
+    const { sql } = database;
+    const stores = [BacklogStore, IdempotencyStore, OutboxStore, RetentionStore];
+    return {
+      module: WorkerModule,
+      imports: [QueueModule.of(queue)],
+      providers: [
+        { provide: SETTINGS, useValue: settings },
+        { provide: LOGGER, useValue: logger },
+        { provide: Registry, useValue: metrics },
+        { provide: Database, useValue: database },
+        ...stores.map((Store) => ({ provide: Store, useValue: new Store(sql) })),
+        {
+          provide: DeliveryStore,
+          useValue: new DeliveryStore(sql, { leaseMs: leaseMs(settings), disableAfterMs: settings.disableAfterMs }),
+        },
+      ],
+    };
+  }
+
+  constructor(
+    registry: Registry,
+    backlog: BacklogStore,
+    queue: EventQueue,
+    own: WorkerMetrics,
+    dispatcher: Dispatcher,
+  ) {
+    watchBacklog(registry, backlog, queue);
+    own.watch(dispatcher);
   }
 }
