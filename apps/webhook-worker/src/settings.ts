@@ -11,3 +11,8 @@ const RECORDING_MS = 15_000;
 export function leaseMs({ totalTimeoutMs }: WorkerSettings): number {
   return totalTimeoutMs + RECORDING_MS;
 }
+
+/** From when on work counts as stuck: by then every attempt has ended, and a sweep has found what is left. */
+export function stuckAfterMs(settings: WorkerSettings): number {
+  return Math.max(leaseMs(settings), 3 * settings.sweepIntervalMs);
+}

@@ -1,11 +1,19 @@
-import { type Database, PersistenceModule } from '@iss/persistence';
-import { LOGGER, type Logger } from '@iss/platform';
-import { type EventQueue, QueueModule } from '@iss/queue';
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { BacklogStore, Database, DeliveryStore, PersistenceModule } from '@iss/persistence';
+import { LOGGER, type Logger, watchBacklog } from '@iss/platform';
+import { EventQueue, QueueModule } from '@iss/queue';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { HealthModule } from './health/health.module';
-import { SETTINGS, type WorkerSettings } from './settings';
-import { SweepModule } from './sweep/sweep.module';
+import { DeliveryService } from './delivery/delivery.service';
+import { Dispatcher } from './delivery/dispatcher';
+import { WebhookClient } from './delivery/webhook-client';
+import { FanoutService } from './fanout/fanout.service';
+import { HealthController } from './health/health.controller';
+import { Liveness, WorkWatch } from './health/liveness';
+import { ReadinessService } from './health/readiness.service';
+import { WorkerMetrics } from './health/worker-metrics';
+import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
+import { RetentionService } from './sweep/retention.service';
+import { SweepService } from './sweep/sweep.service';
 
 /** What the process holds open, made before the application and closed after it. */
 export interface WorkerResources {
@@ -16,32 +24,60 @@ export interface WorkerResources {
   logger: Logger;
 }
 
-/** What every room of the worker may ask for. */
-@Global()
-@Module({})
-class ResourcesModule {
-  static of({ settings, metrics, logger }: WorkerResources): DynamicModule {
-    const providers = [
-      { provide: SETTINGS, useValue: settings },
-      { provide: LOGGER, useValue: logger },
-      { provide: Registry, useValue: metrics },
-    ];
-    return { module: ResourcesModule, providers, exports: providers };
-  }
-}
-
-@Module({})
+@Module({
+  controllers: [HealthController],
+  providers: [
+    FanoutService,
+    DeliveryService,
+    WebhookClient,
+    {
+      provide: Dispatcher,
+      inject: [DeliveryService, SETTINGS],
+      useFactory: (delivery: DeliveryService, { concurrency }: WorkerSettings) =>
+        new Dispatcher((pending) => delivery.deliver(pending), concurrency),
+    },
+    SweepService,
+    RetentionService,
+    {
+      provide: Liveness,
+      inject: [BacklogStore, SETTINGS],
+      useFactory: (backlog: BacklogStore, settings: WorkerSettings) =>
+        new Liveness(
+          new WorkWatch(() => backlog.oldestEventMs(), stuckAfterMs(settings)),
+          new WorkWatch(() => backlog.oldestDeliveryMs(), stuckAfterMs(settings)),
+        ),
+    },
+    ReadinessService,
+    WorkerMetrics,
+  ],
+})
 export class WorkerModule {
-  static of(resources: WorkerResources): DynamicModule {
+  static of({ settings, database, queue, metrics, logger }: WorkerResources): DynamicModule {
     return {
       module: WorkerModule,
-      imports: [
-        PersistenceModule.of(resources.database),
-        QueueModule.of(resources.queue),
-        ResourcesModule.of(resources),
-        SweepModule,
-        HealthModule,
+      imports: [PersistenceModule.of(database), QueueModule.of(queue)],
+      providers: [
+        { provide: SETTINGS, useValue: settings },
+        { provide: LOGGER, useValue: logger },
+        { provide: Registry, useValue: metrics },
+        {
+          provide: DeliveryStore,
+          inject: [Database],
+          useFactory: ({ sql }: Database) =>
+            new DeliveryStore(sql, { leaseMs: leaseMs(settings), disableAfterMs: settings.disableAfterMs }),
+        },
       ],
     };
+  }
+
+  constructor(
+    registry: Registry,
+    backlog: BacklogStore,
+    queue: EventQueue,
+    own: WorkerMetrics,
+    dispatcher: Dispatcher,
+  ) {
+    watchBacklog(registry, backlog, queue);
+    own.watch(dispatcher);
   }
 }
