@@ -43,9 +43,9 @@ async function runJest(): Promise<number> {
     isLate = true;
     end('SIGKILL');
   }, MINUTES * 60_000);
-  const status = await new Promise<number>((resolve, reject) => {
+  const [status, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
+    child.once('exit', (...how) => resolve(how));
   });
   clearTimeout(deadline);
   stop.signal.removeEventListener('abort', endByRequest);
@@ -54,5 +54,6 @@ async function runJest(): Promise<number> {
       `The tests were ended after ${MINUTES} minutes, with the suites that have no line above. TEST_MINUTES gives them more.`,
     );
   }
-  return status;
+  if (signal !== null && !stop.signal.aborted) throw new UserError(`Jest was ended by ${signal}, from outside.`);
+  return status ?? 1;
 }
