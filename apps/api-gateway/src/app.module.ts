@@ -17,7 +17,7 @@ import {
   UpdateStore,
   WebhookSubscriptionStore,
 } from '@iss/persistence';
-import { SecretBox } from '@iss/platform';
+import { type Logger, SecretBox } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
@@ -25,13 +25,14 @@ import { AccessService } from './access/access.service';
 import { ReadAccess } from './access/read-access';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
+import { EdgeModule } from './http/edge.module';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
 import { SystemModule } from './modules/system/system.module';
 import { TenancyModule } from './modules/tenancy/tenancy.module';
 import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webhook-subscriptions.module';
-import { type GatewaySettings, SETTINGS } from './settings';
+import { type GatewaySettings, LOGGER, SETTINGS } from './settings';
 
 /** What the process holds open, made before the application and closed after it. */
 export interface GatewayResources {
@@ -46,9 +47,10 @@ export interface GatewayResources {
 @Global()
 @Module({})
 class ResourcesModule {
-  static of({ settings, database, queue, handOver, metrics }: GatewayResources): DynamicModule {
+  static of({ settings, database, queue, handOver, metrics }: GatewayResources, logger: Logger): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
+      { provide: LOGGER, useValue: logger },
       { provide: Database, useValue: database },
       { provide: EventQueue, useValue: queue },
       { provide: EventHandOver, useValue: handOver },
@@ -79,12 +81,13 @@ class ResourcesModule {
 
 @Module({})
 export class AppModule {
-  static of(resources: GatewayResources): DynamicModule {
+  static of(resources: GatewayResources, logger: Logger): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        ResourcesModule.of(resources),
+        ResourcesModule.of(resources, logger),
         AuthModule.forRoot(resources.settings.auth),
+        EdgeModule.of(resources.settings),
         IdentityStateModule.of(resources.settings),
         TenancyModule,
         GrantsModule,
