@@ -1,5 +1,5 @@
 import { type Database, PersistenceModule } from '@iss/persistence';
-import { SecretBox } from '@iss/platform';
+import { LOGGER, type Logger, SecretBox } from '@iss/platform';
 import { type EventQueue, QueueModule } from '@iss/queue';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
@@ -7,6 +7,7 @@ import { AccessService } from './access/access.service';
 import { ReadAccess } from './access/read-access';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
+import { EdgeModule } from './http/edge.module';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
@@ -28,9 +29,10 @@ export interface GatewayResources {
 @Global()
 @Module({})
 class ResourcesModule {
-  static of({ settings, handOver, metrics }: GatewayResources): DynamicModule {
+  static of({ settings, handOver, metrics }: GatewayResources, logger: Logger): DynamicModule {
     const providers = [
       { provide: SETTINGS, useValue: settings },
+      { provide: LOGGER, useValue: logger },
       { provide: EventHandOver, useValue: handOver },
       { provide: Registry, useValue: metrics },
       { provide: SecretBox, useValue: settings.secretBox },
@@ -43,14 +45,15 @@ class ResourcesModule {
 
 @Module({})
 export class AppModule {
-  static of(resources: GatewayResources): DynamicModule {
+  static of(resources: GatewayResources, logger: Logger): DynamicModule {
     return {
       module: AppModule,
       imports: [
         PersistenceModule.of(resources.database),
-        ResourcesModule.of(resources),
         QueueModule.of(resources.queue),
+        ResourcesModule.of(resources, logger),
         AuthModule.forRoot(resources.settings.auth),
+        EdgeModule.of(resources.settings),
         IdentityStateModule.of(resources.settings),
         TenancyModule,
         GrantsModule,

@@ -51,10 +51,9 @@ export class AuthGuard implements CanActivate {
   }
 
   /** Sets `request.principal`. For public routes that a setting closes; all others have it done already. */
-  async authenticate(request: Request, response: Response): Promise<Principal> {
+  async authenticate(request: Request, response: Response): Promise<void> {
     try {
       request.principal = await this.identify(request);
-      return request.principal;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'unauthorized') {
         response.setHeader('WWW-Authenticate', challengeFor(request));
@@ -63,7 +62,7 @@ export class AuthGuard implements CanActivate {
     }
   }
 
-  private async identify(request: Request): Promise<Principal> {
+  private identify(request: Request): Principal | Promise<Principal> {
     switch (this.settings.mode) {
       case 'disabled':
         return DEVELOPER;

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { DomainError } from '@iss/domain';
 import { Catch, Controller, Get, Module, type ArgumentsHost, type INestApplication } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { Response } from 'express';
 import { CompactEncrypt, SignJWT } from 'jose';
 import request from 'supertest';
+import { AuthGuard } from './auth.guard';
 import { AuthModule } from './auth.module';
 import type { AuthSettings } from './auth-settings';
 import { CurrentPrincipal } from './current-principal.decorator';
@@ -109,7 +110,11 @@ async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestAppli
     maxTokenBytes: 8192,
     ...changes,
   };
-  @Module({ imports: [AuthModule.forRoot(settings)], controllers: [ProtectedController, PublicController] })
+  @Module({
+    imports: [AuthModule.forRoot(settings)],
+    controllers: [ProtectedController, PublicController],
+    providers: [{ provide: APP_GUARD, useExisting: AuthGuard }],
+  })
   class TestModule {}
   app = await NestFactory.create(TestModule, { logger: false });
   app.useGlobalFilters(new ErrorFilter());

@@ -1,10 +1,10 @@
-import { createLogger } from '@iss/platform';
+import { createLogger, LOGGER } from '@iss/platform';
 import { Controller, Get, type INestApplication, Module, Param } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { Histogram, Registry } from 'prom-client';
+import { APP_FILTER, NestFactory } from '@nestjs/core';
+import { Registry } from 'prom-client';
 import request from 'supertest';
 import { Public } from '../../auth/public.decorator';
-import { accessLog, accessLogMiddleware } from './access-log';
+import { AccessLog } from './access-log';
 import { ErrorFilter } from '../errors/error.filter';
 import { requestIdMiddleware, Trace } from '../request/request-id';
 import type { RequestTrace } from '../../request-trace';
@@ -22,23 +22,25 @@ class EchoController {
   }
 }
 
-@Module({ controllers: [EchoController] })
-class EchoModule {}
-
 const lines: Record<string, unknown>[] = [];
+const logger = createLogger({ name: 'spec', level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
 let app: INestApplication;
 
+@Module({
+  controllers: [EchoController],
+  providers: [
+    AccessLog,
+    RouteTable,
+    { provide: LOGGER, useValue: logger },
+    { provide: Registry, useValue: new Registry() },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
+})
+class EchoModule {}
+
 beforeAll(async () => {
-  const logger = createLogger({ name: 'spec', level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
-  const durations = new Histogram({
-    name: 'durations',
-    help: 'spec',
-    labelNames: ['method', 'route', 'status'],
-    registers: [new Registry()],
-  });
   app = await NestFactory.create(EchoModule, { logger: false });
-  app.use(requestIdMiddleware, accessLogMiddleware(accessLog(logger, durations)));
-  app.useGlobalFilters(new ErrorFilter(logger, new RouteTable(), '/docs/errors'));
+  app.use(requestIdMiddleware, app.get(AccessLog).middleware);
   await app.listen(0, '127.0.0.1');
 });
 

@@ -1,40 +1,51 @@
-import { lineWriter, type Logger } from '@iss/platform';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { Histogram } from 'prom-client';
+import { DURATION_BUCKETS_SECONDS, lineWriter, type Logger, LOGGER } from '@iss/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { Histogram, Registry } from 'prom-client';
 import { traceFields } from '../request/request-id';
 
-/** Has a request logged and timed when its answer is out. */
-export type Watch = (request: Request, response: Response) => void;
-
 /** One line a request, and its duration as a metric. Query strings stay out: cursors and filters are the caller's. */
-export function accessLog(logger: Logger, durations: Histogram): Watch {
-  const write = lineWriter(logger, 'info', 'request');
-  return (request, response) => {
-    const startedAt = performance.now();
-    response.on('finish', () => {
-      const durationMs = performance.now() - startedAt;
-      const { method } = request;
-      const { statusCode: status } = response;
-      const route: unknown = request.route;
-      const pattern = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
-      durations.observe({ method, route: pattern, status }, durationMs / 1_000);
-      write({
-        ...traceFields(request),
-        method,
-        path: pathOf(request.originalUrl),
-        status,
-        duration_ms: Math.round(durationMs * 1_000) / 1_000,
-      });
-    });
-  };
-}
+@Injectable()
+export class AccessLog {
+  private readonly write: ReturnType<typeof lineWriter>;
+  private readonly durations: Histogram;
 
-/** {@link accessLog} for Express. */
-export function accessLogMiddleware(watch: Watch): RequestHandler {
-  return (request: Request, response: Response, next: NextFunction): void => {
-    watch(request, response);
+  constructor(@Inject(LOGGER) logger: Logger, metrics: Registry) {
+    this.write = lineWriter(logger, 'info', 'request');
+    this.durations = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: DURATION_BUCKETS_SECONDS,
+      registers: [metrics],
+    });
+  }
+
+  /** Has a request logged and timed when its answer is out. */
+  watch(request: Request, response: Response): void {
+    const startedAt = performance.now();
+    response.on('finish', () => this.record(request, response, performance.now() - startedAt));
+  }
+
+  /** {@link watch} for Express. */
+  readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
+    this.watch(request, response);
     next();
   };
+
+  private record(request: Request, { statusCode: status }: Response, durationMs: number): void {
+    const { method } = request;
+    const route: unknown = request.route;
+    const pattern = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
+    this.durations.observe({ method, route: pattern, status }, durationMs / 1_000);
+    this.write({
+      ...traceFields(request),
+      method,
+      path: pathOf(request.originalUrl),
+      status,
+      duration_ms: Math.round(durationMs * 1_000) / 1_000,
+    });
+  }
 }
 
 function pathOf(url: string): string {

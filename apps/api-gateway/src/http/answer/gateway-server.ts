@@ -1,6 +1,16 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
+import { ERRORS_PATH } from '../errors/error-statuses';
+import { answerMalformedRequests } from '../errors/malformed-requests';
+import { messageClasses } from '../fast/message-classes';
 
+const LIMITS = {
+  /** A peer that sends slower than this holds a socket for nothing. */
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  /** Longer than the idle time of common load balancers, so that it is they who close. */
+  keepAliveTimeout: 65_000,
+};
 /** A long answer may end at any time, and its connection be idle then. */
 const LOOK_AGAIN_MS = 50;
 
@@ -10,26 +20,15 @@ export interface GatewayServer {
   drain(): void;
 }
 
-/**
- * Node's server for an Express application. Its requests and answers are made as what Express would make of them: to
- * change the prototype of each would take longer than to route it.
- */
+/** Node's server for an Express application. */
 export function createGatewayServer(express: Express): GatewayServer {
   let isDraining = false;
-
-  class GatewayRequest extends IncomingMessage {}
-  Object.setPrototypeOf(GatewayRequest.prototype, express.request);
-
-  class GatewayResponse extends ServerResponse {
-    // Node closes connections that are idle when a server closes; one in use would be kept alive after its answer.
-    override writeHead(...head: [statusCode: number, ...unknown[]]): this {
-      if (isDraining) this.shouldKeepAlive = false;
-      return Reflect.apply(super.writeHead, this, head);
-    }
-  }
-  Object.setPrototypeOf(GatewayResponse.prototype, express.response);
-
-  const server = createServer({ IncomingMessage: GatewayRequest, ServerResponse: GatewayResponse }, express);
+  // Node closes connections that are idle when a server closes; one in use would be kept alive after its answer.
+  const classes = messageClasses(express, (response) => {
+    if (isDraining) response.shouldKeepAlive = false;
+  });
+  const server = createServer({ ...LIMITS, ...classes }, express);
+  answerMalformedRequests(server, ERRORS_PATH);
   return {
     server,
     drain() {

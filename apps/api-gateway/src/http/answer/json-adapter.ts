@@ -1,5 +1,5 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Response } from 'express';
+import type { Express, Response } from 'express';
 import { createGatewayServer, type GatewayServer } from './gateway-server';
 import { JsonText, TextStream } from './json-text';
 import { setHeaders, standingHeaders } from './standing-headers';
@@ -49,6 +49,13 @@ export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean 
  */
 export class JsonAdapter extends ExpressAdapter {
   private gatewayServer: GatewayServer | undefined;
+
+  constructor(express?: Express) {
+    super(express);
+    this.disable('x-powered-by');
+    this.disable('etag');
+    this.set('query parser', 'simple');
+  }
 
   override initHttpServer(): void {
     this.gatewayServer = createGatewayServer(this.getInstance());

@@ -2,7 +2,7 @@ import { ERROR_CODES } from '@iss/domain';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import { ERROR_HELP, ERROR_STATUSES } from '../errors/error-statuses';
+import { ERROR_HELP, ERROR_STATUSES, ERRORS_PATH } from '../errors/error-statuses';
 import { completeDocument } from '../describe/openapi-document';
 import type { GatewaySettings } from '../../settings';
 
@@ -68,9 +68,6 @@ function operationId(controller: string, method: string): string {
   const resource = controller.replace(/Controller$/, '');
   return `${resource.charAt(0).toLowerCase()}${resource.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
-
-/** Where the `Link: …; rel="help"` of an error leads, with the code as fragment. */
-export const ERRORS_PATH = '/docs/errors';
 
 /** One section for each code; every text is ours, so that there is nothing to escape. */
 function errorsPage(): string {

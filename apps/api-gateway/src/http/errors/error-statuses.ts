@@ -17,6 +17,9 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   unavailable: 503,
 };
 
+/** Where the `Link: …; rel="help"` of an error leads, with the code as fragment. */
+export const ERRORS_PATH = '/docs/errors';
+
 /** What each code means to its caller, and the way out. Shown in OpenAPI and at `/docs/errors`. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   validation_error:

@@ -1,11 +1,11 @@
 import { DomainError, type ErrorCode } from '@iss/domain';
 import { toDomainError } from '@iss/persistence';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { type Logger, LOGGER } from '@iss/platform';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Logger } from 'pino';
-import { ERROR_STATUSES } from './error-statuses';
+import { ERROR_STATUSES, ERRORS_PATH } from './error-statuses';
 import { traceFields } from '../request/request-id';
-import type { RouteTable } from './route-table';
+import { RouteTable } from './route-table';
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -13,16 +13,13 @@ const RETRY_AFTER_SECONDS = '1';
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
     private readonly routes: RouteTable,
-    private readonly docsUrl: string,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    this.answer(thrown, host.switchToHttp().getRequest<Request>(), host.switchToHttp().getResponse<Response>());
-  }
-
-  answer(thrown: unknown, request: Request, response: Response): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
     const error = this.explain(thrown, request, response);
     if (response.headersSent) {
       // Half an answer is out: cutting the connection is the only honest way to say that it failed.
@@ -33,7 +30,7 @@ export class ErrorFilter implements ExceptionFilter {
     // What is left of an unread body must not be taken for the next request.
     if (!request.complete) response.setHeader('Connection', 'close');
     response.setHeader('Cache-Control', 'no-store');
-    response.setHeader('Link', `<${this.docsUrl}#${error.code}>; rel="help"`);
+    response.setHeader('Link', `<${ERRORS_PATH}#${error.code}>; rel="help"`);
     response.status(ERROR_STATUSES[error.code]).json({
       error: {
         code: error.code,

@@ -1,74 +1,76 @@
 import type { Server } from 'node:http';
-import type { JsonValue } from '@iss/domain';
-import type { Express, Request, Response } from 'express';
-import type { AuthGuard } from '../../auth/auth.guard';
-import type { Principal } from '../../auth/principal';
-import type { Watch } from '../answer/access-log';
-import type { ErrorFilter } from '../errors/error.filter';
+import {
+  type CanActivate,
+  type ExceptionFilter,
+  ForbiddenException,
+  Injectable,
+  type OnApplicationBootstrap,
+  type Type,
+} from '@nestjs/common';
+import { FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/constants';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Request, Response } from 'express';
+import { AccessLog } from '../answer/access-log';
 import { sendWhole } from '../answer/json-adapter';
-import { readJson } from '../request/json-body';
-import { JsonText } from '../answer/json-text';
-import type { RateLimitGuard } from '../limits/rate-limit.guard';
-import { inBatches } from './request-batches';
-import type { RequestTrace } from '../../request-trace';
-import { identify, traceOf } from '../request/request-id';
+import { JsonText, TextStream } from '../answer/json-text';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
+import { RouteTable } from '../errors/route-table';
+import { identify } from '../request/request-id';
+import { HandlerChain, type HotRoute } from './handler-chain';
+import { HotContext } from './hot-context';
+import { inBatches } from './request-batches';
 
-/** A request on the hot lane: what its controller's parameters are made of. */
-export interface HotCall {
-  /** A parameter of the path: decoded, not checked. */
-  param(name: string): string;
-  principal: Principal;
-  trace: RequestTrace;
-  /** The body, as `JsonBody` reads it. */
-  body(): Promise<JsonValue>;
-  response: Response;
+/** A route of the application; without `hot` it is Express's. */
+interface Candidate {
+  segments: readonly string[];
+  hot: HotRoute | undefined;
 }
-
-/** A route that the hot lane serves too. Path and status are those of its controller. */
-export interface HotRoute {
-  method: 'GET' | 'POST';
-  /** With parameters as `:name`. */
-  path: string;
-  status: number;
-  handle(call: HotCall): Promise<object>;
-}
-
-/** What the lane has in common with the ordinary way. */
-export interface CommonParts {
-  express: Express;
-  watch: Watch;
-  auth: AuthGuard;
-  rateLimit: RateLimitGuard | undefined;
-  errors: ErrorFilter;
-}
-
-type Route = HotRoute & { segments: readonly string[] };
 
 /**
  * The way around Express's router and Nest's handler chain for the few routes that carry nearly all the load, since both
- * take longer than the work itself (docs/decisions/0010-hot-lane.md). Trace, log, guards, controllers
- * and errors are the same ones, in the same order; a test holds the answers of both ways against each other.
+ * take longer than the work itself (docs/decisions/0010-hot-lane.md). Trace, log, guards, parameter decorators,
+ * controllers and filters are the same ones, in the same order; a test holds the answers of both ways against each other.
  *
  * Only plain requests are taken: no query, no Idempotency-Key. Express serves all others.
  */
-export class HotLane {
-  private readonly routes = new Map<string, Route[]>();
+@Injectable()
+export class HotLane implements OnApplicationBootstrap {
+  /** By method and number of segments, in Express's order: of two routes that fit a path, it takes the first. */
+  private readonly candidates = new Map<string, Candidate[]>();
+  private guards: readonly CanActivate[] = [];
+  /** The one that is asked first stands first. */
+  private filters: readonly ExceptionFilter[] = [];
 
   constructor(
-    routes: readonly HotRoute[],
-    private readonly parts: CommonParts,
-  ) {
-    for (const route of routes) {
-      const segments = route.path.split('/');
-      const key = keyOf(route.method, segments.length);
-      this.routes.set(key, [...(this.routes.get(key) ?? []), { ...route, segments }]);
+    private readonly host: HttpAdapterHost<ExpressAdapter>,
+    private readonly chain: HandlerChain,
+    private readonly table: RouteTable,
+    private readonly log: AccessLog,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.guards = this.chain.guards();
+    this.filters = this.chain.filters();
+    this.place(this.chain.hotRoutes());
+    this.install(this.host.httpAdapter.getHttpServer());
+  }
+
+  private place(hotRoutes: readonly HotRoute[]): void {
+    const missing = new Set(hotRoutes);
+    for (const { method, path } of this.table.routes()) {
+      const hot = hotRoutes.find((route) => route.method === method && route.path === path);
+      const segments = path.split('/');
+      const key = keyOf(method, segments.length);
+      this.candidates.set(key, [...(this.candidates.get(key) ?? []), { segments, hot }]);
+      if (hot !== undefined) missing.delete(hot);
     }
+    for (const { name, path } of missing) throw new Error(`${name} is @Hot(), but Express has no route ${path}.`);
   }
 
   /** Puts the lane in front of the application. */
-  install(server: Server): void {
-    const { express } = this.parts;
+  private install(server: Server): void {
+    const express = this.host.httpAdapter.getInstance();
     server.removeAllListeners('request');
     const serve = inBatches((request, response) => {
       if (!this.take(request, response)) express(request, response);
@@ -80,38 +82,53 @@ export class HotLane {
     const { url, method } = request;
     if (url.includes('?') || request.headers['idempotency-key'] !== undefined) return false;
     const given = url.split('/');
-    const route = this.routes.get(keyOf(method, given.length))?.find(({ segments }) => matches(segments, given));
-    const params = route === undefined ? undefined : readParams(route.segments, given);
-    if (route === undefined || params === undefined) return false;
+    const found = this.candidates.get(keyOf(method, given.length))?.find(({ segments }) => matches(segments, given));
+    if (found?.hot === undefined) return false;
+    const params = readParams(found.segments, given);
+    if (params === undefined) return false;
     request.res = response;
     request.originalUrl = url;
     request.params = params;
-    request.route = { path: route.path };
-    void this.serve(route, request, response);
+    request.route = { path: found.hot.path };
+    void this.serve(found.hot, request, response);
     return true;
   }
 
-  private async serve(route: Route, request: Request, response: Response): Promise<void> {
-    const { watch, auth, rateLimit, errors } = this.parts;
+  private async serve(route: HotRoute, request: Request, response: Response): Promise<void> {
     identify(request);
-    watch(request, response);
+    this.log.watch(request, response);
+    const context = new HotContext(request, response, route);
     try {
-      const principal = await auth.authenticate(request, response);
-      if (rateLimit !== undefined) await rateLimit.count(principal, response);
+      for (const guard of this.guards) {
+        const verdict = guard.canActivate(context);
+        if (verdict !== true && (await verdict) !== true) throw new ForbiddenException();
+      }
       response.statusCode = route.status;
-      const result = await route.handle({
-        param: (name) => String(request.params[name]),
-        principal,
-        trace: traceOf(request),
-        body: () => readJson(request),
-        response,
-      });
-      sendWhole(response, result instanceof JsonText ? result : new JsonText(JSON.stringify(result)));
+      const values: unknown[] = route.parameters.map(() => undefined);
+      for (const { index, read } of route.parameters) {
+        const value = read(context);
+        values[index] = value instanceof Promise ? await value : value;
+      }
+      const result = await route.call(values);
+      if (result instanceof JsonText) {
+        sendWhole(response, result);
+      } else if (result instanceof TextStream || result === undefined || result === null) {
+        setHeaders(response, standingHeaders(request));
+        await this.host.httpAdapter.reply(response, result);
+      } else {
+        sendWhole(response, new JsonText(JSON.stringify(result)));
+      }
     } catch (error) {
       if (!response.headersSent) setHeaders(response, standingHeaders(request));
-      errors.answer(error, request, response);
+      this.filters.find((filter) => catches(filter, error))?.catch(error, context);
     }
   }
+}
+
+/** Whether the filter's `@Catch()` names what was thrown, or nothing and hence all. */
+function catches(filter: ExceptionFilter, thrown: unknown): boolean {
+  const classes: readonly Type[] = Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, filter.constructor) ?? [];
+  return classes.length === 0 || classes.some((one) => thrown instanceof one);
 }
 
 function keyOf(method: string, segments: number): string {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '@iss/domain';
-import type { IdempotencyStore } from '@iss/persistence';
-import { type Logger, type SecretBox, SecretBoxError } from '@iss/platform';
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { IdempotencyStore } from '@iss/persistence';
+import { type Logger, LOGGER, SecretBox, SecretBoxError } from '@iss/platform';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Answer, readAnswer, writeAnswer } from './idempotency-answer';
 import { Replay } from './idempotency-replay.filter';
@@ -17,20 +17,25 @@ const RETRY_AFTER_SECONDS = '1';
  * request that finds the first one's answer gets that by {@link Replay}. Runs after authentication, and after the rate
  * limit. A guard and not an interceptor, for which every request of every route would pay.
  */
+@Injectable()
 export class IdempotencyGuard implements CanActivate {
   constructor(
     private readonly keys: IdempotencyStore,
     private readonly secrets: SecretBox,
-    private readonly logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
     const key = request.headers['idempotency-key'];
     if (key === undefined || request.method !== 'POST') return true;
+    return this.begin(request, http.getResponse<Response>(), key);
+  }
+
+  private async begin(request: Request, response: Response, key: string | string[]): Promise<boolean> {
     const keyHash = hashOfKey(request, requireKey(key));
     const outcome = await this.keys.begin(keyHash, sha256(await readBody(request)));
-    const response = context.switchToHttp().getResponse<Response>();
     switch (outcome.kind) {
       case 'began':
         interceptAnswer(response, (answer) => this.settle(request, keyHash, outcome.claim, answer));

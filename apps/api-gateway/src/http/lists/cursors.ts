@@ -1,5 +1,6 @@
 import { DomainError, isJsonObject, parseStoredJson } from '@iss/domain';
-import type { SecretBox } from '@iss/platform';
+import { SecretBox } from '@iss/platform';
+import { Injectable } from '@nestjs/common';
 
 type Position = readonly (string | number)[];
 
@@ -10,6 +11,7 @@ const SEPARATOR = '.';
  * Cursors of lists: opaque to the caller, and unforgeable (HMAC-SHA256). Each is bound to a place, so that one list's
  * cursor is nothing to another, nor to the same list in another order or under other filters (contract, "Cursors").
  */
+@Injectable()
 export class Cursors {
   constructor(private readonly secrets: SecretBox) {}
 

@@ -4,16 +4,8 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiExtension, ApiProperty } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Request } from 'express';
-import type { Cursors } from './cursors';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
 import { documented, named, object, type Schema } from '../describe/openapi';
-
-declare module 'express-serve-static-core' {
-  interface Locals {
-    cursors: Cursors;
-    limits: Limits;
-  }
-}
 
 /** The query parameters of every paged list; extend it with the list's filters. */
 export class PageQuery {
@@ -65,7 +57,7 @@ export class Paging {
     private readonly request: Request,
     limits: PageLimits,
   ) {
-    const bounds = pageBounds(limits, request.app.locals.limits);
+    const bounds = pageBounds(limits, request.settings.limits);
     const text = request.query['limit'];
     this.limit = text === undefined ? bounds.default : requireLimit(text, bounds.max);
   }
@@ -75,7 +67,7 @@ export class Paging {
     limit: number;
     after: Position | null;
   } {
-    const { cursors } = this.request.app.locals;
+    const { cursors } = this.request.settings;
     const route: unknown = this.request.route;
     const pattern = typeof route === 'object' && route !== null && 'path' in route ? route.path : '';
     this.order = bound.order;
@@ -105,7 +97,7 @@ export class Paging {
   }
 
   private members(next: Position | null): PageView {
-    const cursor = next === null ? null : this.request.app.locals.cursors.write(next, this.place);
+    const cursor = next === null ? null : this.request.settings.cursors.write(next, this.place);
     if (cursor !== null) {
       const [path = '', query = ''] = this.request.originalUrl.split('?');
       const parameters = new URLSearchParams(query);

@@ -4,20 +4,10 @@ import type { Request } from 'express';
 import { requireShape } from './shape';
 
 declare module 'express-serve-static-core' {
-  interface Locals {
-    bodyLimits: BodyLimits;
-  }
   interface Request {
     /** The body as it was sent, once it is read. */
     bodyBytes?: Buffer;
   }
-}
-
-export interface BodyLimits {
-  /** Bytes. */
-  maxBytes: number;
-  /** Nesting of arrays and objects. */
-  maxDepth: number;
 }
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -34,7 +24,7 @@ function requireJson(request: Request): void {
 
 /** The body as it was sent, read at most once. Throws `payload_too_large`, or `validation_error` when it is cut off. */
 export async function readBody(request: Request): Promise<Buffer> {
-  request.bodyBytes ??= await readBytes(request, request.app.locals.bodyLimits.maxBytes);
+  request.bodyBytes ??= await readBytes(request, request.settings.limits.bodyBytes);
   return request.bodyBytes;
 }
 
@@ -87,7 +77,7 @@ function joined(chunks: readonly Buffer[]): Buffer {
 /** The body as strictly parsed JSON, every key kept. Throws as {@link JsonBody} does. */
 export async function readJson(request: Request): Promise<JsonValue> {
   requireJson(request);
-  return parseJson(await readBody(request), { maxDepth: request.app.locals.bodyLimits.maxDepth });
+  return parseJson(await readBody(request), { maxDepth: request.settings.limits.jsonDepth });
 }
 
 /**

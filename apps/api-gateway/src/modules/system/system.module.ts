@@ -1,4 +1,8 @@
+import { BacklogStore } from '@iss/persistence';
+import { watchBacklog } from '@iss/platform';
+import { EventQueue } from '@iss/queue';
 import { Module } from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { ReadinessService } from './readiness.service';
 import { SystemController } from './system.controller';
 
@@ -7,4 +11,8 @@ import { SystemController } from './system.controller';
   providers: [ReadinessService],
   exports: [ReadinessService],
 })
-export class SystemModule {}
+export class SystemModule {
+  constructor(metrics: Registry, backlog: BacklogStore, queue: EventQueue) {
+    watchBacklog(metrics, backlog, queue);
+  }
+}

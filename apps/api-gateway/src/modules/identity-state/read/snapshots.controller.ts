@@ -4,6 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { JsonText } from '../../../http/answer/json-text';
+import { Hot } from '../../../http/fast/hot.decorator';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
@@ -48,6 +49,7 @@ export class SnapshotsController {
     return this.summary(reader, subject, query);
   }
 
+  @Hot()
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/latest')
   @ApiRoute("Read a subject's latest snapshot", RULES.readLatest)
   @ApiSnapshotRead('latest', 'tenant')
@@ -71,6 +73,7 @@ export class SnapshotsController {
     return this.snapshot(reader, { kind: 'latest', subject }, query);
   }
 
+  @Hot()
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
   @ApiRoute('Read one version of a subject', RULES.readVersion)
   @ApiSnapshotRead('version', 'tenant')
@@ -96,6 +99,7 @@ export class SnapshotsController {
     return this.snapshot(reader, { kind: 'version', subject, version }, query);
   }
 
+  @Hot()
   @Get('tenants/:tenant_id/snapshots/:snapshot_id')
   @ApiRoute('Read a snapshot by id', RULES.readById)
   @ApiSnapshotRead('id', 'tenant')

@@ -5,6 +5,7 @@ import { ActorParam } from '../../../http/request/actor.decorator';
 import type { Response } from 'express';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
+import { Hot } from '../../../http/fast/hot.decorator';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam, UuidParam } from '../../../http/request/path-params';
@@ -42,6 +43,7 @@ export class UpdatesController {
     private readonly applications: UpdateApplyService,
   ) {}
 
+  @Hot()
   @Post('entity-state-updates')
   @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate)
   @ApiUpdatePropose('tenant', ProposeUpdateBody)
@@ -71,6 +73,7 @@ export class UpdatesController {
     return new JsonText(updateText(await this.updates.find({ ...actor, updateId, subject: null })));
   }
 
+  @Hot()
   @Post('entity-state-updates/:update_id/apply')
   @ApiRoute('Apply an update: writes the next snapshot and answers its envelope', RULES.applyUpdate)
   @ApiUpdateApply('tenant')
@@ -91,6 +94,7 @@ export class UpdatesController {
     return new JsonText(updateText(await this.updates.withdraw({ ...actor, updateId, subject: null })));
   }
 
+  @Hot()
   @Post('subjects/:subject_type/:subject_id/updates')
   @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate)
   @ApiUpdatePropose('subject', ProposeSubjectUpdateBody)
@@ -126,6 +130,7 @@ export class UpdatesController {
     return new JsonText(updateText(await this.updates.find({ ...actor, updateId, subject })));
   }
 
+  @Hot()
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/apply')
   @HttpCode(200)
   @ApiRoute('Apply an update of a subject: writes the next snapshot and answers its hashes', RULES.applyUpdate)

@@ -4,6 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
+import { Hot } from '../../../http/fast/hot.decorator';
 import { ApiRoute, ApiTenantParam } from '../../../http/describe/openapi';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
@@ -17,6 +18,7 @@ import { snapshotText } from '../snapshot/snapshot.views';
 export class EntityStatesController {
   constructor(private readonly entityStates: EntityStateService) {}
 
+  @Hot()
   @Post()
   @ApiRoute(
     "Write a subject's first snapshot and become its owner; or, as owner, the version after the latest",

@@ -1,0 +1,32 @@
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
+import type { ArgumentsHost } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { HotRoute } from './handler-chain';
+
+type Http = ReturnType<ArgumentsHost['switchToHttp']>;
+
+/**
+ * What Nest tells guards, parameter decorators and filters of a request. One for all of them, which is also what
+ * `switchToHttp` gives: Nest makes a context for each of them, and new functions with each switch.
+ */
+export class HotContext extends ExecutionContextHost implements Http {
+  constructor(request: Request, response: Response, { controller, handler }: HotRoute) {
+    super([request, response], controller, handler);
+  }
+
+  override switchToHttp(): Http {
+    return this;
+  }
+
+  getRequest<T>(): T {
+    return this.getArgByIndex(0);
+  }
+
+  getResponse<T>(): T {
+    return this.getArgByIndex(1);
+  }
+
+  getNext<T>(): T {
+    throw new Error('Nothing follows on the hot lane');
+  }
+}
