@@ -56,11 +56,12 @@ export function text(schema: Schema, code: string, message: string, holds: (text
 
 /** One of some strings. */
 export function enumOf<const T extends string>(options: readonly T[]): Check<T> {
+  const known: readonly unknown[] = options;
   const schema = { type: 'string', ...(options.length === 1 ? { const: options[0] } : { enum: options }) };
   const message = `must be ${options.map((option) => `"${option}"`).join(' or ')}`;
   return then(
     anyText,
-    rule(schema, 'invalid_value', message, (value) => options.some((option) => option === value)),
+    rule(schema, 'invalid_value', message, (value) => known.includes(value)),
   );
 }
 

@@ -54,11 +54,13 @@ export const snapshotVersion: Check<number> = then(
   ),
 );
 const subjectType = enumOf(SUBJECT_TYPES);
+/** `^\P{Cc}*$` for readers of the schema that know no Unicode properties. */
+const NO_CONTROLS = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';
 // With the u flag the count is of code points.
 const SUBJECT_ID = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
 /** A subject's id, compared byte for byte. */
 export const subjectId: Check<string> = text(
-  { minLength: 1, maxLength: 512, pattern: '^\\P{Cc}*$' },
+  { minLength: 1, maxLength: 512, pattern: NO_CONTROLS },
   'invalid_value',
   'must be 1 to 512 characters without control characters',
   (id) => SUBJECT_ID.test(id),

@@ -1,12 +1,15 @@
 import { DomainError } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiExtension, ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import type { Cursors } from './cursors';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
-import { documented, named, object, type Schema } from '../describe/openapi';
+import { type Field, listOf, shown, type ShownBy } from '../describe/field';
+import { type Answer, documented } from '../describe/openapi';
+import { part, view } from '../describe/view';
+import { flag, oneOf, PAGE } from '../request/fields';
+import { query } from '../request/shape';
 
 declare module 'express-serve-static-core' {
   interface Locals {
@@ -15,24 +18,8 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** The query parameters of every paged list; extend it with the list's filters. */
-export class PageQuery {
-  /** Its default and its maximum are the list's: {@link PageOf}. */
-  @ApiProperty({ type: 'integer', minimum: 1, required: false, description: 'Items of a page.' })
-  @IsOptional()
-  @IsString()
-  limit?: string;
-
-  @ApiProperty({
-    required: false,
-    maxLength: 4096,
-    description: '`next_cursor` of the page before, with the same order and filters.',
-  })
-  @IsOptional()
-  @IsString()
-  @MaxLength(4096)
-  cursor?: string;
-}
+/** The query of a list without filters. */
+export const PageQuery = query(PAGE);
 
 export interface PageLimits {
   default: number;
@@ -46,12 +33,15 @@ export function pageBounds({ default: preferred, max }: PageLimits, limits: Limi
   return { default: Math.min(preferred, bound), max: bound };
 }
 
+const cursor = shown<string | null>({ type: ['string', 'null'] }).described('Null on the last page.');
+const place = {
+  limit: shown<number>({ type: 'integer', minimum: 1 }),
+  next_cursor: cursor.described('Alias of the outer next_cursor.').deprecated(),
+};
+const members = { next_cursor: cursor, has_more: flag };
+
 /** The members that every list answers, beside its `items`: the union of the specification's variants. */
-export interface PageView {
-  next_cursor: string | null;
-  has_more: boolean;
-  page: { order?: string; limit: number; next_cursor: string | null };
-}
+export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> & { order?: string } };
 
 type Position = readonly (string | number)[];
 
@@ -137,33 +127,36 @@ const readPaging = createParamDecorator(
 /** Holds the {@link PageLimits} of a list, until the document shows them at its parameter `limit`. */
 export const PAGE_LIMITS = 'x-page-limits';
 
-/** Injects the {@link Paging} of the current request. The query's class must extend {@link PageQuery}. */
+/** Injects the {@link Paging} of the current request. The query must hold `PAGE`. */
 export function PageOf(limits: PageLimits): ParameterDecorator {
   return documented(readPaging(limits), ApiExtension(PAGE_LIMITS, limits));
 }
 
-/** The members of a list's answer. */
-export function listFields(item: Schema, order?: readonly string[]): Record<string, Schema> {
-  const cursor: Schema = { type: ['string', 'null'], description: 'Null on the last page.' };
-  return {
-    items: { type: 'array', items: item },
-    next_cursor: cursor,
-    has_more: { type: 'boolean' },
-    page: object({
-      ...(order === undefined ? {} : { order: { type: 'string', enum: order } }),
-      limit: { type: 'integer', minimum: 1 },
-      next_cursor: { ...cursor, deprecated: true, description: 'Alias of the outer next_cursor.' },
-    }),
-  };
+/** The fields of a list's answer. */
+export function pageFields<Shown, Stored>(item: Field<Shown, Stored>, orders?: readonly string[]) {
+  const page = orders === undefined ? part(place) : part({ order: oneOf(orders), ...place });
+  return { items: listOf(item), ...members, page: shown<PageView['page']>(page.facts.shown) };
 }
 
-/** The schema of a list's answer; `GrantPage` for items that are named `Grant`. */
-export function listSchema(item: Schema, order?: readonly string[]): Schema {
-  return named(`${String(item['title'])}Page`, object(listFields(item, order)));
+/** The answer of a list: the schema `GrantPage` for items that are a `Grant`, and one last page as example. */
+export function pageAnswer<Shown, Stored>(
+  description: string,
+  item: Field<Shown, Stored>,
+  items: readonly NoInfer<Shown>[],
+  limit: number,
+  orders?: readonly [string, ...string[]],
+): Answer {
+  const page = view(`${String(item.facts.shown['title'])}Page`, pageFields(item, orders));
+  const example = lastPage(items, limit, orders?.at(-1));
+  return { description, content: { 'application/json': { schema: page.facts.shown, example } } };
 }
 
-/** The example of a list's answer: one last page. */
-export function listExample(items: readonly unknown[], limit: number, order?: string): Record<string, unknown> {
+/** The one last page of a list. */
+export function lastPage<Item>(
+  items: readonly Item[],
+  limit: number,
+  order?: string,
+): { items: readonly Item[] } & PageView {
   return {
     items,
     next_cursor: null,

@@ -2,10 +2,9 @@ import type { Actor, SubjectRef } from '@iss/domain';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { HotCall, HotRoute } from '../../http/fast/hot-lane';
 import { subjectOf, tenantIdOf, uuidOf, versionOf } from '../../http/request/path-params';
-import { requireShape } from '../../http/request/shape';
 import { EntityStatesController } from './write/entity-states.controller';
 import { SnapshotsController } from './read/snapshots.controller';
-import { ProposeSubjectUpdateBody, ProposeUpdateBody } from './updates/update.dto';
+import { ProposeSubjectUpdateBody, ProposeUpdateBody } from './updates/update.views';
 import { UpdatesController } from './updates/updates.controller';
 
 const actor = ({ param, principal }: HotCall): Actor => ({
@@ -54,8 +53,7 @@ export function hotRoutes(app: INestApplicationContext): HotRoute[] {
       method: 'POST',
       path: `${TENANT}/entity-state-updates`,
       status: 201,
-      handle: async (call) =>
-        updates.propose(actor(call), requireShape(ProposeUpdateBody, await call.body()), call.response),
+      handle: async (call) => updates.propose(actor(call), ProposeUpdateBody.require(await call.body()), call.response),
     },
     {
       method: 'POST',
@@ -71,7 +69,7 @@ export function hotRoutes(app: INestApplicationContext): HotRoute[] {
         updates.proposeForSubject(
           actor(call),
           subject(call),
-          requireShape(ProposeSubjectUpdateBody, await call.body()),
+          ProposeSubjectUpdateBody.require(await call.body()),
           call.response,
         ),
     },
