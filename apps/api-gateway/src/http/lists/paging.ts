@@ -5,11 +5,12 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import type { Cursors } from './cursors';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
-import { type Field, listOf, shown, type ShownBy } from '../describe/field';
+import { type Field, type Fields, listOf, shown, type ShownBy } from '../describe/field';
 import { type Answer, documented } from '../describe/openapi';
 import { part, view } from '../describe/view';
 import { flag, oneOf, PAGE } from '../request/fields';
-import { query } from '../request/shape';
+import { query, type Shape } from '../request/shape';
+import { QUERY } from './query';
 
 declare module 'express-serve-static-core' {
   interface Locals {
@@ -19,7 +20,7 @@ declare module 'express-serve-static-core' {
 }
 
 /** The query of a list without filters. */
-export const PageQuery = query(PAGE);
+const PAGE_QUERY = query(PAGE);
 
 export interface PageLimits {
   default: number;
@@ -46,7 +47,7 @@ export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> &
 type Position = readonly (string | number)[];
 
 /** One request for a page: reads `limit` and `cursor`, and makes the answer's paging members and `Link: rel="next"`. */
-export class Paging {
+export class Paging<Query extends object = object> {
   private place = '';
   private order: string | undefined;
   readonly limit: number;
@@ -54,6 +55,8 @@ export class Paging {
   constructor(
     private readonly request: Request,
     limits: PageLimits,
+    /** The list's filters and options, as they were sent. */
+    readonly query: Query,
   ) {
     const bounds = pageBounds(limits, request.app.locals.limits);
     const text = request.query['limit'];
@@ -119,17 +122,23 @@ function requireLimit(text: unknown, max: number): number {
   ]);
 }
 
-const readPaging = createParamDecorator(
-  (limits: PageLimits, context: ExecutionContext): Paging =>
-    new Paging(context.switchToHttp().getRequest<Request>(), limits),
-);
+interface List {
+  limits: PageLimits;
+  query: Shape<Fields>;
+}
+
+const readPaging = createParamDecorator(({ limits, query: shape }: List, context: ExecutionContext): Paging => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return new Paging(request, limits, shape.require({ ...request.query }, ['query']));
+});
 
 /** Holds the {@link PageLimits} of a list, until the document shows them at its parameter `limit`. */
 export const PAGE_LIMITS = 'x-page-limits';
 
-/** Injects the {@link Paging} of the current request. The query must hold `PAGE`. */
-export function PageOf(limits: PageLimits): ParameterDecorator {
-  return documented(readPaging(limits), ApiExtension(PAGE_LIMITS, limits));
+/** Injects the {@link Paging} of the current request, and documents its query, which must hold `PAGE`. */
+export function PageOf(limits: PageLimits, shape: Shape<Fields> = PAGE_QUERY): ParameterDecorator {
+  const read = readPaging({ limits, query: shape });
+  return documented(read, ApiExtension(PAGE_LIMITS, limits), ApiExtension(QUERY, shape.schema));
 }
 
 /** The fields of a list's answer. */

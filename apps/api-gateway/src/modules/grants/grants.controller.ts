@@ -2,8 +2,7 @@ import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
-import { QueryOf } from '../../http/lists/query';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
@@ -48,7 +47,6 @@ export class GrantsController {
   })
   async ofTenant(
     @ActorParam() actor: Actor,
-    @QueryOf(PageQuery) _query: object,
     @PageOf({ default: 50, max: 100 }) paging: Paging,
   ): Promise<{ items: Grant[] } & PageView> {
     return paging.answer(await this.grants.ofTenant(actor, paging.at()), Grant.of);
@@ -62,7 +60,6 @@ export class GrantsController {
   async ofSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(PageQuery) _query: object,
     @PageOf({ default: 1000, max: 1000 }) paging: Paging,
   ): Promise<{ items: Grant[] } & PageView> {
     return paging.answer(await this.grants.ofSubject(actor, subject, paging.at()), Grant.of);
@@ -87,7 +84,6 @@ export class GrantsController {
   })
   async accessible(
     @ActorParam() actor: Actor,
-    @QueryOf(PageQuery) _query: object,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: AccessibleSubject[] } & PageView> {
     const page = await this.grants.accessible(actor, paging.at());

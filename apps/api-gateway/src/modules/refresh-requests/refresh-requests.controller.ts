@@ -6,7 +6,6 @@ import type { Principal } from '../../auth/principal';
 import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import type { ViewOf } from '../../http/describe/view';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
-import { QueryOf } from '../../http/lists/query';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
@@ -63,9 +62,9 @@ export class RefreshRequestsController {
   async list(
     @SubjectParam() subject: SubjectRef,
     @CurrentPrincipal() { principalId }: Principal,
-    @QueryOf(ListRefreshRequestsQuery) { requesting_tenant_id }: ListRefreshRequestsQuery,
-    @PageOf({ default: 50, max: 200 }) paging: Paging,
+    @PageOf({ default: 50, max: 200 }, ListRefreshRequestsQuery) paging: Paging<ListRefreshRequestsQuery>,
   ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
+    const { requesting_tenant_id } = paging.query;
     const at = paging.at({ requesting_tenant_id });
     const page = await this.requests.list(principalId, subject, requesting_tenant_id ?? null, at);
     return paging.answer(page, RefreshRequest.of);

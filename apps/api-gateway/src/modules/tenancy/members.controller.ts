@@ -2,8 +2,7 @@ import { type Actor, RULES } from '@iss/domain';
 import { Controller, Delete, Get, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
-import { QueryOf } from '../../http/lists/query';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { PrincipalIdParam } from '../../http/request/path-params';
@@ -72,7 +71,6 @@ export class MembersController {
   })
   async listPrincipals(
     @ActorParam() actor: Actor,
-    @QueryOf(PageQuery) _query: object,
     @PageOf({ default: 200, max: 200 }) paging: Paging,
   ): Promise<{ items: Principal[] } & PageView> {
     return paging.answer(await this.members.list(actor, paging.at()), Principal.of);

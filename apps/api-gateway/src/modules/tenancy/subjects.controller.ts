@@ -3,7 +3,6 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
-import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { SubjectParam } from '../../http/request/path-params';
 import { SubjectService } from './subject.service';
@@ -21,9 +20,9 @@ export class SubjectsController {
   })
   async list(
     @ActorParam() actor: Actor,
-    @QueryOf(SubjectListQuery) { subject_type, subject_id_prefix }: SubjectListQuery,
-    @PageOf({ default: 50, max: 200 }) paging: Paging,
+    @PageOf({ default: 50, max: 200 }, SubjectListQuery) paging: Paging<SubjectListQuery>,
   ): Promise<{ items: Subject[] } & PageView> {
+    const { subject_type, subject_id_prefix } = paging.query;
     const filter = { subjectType: subject_type ?? null, subjectIdPrefix: subject_id_prefix ?? '' };
     const request = paging.at({ subject_type, subject_id_prefix });
     return paging.answer(await this.subjects.owned(actor, filter, request), Subject.of);

@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
@@ -56,7 +56,6 @@ export class TenantsController {
   })
   async list(
     @CurrentPrincipal() principal: Principal,
-    @QueryOf(PageQuery) _query: object,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: TenantItem[] } & PageView> {
     const page = await this.tenants.list(principal, paging.at());

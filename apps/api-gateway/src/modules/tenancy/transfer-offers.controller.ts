@@ -4,8 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, PageQuery, type PageView, type Paging } from '../../http/lists/paging';
-import { QueryOf } from '../../http/lists/query';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { TenantIdParam, UuidParam } from '../../http/request/path-params';
@@ -46,7 +45,6 @@ export class TransferOffersController {
   })
   async list(
     @ActorParam() actor: Actor,
-    @QueryOf(PageQuery) _query: object,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: TransferOffer[] } & PageView> {
     return paging.answer(await this.offers.list(actor, paging.at()), TransferOffer.of);

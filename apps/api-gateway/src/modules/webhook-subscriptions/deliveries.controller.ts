@@ -6,7 +6,6 @@ import type { Principal } from '../../auth/principal';
 import { JsonText } from '../../http/answer/json-text';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
-import { QueryOf } from '../../http/lists/query';
 import { JsonBody } from '../../http/request/json-body';
 import { UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
@@ -43,9 +42,9 @@ export class DeliveriesController {
   async list(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() { principalId }: Principal,
-    @QueryOf(ListDeliveriesQuery) { status, event_type, from, to }: ListDeliveriesQuery,
-    @PageOf({ default: 50, max: 200 }) paging: Paging,
+    @PageOf({ default: 50, max: 200 }, ListDeliveriesQuery) paging: Paging<ListDeliveriesQuery>,
   ): Promise<{ items: Delivery[] } & PageView> {
+    const { status, event_type, from, to } = paging.query;
     const filter = { status: status ?? null, eventType: event_type ?? null, from: from ?? null, to: to ?? null };
     const at = paging.at({ status, event_type, from, to });
     return paging.answer(await this.log.page({ subscriptionId, principalId }, filter, at), Delivery.of);

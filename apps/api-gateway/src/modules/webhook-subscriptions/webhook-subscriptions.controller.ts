@@ -5,7 +5,6 @@ import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
-import { QueryOf } from '../../http/lists/query';
 import { JsonBody, OptionalJsonBody } from '../../http/request/json-body';
 import { UuidParam } from '../../http/request/path-params';
 import { WebhookSubscriptionService } from './webhook-subscription.service';
@@ -56,9 +55,9 @@ export class WebhookSubscriptionsController {
   })
   async list(
     @CurrentPrincipal() { principalId }: Principal,
-    @QueryOf(ListWebhookSubscriptionsQuery) { tenant_id }: ListWebhookSubscriptionsQuery,
-    @PageOf({ default: 200, max: 200 }) paging: Paging,
+    @PageOf({ default: 200, max: 200 }, ListWebhookSubscriptionsQuery) paging: Paging<ListWebhookSubscriptionsQuery>,
   ): Promise<{ items: Subscription[] } & PageView> {
+    const { tenant_id } = paging.query;
     const page = await this.subscriptions.page({ tenantId: tenant_id, principalId }, paging.at({ tenant_id }));
     return paging.answer(page, Subscription.of);
   }

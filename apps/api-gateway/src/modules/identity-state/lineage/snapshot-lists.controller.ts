@@ -7,7 +7,6 @@ import type { TextStream } from '../../../http/answer/json-text';
 import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
-import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { CHAIN_PROOF, ChainItem, historyOf } from './lineage.openapi';
 import { chainProofView, historyTexts } from './lineage.views';
@@ -34,10 +33,9 @@ export class SnapshotListsController {
   snapshotsForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(TenantHistoryQuery) query: HistoryQuery,
-    @PageOf(TENANT_SNAPSHOTS_PAGE) paging: Paging,
+    @PageOf(TENANT_SNAPSHOTS_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'header', paging);
+    return this.history(reader, subject, 'header', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
@@ -45,10 +43,9 @@ export class SnapshotListsController {
   historyForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(TenantHistoryQuery) query: HistoryQuery,
-    @PageOf(HISTORY_PAGE) paging: Paging,
+    @PageOf(HISTORY_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'header', paging);
+    return this.history(reader, subject, 'header', paging);
   }
 
   @Public('global_reads_are_public')
@@ -61,10 +58,9 @@ export class SnapshotListsController {
   historyForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(HistoryQuery) query: HistoryQuery,
-    @PageOf(HISTORY_PAGE) paging: Paging,
+    @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'full', paging);
+    return this.history(reader, subject, 'full', paging);
   }
 
   @Public('global_reads_are_public')
@@ -73,10 +69,9 @@ export class SnapshotListsController {
   snapshotsForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(HistoryQuery) query: HistoryQuery,
-    @PageOf(HISTORY_PAGE) paging: Paging,
+    @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'full', paging);
+    return this.history(reader, subject, 'full', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
@@ -84,10 +79,9 @@ export class SnapshotListsController {
   chainProofForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(ChainProofQuery) query: ChainProofQuery,
-    @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
+    @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
-    return this.chainProof(reader, subject, query, paging);
+    return this.chainProof(reader, subject, paging);
   }
 
   @Public('global_reads_are_public')
@@ -100,19 +94,18 @@ export class SnapshotListsController {
   chainProofForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(ChainProofQuery) query: ChainProofQuery,
-    @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
+    @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
-    return this.chainProof(reader, subject, query, paging);
+    return this.chainProof(reader, subject, paging);
   }
 
   private async history(
     reader: Reader,
     subject: SubjectRef,
-    query: HistoryQuery,
     defaultView: View,
-    paging: Paging,
+    paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
+    const { query } = paging;
     const view = query.view ?? defaultView;
     const order = query.order ?? 'desc';
     const options = verifyOptions(query, this.settings.limits.verifyDepth);
@@ -124,10 +117,9 @@ export class SnapshotListsController {
   private async chainProof(
     reader: Reader,
     subject: SubjectRef,
-    query: ChainProofQuery,
-    paging: Paging,
+    paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
-    const order = query.order ?? 'desc';
+    const order = paging.query.order ?? 'desc';
     const page = await this.lists.chainProof(reader, subject, { ...paging.at({ order }), order });
     const items = paging.answer(page, ({ snapshot, chainValid }) => ChainItem.of({ ...snapshot, chainValid }));
     return chainProofView(subject, page.chainValid, items);

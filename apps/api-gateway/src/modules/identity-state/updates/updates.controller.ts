@@ -8,7 +8,6 @@ import { JsonText } from '../../../http/answer/json-text';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam, UuidParam } from '../../../http/request/path-params';
-import { QueryOf } from '../../../http/lists/query';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { UpdateApplyService } from './update-apply.service';
@@ -53,12 +52,8 @@ export class UpdatesController {
 
   @Get('entity-state-updates')
   @ApiRoute('List the updates of the tenant, newest first', RULES.readUpdates, LIST)
-  list(
-    @ActorParam() actor: Actor,
-    @QueryOf(UpdateListQuery) query: UpdateListQuery,
-    @PageOf(PAGE) paging: Paging,
-  ): Promise<JsonText> {
-    return this.page(actor, null, query, paging);
+  list(@ActorParam() actor: Actor, @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>): Promise<JsonText> {
+    return this.page(actor, null, paging);
   }
 
   @Get('entity-state-updates/:update_id')
@@ -100,10 +95,9 @@ export class UpdatesController {
   listOfSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(UpdateListQuery) query: UpdateListQuery,
-    @PageOf(PAGE) paging: Paging,
+    @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>,
   ): Promise<JsonText> {
-    return this.page(actor, subject, query, paging);
+    return this.page(actor, subject, paging);
   }
 
   @Get('subjects/:subject_type/:subject_id/updates/:update_id')
@@ -147,12 +141,8 @@ export class UpdatesController {
     return new JsonText(Update.textOf(update));
   }
 
-  private async page(
-    actor: Actor,
-    subject: SubjectRef | null,
-    { status }: UpdateListQuery,
-    paging: Paging,
-  ): Promise<JsonText> {
+  private async page(actor: Actor, subject: SubjectRef | null, paging: Paging<UpdateListQuery>): Promise<JsonText> {
+    const { status } = paging.query;
     return paging.answerText(await this.updates.list(actor, subject, status, paging.at({ status })), Update.textOf);
   }
 }
