@@ -42,13 +42,18 @@ export function rule<T>(schema: Schema, code: string, message: string, holds: (v
 }
 
 /** The second check where the first finds nothing. Its schema has to say what both do. */
-export function then<T>(first: Check, second: Check<T>): Check<T> {
+export function inTurn<T>(first: Check, second: Check<T>): Check<T> {
   return { ...second, problemsOf: (value) => first.problemsOf(value) ?? second.problemsOf(value) };
 }
 
 /** A string, and one of which `holds` is true; `schema` is what there is to say beside `type: string`. */
-export function text(schema: Schema, code: string, message: string, holds: (text: string) => boolean): Check<string> {
-  return then(
+export function textThat(
+  schema: Schema,
+  code: string,
+  message: string,
+  holds: (text: string) => boolean,
+): Check<string> {
+  return inTurn(
     anyText,
     rule({ ...anyText.schema, ...schema }, code, message, (value) => typeof value === 'string' && holds(value)),
   );
@@ -59,7 +64,7 @@ export function enumOf<const T extends string>(options: readonly T[]): Check<T> 
   const known: readonly unknown[] = options;
   const schema = { type: 'string', ...(options.length === 1 ? { const: options[0] } : { enum: options }) };
   const message = `must be ${options.map((option) => `"${option}"`).join(' or ')}`;
-  return then(
+  return inTurn(
     anyText,
     rule(schema, 'invalid_value', message, (value) => known.includes(value)),
   );

@@ -9,14 +9,14 @@ import {
   type Check,
   described,
   enumOf,
+  inTurn,
   mapOf,
   MAX_PROBLEMS,
   named,
   objectOf,
   optional,
   rule,
-  text,
-  then,
+  textThat,
   type TypeOf,
 } from './check';
 import { isDateTime, isUuid } from './formats';
@@ -29,22 +29,22 @@ export const MAX_SNAPSHOT_VERSION = 2_147_483_647;
 export const SUBJECT_TYPES = ['individual', 'organization', 'entity'] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 
-const uuidText = text(
+const uuidText = textThat(
   { format: 'uuid' },
   'invalid_format',
   'must be a UUID in its 8-4-4-4-12 hexadecimal form',
   isUuid,
 );
-const dateTime = text(
+const dateTime = textThat(
   { format: 'date-time' },
   'invalid_format',
   'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)',
   isDateTime,
 );
-const pointer = text({}, 'invalid_format', 'must be a JSON Pointer (RFC 6901)', isPointer);
-const nonEmptyText = text({ minLength: 1 }, 'invalid_value', 'must not be empty', (value) => value !== '');
+const pointer = textThat({}, 'invalid_format', 'must be a JSON Pointer (RFC 6901)', isPointer);
+const nonEmptyText = textThat({ minLength: 1 }, 'invalid_value', 'must not be empty', (value) => value !== '');
 /** A snapshot's version. */
-export const snapshotVersion: Check<number> = then(
+export const snapshotVersion: Check<number> = inTurn(
   rule({}, 'invalid_type', 'must be an integer', Number.isInteger),
   rule(
     { type: 'integer', minimum: 1 },
@@ -59,7 +59,7 @@ const NO_CONTROLS = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';
 // With the u flag the count is of code points.
 const SUBJECT_ID = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
 /** A subject's id, compared byte for byte. */
-export const subjectId: Check<string> = text(
+export const subjectId: Check<string> = textThat(
   { minLength: 1, maxLength: 512, pattern: NO_CONTROLS },
   'invalid_value',
   'must be 1 to 512 characters without control characters',
@@ -149,7 +149,7 @@ export const envelope = named(
 export type Envelope = TypeOf<typeof envelope>;
 
 const NAME_PARTS = ['given_name', 'family_name', 'formatted_name'];
-const name = then(
+const name = inTurn(
   anyObject,
   rule(anyObject.schema, 'required', `must have at least one of ${NAME_PARTS.join(', ')}, not empty`, hasNamePart),
 );

@@ -1,6 +1,7 @@
 import {
   anyArray,
   anyText,
+  inTurn,
   isUuid,
   type JsonValue,
   PRINCIPAL_TYPES,
@@ -12,8 +13,7 @@ import {
   snapshotVersion,
   subjectId as subjectIdCheck,
   TENANCY_ROLES,
-  text as textCheck,
-  then,
+  textThat,
 } from '@iss/domain';
 import { Field, field, shown } from '../describe/field';
 import { view } from '../describe/view';
@@ -34,7 +34,7 @@ function valueOf<T>(schema: Schema, message: string, holds: (value: JsonValue) =
 }
 
 function textOf(schema: Schema, message: string, holds: (text: string) => boolean): Field<string> {
-  return field(textCheck(schema, 'invalid_value', message, holds)).shownAs(TEXT);
+  return field(textThat(schema, 'invalid_value', message, holds)).shownAs(TEXT);
 }
 
 export const text = field(anyText);
@@ -141,7 +141,7 @@ export function integerFrom(minimum: number, maximum: number): Field<number> {
   const isInRange = (value: JsonValue): boolean => typeof value === 'number' && value >= minimum && value <= maximum;
   const schema = { ...INTEGER, minimum, maximum };
   return field(
-    then(
+    inTurn(
       rule(INTEGER, 'invalid_type', 'must be an integer', Number.isInteger),
       rule<number>(schema, 'invalid_value', `must be from ${minimum} to ${maximum}`, isInRange),
     ),
