@@ -65,7 +65,7 @@ module.exports = {
       name: 'services-know-no-http',
       severity: 'error',
       from: { path: '\\.service\\.ts$' },
-      to: { path: ['\\.(controller|dto|views)\\.ts$', '^apps/api-gateway/src/http/'] },
+      to: { path: ['\\.(controller|query|views|openapi)\\.ts$', '^apps/api-gateway/src/http/'] },
     },
     {
       name: 'controllers-know-no-tables',

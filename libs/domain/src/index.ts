@@ -12,6 +12,7 @@ export * from './access/roles';
 export * from './access/rules';
 export * from './access/scopes';
 export * from './access/decide-access';
+export * from './envelope/check';
 export * from './envelope/envelope';
 export * from './envelope/envelope-diff';
 export * from './envelope/protected-roots';

@@ -5,7 +5,7 @@ import type { Response } from 'supertest';
 import { Conformance, list, member, type Operation, operationsOf } from '../conformance';
 import { startGateway, type TestGateway } from '../gateway';
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
-import { APPLIED_ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/updates/update.openapi';
+import { APPLIED_ENVELOPE } from '../../src/modules/identity-state/updates/update.views';
 import { byKind, byType } from './comparison';
 import {
   contentOf,
@@ -181,7 +181,7 @@ function pathsOf({ body }: Response): unknown[] {
 }
 
 it('the hashes of the examples are those of their envelopes', () => {
-  const [first, second] = [ENVELOPE_EXAMPLE, APPLIED_ENVELOPE_EXAMPLE].map(
+  const [first, second] = [ENVELOPE_EXAMPLE, APPLIED_ENVELOPE].map(
     (example) => seal(validateEnvelope(parseStoredJson(JSON.stringify(example)))).hash,
   );
   const shown = objectsOf(document).filter(

@@ -2,15 +2,24 @@ import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
 import { LEGACY } from '../../src/auth/auth.guard';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/answer/snapshot-header.view';
-import { GRANT_EXAMPLE } from '../../src/modules/grants/grant.views';
+import { ACME_TO_BETA, Grant } from '../../src/modules/grants/grant.views';
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
-import { APPLIED_ENVELOPE_EXAMPLE, UPDATE_EXAMPLE } from '../../src/modules/identity-state/updates/update.openapi';
-import { REFRESH_REQUEST_EXAMPLE } from '../../src/modules/refresh-requests/refresh-request.views';
-import { OWNER_EXAMPLE, PRINCIPAL_EXAMPLE, type PrincipalView } from '../../src/modules/tenancy/member.views';
-import { TENANT_EXAMPLE } from '../../src/modules/tenancy/tenant.views';
-import { TRANSFER_OFFER_EXAMPLE } from '../../src/modules/tenancy/transfer-offer.views';
-import { DELIVERY_WITH_PAYLOAD_EXAMPLE } from '../../src/modules/webhook-subscriptions/delivery.views';
-import { SUBSCRIPTION_EXAMPLE } from '../../src/modules/webhook-subscriptions/webhook-subscription.views';
+import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/updates/update.views';
+import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refresh-request.views';
+import { ALICE, CAROL, Principal } from '../../src/modules/tenancy/member.views';
+import { ACME, Tenant } from '../../src/modules/tenancy/tenant.views';
+import { PENDING as OFFER, TransferOffer } from '../../src/modules/tenancy/transfer-offer.views';
+import { DEAD, DeliveryWithPayload } from '../../src/modules/webhook-subscriptions/delivery.views';
+import { Subscription, SUBSCRIPTION } from '../../src/modules/webhook-subscriptions/webhook-subscription.views';
+
+const GRANT_EXAMPLE = Grant.of(ACME_TO_BETA);
+const REFRESH_REQUEST_EXAMPLE = RefreshRequest.of(PENDING);
+const OWNER_EXAMPLE = Principal.of(ALICE);
+const PRINCIPAL_EXAMPLE = Principal.of(CAROL);
+const TENANT_EXAMPLE = Tenant.of(ACME);
+const TRANSFER_OFFER_EXAMPLE = TransferOffer.of(OFFER);
+const DELIVERY_WITH_PAYLOAD_EXAMPLE = DeliveryWithPayload.of(DEAD);
+const SUBSCRIPTION_EXAMPLE = Subscription.of(SUBSCRIPTION);
 
 /** How far the story has gone that the examples tell. */
 export const STAGES = ['before all', 'tenants', 'first version', 'in use', 'second version'] as const;
@@ -20,7 +29,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const SUBJECT_KEY = 1;
 const SUBSCRIPTION_ID = SUBSCRIPTION_EXAMPLE.subscription_id.replace('wsub_', '');
-const BOB: PrincipalView = {
+const BOB: Principal = {
   ...OWNER_EXAMPLE,
   tenant_id: 'beta',
   principal_id: 'oidc:dev#bob',
@@ -91,9 +100,9 @@ export class ExampleWorld {
     const grant = pick(GRANT_EXAMPLE, ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'scopes', 'created_at']);
     await this.insert('grants', { ...grant, subject_key });
     await this.insert('updates', {
-      ...pick(UPDATE_EXAMPLE, ['update_id', 'base_snapshot_id', 'base_snapshot_version', 'status', 'request_id']),
-      ...pick(UPDATE_EXAMPLE, ['proposed_by', 'created_at']),
-      patch_ops: JSON.stringify(UPDATE_EXAMPLE.patch_ops),
+      ...pick(PROPOSED, ['update_id', 'base_snapshot_id', 'base_snapshot_version', 'status', 'request_id']),
+      ...pick(PROPOSED, ['proposed_by', 'created_at']),
+      patch_ops: JSON.stringify(PROPOSED.patch_ops),
       tenant_id: 'acme',
       subject_key,
     });
@@ -118,8 +127,8 @@ export class ExampleWorld {
   }
 
   private async secondVersion(): Promise<void> {
-    const { snapshot_id, generated_at } = APPLIED_ENVELOPE_EXAMPLE;
-    await this.addSnapshot(APPLIED_ENVELOPE_EXAMPLE, generated_at, SNAPSHOT_HEADER_EXAMPLE.envelope_hash);
+    const { snapshot_id, generated_at } = APPLIED_ENVELOPE;
+    await this.addSnapshot(APPLIED_ENVELOPE, generated_at, SNAPSHOT_HEADER_EXAMPLE.envelope_hash);
     await this.sql.query(`UPDATE updates SET status = 'applied', applied_at = $1, applied_snapshot_id = $2`, [
       generated_at,
       snapshot_id,

@@ -1,112 +1,161 @@
 import type { ErrorDetail } from '../errors';
 import { formatPointer } from '../json/pointer';
-import { isJsonObject, type JsonValue } from '../json/value';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
 /** A caller who got this many things wrong learns nothing from more, and the answer stays small. */
 export const MAX_PROBLEMS = 100;
 
-/**
- * What is wrong with a value, with paths relative to it; null when nothing is. The caller puts its own key before the
- * paths, so that a valid value costs no allocation at all.
- */
-export type Check = (value: JsonValue) => ErrorDetail[] | null;
-export interface Field {
-  isRequired: boolean;
-  check: Check;
+/** A JSON Schema (2020-12) as data. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** What a value has to be: the rule, its JSON Schema, and its type, in one. */
+export interface Check<T = unknown> {
+  /**
+   * What is wrong with a value, with paths relative to it; null when nothing is. The caller puts its own key before the
+   * paths, so that a valid value costs no allocation at all.
+   */
+  readonly problemsOf: (value: JsonValue) => ErrorDetail[] | null;
+  readonly schema: Schema;
+  /** Of an object's member: it is checked where it is there; null is a value, not an absence. */
+  readonly isOptional?: true;
+  /** Never there: tells the compiler what a value that passes is. */
+  readonly type?: T;
 }
+
+/** What a value is that passes a check. */
+export type TypeOf<C> = C extends Check<infer T> ? T : never;
+
+type Members = Readonly<Record<string, Check>>;
+type OptionalNames<M extends Members> = {
+  [Name in keyof M]: M[Name] extends { readonly isOptional: true } ? Name : never;
+}[keyof M];
+/** The object that has these members, and may have others. */
+type ObjectOf<M extends Members> = { [Name in Exclude<keyof M, OptionalNames<M>>]: TypeOf<M[Name]> } & {
+  [Name in OptionalNames<M>]?: TypeOf<M[Name]>;
+};
+
+type Problems = ErrorDetail[] | null;
 
 /** A check of one rule. */
-export function rule(code: string, message: string, holds: (value: JsonValue) => boolean): Check {
-  return (value) => (holds(value) ? null : [{ path: '', message, code }]);
+export function rule<T>(schema: Schema, code: string, message: string, holds: (value: JsonValue) => boolean): Check<T> {
+  return { schema, problemsOf: (value) => (holds(value) ? null : [{ path: '', message, code }]) };
 }
 
-/** The first of the checks that finds something. */
-export function firstOf(...checks: readonly Check[]): Check {
-  return (value) => {
-    for (const check of checks) {
-      const problems = check(value);
-      if (problems !== null) return problems;
-    }
-    return null;
-  };
+/** The second check where the first finds nothing. Its schema has to say what both do. */
+export function inTurn<T>(first: Check, second: Check<T>): Check<T> {
+  return { ...second, problemsOf: (value) => first.problemsOf(value) ?? second.problemsOf(value) };
 }
 
-/** A string, and one of which `holds` is true. */
-export function text(code: string, message: string, holds: (text: string) => boolean): Check {
-  return firstOf(
+/** A string, and one of which `holds` is true; `schema` is what there is to say beside `type: string`. */
+export function textThat(
+  schema: Schema,
+  code: string,
+  message: string,
+  holds: (text: string) => boolean,
+): Check<string> {
+  return inTurn(
     anyText,
-    rule(code, message, (value) => typeof value === 'string' && holds(value)),
+    rule({ ...anyText.schema, ...schema }, code, message, (value) => typeof value === 'string' && holds(value)),
   );
 }
 
 /** One of some strings. */
-export function oneOf(options: readonly string[]): Check {
-  return text('invalid_value', `must be ${options.map((option) => `"${option}"`).join(' or ')}`, (value) =>
-    options.includes(value),
+export function enumOf<const T extends string>(options: readonly T[]): Check<T> {
+  const known: readonly unknown[] = options;
+  const schema = { type: 'string', ...(options.length === 1 ? { const: options[0] } : { enum: options }) };
+  const message = `must be ${options.map((option) => `"${option}"`).join(' or ')}`;
+  return inTurn(
+    anyText,
+    rule(schema, 'invalid_value', message, (value) => known.includes(value)),
   );
 }
 
-/** An object with these fields; others are not looked at. Own properties only: what `__proto__` offers is not there. */
-export function object(fields: Readonly<Record<string, Field>>): Check {
-  const entries = Object.entries(fields);
-  return (value) => {
-    if (!isJsonObject(value)) return anyObject(value);
-    let problems: ErrorDetail[] | null = null;
-    for (const [name, { isRequired, check }] of entries) {
+/** An object with these members; others are not looked at. Own properties only: what `__proto__` offers is not there. */
+export function objectOf<M extends Members>(members: M): Check<ObjectOf<M>> {
+  const entries = Object.entries(members);
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([name, check]) => [name, check.schema])),
+    required: entries.filter(([, { isOptional }]) => isOptional !== true).map(([name]) => name),
+    additionalProperties: true,
+  };
+  const problemsOf = (value: JsonValue): Problems => {
+    if (!isJsonObject(value)) return anyObject.problemsOf(value);
+    let problems: Problems = null;
+    for (const [name, check] of entries) {
       const member = Object.hasOwn(value, name) ? value[name] : undefined;
-      if (member !== undefined) problems = withBelow(problems, name, check(member));
-      else if (isRequired) problems = withBelow(problems, name, MISSING);
+      if (member !== undefined) problems = withBelow(problems, name, check.problemsOf(member));
+      else if (check.isOptional !== true) problems = withBelow(problems, name, MISSING);
     }
     return problems;
   };
+  return { schema, problemsOf };
 }
 
 /** An array, each item checked. */
-export function arrayOf(check: Check): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return anyArray(value);
-    let problems: ErrorDetail[] | null = null;
+export function arrayOf<T>(item: Check<T>): Check<T[]> {
+  const problemsOf = (value: JsonValue): Problems => {
+    if (!Array.isArray(value)) return anyArray.problemsOf(value);
+    let problems: Problems = null;
     let index = 0;
-    for (const item of value) {
-      problems = withBelow(problems, String(index), check(item));
+    for (const one of value) {
+      problems = withBelow(problems, String(index), item.problemsOf(one));
       if (problems !== null && problems.length >= MAX_PROBLEMS) break;
       index++;
     }
     return problems;
   };
+  return { schema: { type: 'array', items: item.schema }, problemsOf };
 }
 
 /** An object as a map, each key and each value checked. */
-export function mapOf(key: Check, member: Check): Check {
-  return (value) => {
-    if (!isJsonObject(value)) return anyObject(value);
-    let problems: ErrorDetail[] | null = null;
+export function mapOf<T>(key: Check<string>, member: Check<T>): Check<Record<string, T>> {
+  const problemsOf = (value: JsonValue): Problems => {
+    if (!isJsonObject(value)) return anyObject.problemsOf(value);
+    let problems: Problems = null;
     for (const name in value) {
       if (!Object.hasOwn(value, name)) continue;
-      problems = withBelow(problems, name, key(name));
-      problems = withBelow(problems, name, member(value[name] ?? null));
+      problems = withBelow(problems, name, key.problemsOf(name));
+      problems = withBelow(problems, name, member.problemsOf(value[name] ?? null));
       if (problems !== null && problems.length >= MAX_PROBLEMS) break;
     }
     return problems;
   };
+  return { schema: { type: 'object', additionalProperties: member.schema }, problemsOf };
 }
 
-/** A field that has to be there. */
-export const required = (check: Check): Field => ({ isRequired: true, check });
-/** A field that is checked where it is there; null is a value, not an absence. */
-export const optional = (check: Check): Field => ({ isRequired: false, check });
+/** A member that may be left out. */
+export function optional<T>(check: Check<T>): Check<T> & { readonly isOptional: true } {
+  return { ...check, isOptional: true };
+}
 
-export const anyValue: Check = () => null;
-export const anyText: Check = rule('invalid_type', 'must be a string', (value) => typeof value === 'string');
-export const anyObject: Check = rule('invalid_type', 'must be an object', isJsonObject);
-const anyArray: Check = rule('invalid_type', 'must be an array', Array.isArray);
+/** The check under the name that its schema has in a document. */
+export function named<T>(title: string, check: Check<T>): Check<T> {
+  return { ...check, schema: { title, ...check.schema } };
+}
+
+/** The check with words about what it is. */
+export function described<T>(description: string, check: Check<T>): Check<T> {
+  return { ...check, schema: { ...check.schema, description } };
+}
+
+export const anyValue: Check<JsonValue> = { schema: {}, problemsOf: () => null };
+export const anyText: Check<string> = rule(
+  { type: 'string' },
+  'invalid_type',
+  'must be a string',
+  (value) => typeof value === 'string',
+);
+export const anyObject: Check<JsonObject> = rule(
+  { type: 'object', additionalProperties: true },
+  'invalid_type',
+  'must be an object',
+  isJsonObject,
+);
+export const anyArray: Check<JsonValue[]> = rule({ type: 'array' }, 'invalid_type', 'must be an array', Array.isArray);
 const MISSING: readonly ErrorDetail[] = [{ path: '', message: 'is required', code: 'required' }];
 
-function withBelow(
-  problems: ErrorDetail[] | null,
-  key: string,
-  below: readonly ErrorDetail[] | null,
-): ErrorDetail[] | null {
+function withBelow(problems: Problems, key: string, below: readonly ErrorDetail[] | null): Problems {
   if (below === null) return problems;
   const here = formatPointer([key]);
   const placed = below.map((problem) => ({ ...problem, path: here + problem.path }));

@@ -7,15 +7,17 @@ import {
   anyValue,
   arrayOf,
   type Check,
-  firstOf,
+  described,
+  enumOf,
+  inTurn,
   mapOf,
   MAX_PROBLEMS,
-  object,
-  oneOf,
+  named,
+  objectOf,
   optional,
-  required,
   rule,
-  text,
+  textThat,
+  type TypeOf,
 } from './check';
 import { isDateTime, isUuid } from './formats';
 
@@ -27,126 +29,134 @@ export const MAX_SNAPSHOT_VERSION = 2_147_483_647;
 export const SUBJECT_TYPES = ['individual', 'organization', 'entity'] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 
-/** A snapshot envelope, specification "Snapshot envelope". Extra keys are allowed everywhere and preserved. */
-export interface Envelope extends JsonObject {
-  envelope_version: typeof ENVELOPE_VERSION;
-  snapshot_id: string;
-  snapshot_version: number;
-  generated_at: string;
-  subject: EnvelopeSubject;
-  attributes: JsonObject;
-  evidence: Evidence[];
-  audit: Audit;
-  attribute_paths?: AttributePaths;
-  diff?: EnvelopeDiff;
-}
-export interface EnvelopeSubject extends JsonObject {
-  subject_type: SubjectType;
-  subject_id: string;
-}
-export interface Evidence extends JsonObject {
-  evidence_id: string;
-  evidence_type: string;
-  source: string;
-  captured_at: string;
-  retrieved_at?: string;
-  hash?: EvidenceHash;
-  locator?: string;
-  notes?: string;
-}
-export interface EvidenceHash extends JsonObject {
-  alg: string;
-  value: string;
-}
-export interface EvidenceRef extends JsonObject {
-  evidence_id: string;
-  evidence_type: string;
-  role?: 'primary' | 'corroborating' | 'conflicting';
-}
-/** From an RFC 6901 pointer (`/attributes/…`) to the evidence that backs the value there. */
-export interface AttributePaths extends JsonObject {
-  [pointer: string]: EvidenceRef[];
-}
-export interface Audit extends JsonObject {
-  created_by: string;
-  created_at: string;
-  source: string;
-  request_id?: string;
-  correlation_id?: string;
-}
-export interface EnvelopeDiff extends JsonObject {
-  format: 'rfc6902';
-  ops: JsonObject[];
-}
-
-const uuid = text('invalid_format', 'must be a UUID in its 8-4-4-4-12 hexadecimal form', isUuid);
-const dateTime = text('invalid_format', 'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)', isDateTime);
-const pointer = text('invalid_format', 'must be a JSON Pointer (RFC 6901)', isPointer);
-const nonEmptyText = text('invalid_value', 'must not be empty', (value) => value !== '');
-const version = firstOf(
-  rule('invalid_type', 'must be an integer', Number.isInteger),
-  rule('invalid_value', `must be between 1 and ${MAX_SNAPSHOT_VERSION}`, isVersionInRange),
+const uuidText = textThat(
+  { format: 'uuid' },
+  'invalid_format',
+  'must be a UUID in its 8-4-4-4-12 hexadecimal form',
+  isUuid,
 );
-const subjectType = oneOf(SUBJECT_TYPES);
+const dateTime = textThat(
+  { format: 'date-time' },
+  'invalid_format',
+  'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)',
+  isDateTime,
+);
+const pointer = textThat({}, 'invalid_format', 'must be a JSON Pointer (RFC 6901)', isPointer);
+const nonEmptyText = textThat({ minLength: 1 }, 'invalid_value', 'must not be empty', (value) => value !== '');
+/** A snapshot's version. */
+export const snapshotVersion: Check<number> = inTurn(
+  rule({}, 'invalid_type', 'must be an integer', Number.isInteger),
+  rule(
+    { type: 'integer', minimum: 1 },
+    'invalid_value',
+    `must be between 1 and ${MAX_SNAPSHOT_VERSION}`,
+    isVersionInRange,
+  ),
+);
+const subjectType = enumOf(SUBJECT_TYPES);
+/** `^\P{Cc}*$` for readers of the schema that know no Unicode properties. */
+const NO_CONTROLS = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';
 // With the u flag the count is of code points.
 const SUBJECT_ID = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
-const subjectId = text('invalid_value', 'must be 1 to 512 characters without control characters', (id) =>
-  SUBJECT_ID.test(id),
+/** A subject's id, compared byte for byte. */
+export const subjectId: Check<string> = textThat(
+  { minLength: 1, maxLength: 512, pattern: NO_CONTROLS },
+  'invalid_value',
+  'must be 1 to 512 characters without control characters',
+  (id) => SUBJECT_ID.test(id),
 );
 
-const evidence = object({
-  evidence_id: required(anyText),
-  evidence_type: required(anyText),
-  source: required(anyText),
-  captured_at: required(dateTime),
-  retrieved_at: optional(dateTime),
-  hash: optional(object({ alg: required(anyText), value: required(anyText) })),
-  locator: optional(anyText),
-  notes: optional(anyText),
-});
-const evidenceRef = object({
-  evidence_id: required(anyText),
-  evidence_type: required(anyText),
-  role: optional(oneOf(['primary', 'corroborating', 'conflicting'])),
-});
-const operationFields = {
-  op: required(oneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'])),
-  path: required(pointer),
-};
-const operationWithPath = object(operationFields);
-const operationWithValue = object({ ...operationFields, value: required(anyValue) });
-const operationWithFrom = object({ ...operationFields, from: required(pointer) });
+const evidence = named(
+  'Evidence',
+  objectOf({
+    evidence_id: anyText,
+    evidence_type: anyText,
+    source: anyText,
+    captured_at: dateTime,
+    retrieved_at: optional(dateTime),
+    hash: optional(objectOf({ alg: anyText, value: anyText })),
+    locator: optional(anyText),
+    notes: optional(anyText),
+  }),
+);
 
-const envelope = object({
-  envelope_version: required(oneOf([ENVELOPE_VERSION])),
-  snapshot_id: required(uuid),
-  snapshot_version: required(version),
-  generated_at: required(dateTime),
-  subject: required(object({ subject_type: required(subjectType), subject_id: required(subjectId) })),
-  attributes: required(anyObject),
-  evidence: required(arrayOf(evidence)),
-  audit: required(
-    object({
-      created_by: required(anyText),
-      created_at: required(dateTime),
-      source: required(anyText),
-      request_id: optional(anyText),
-      correlation_id: optional(anyText),
-    }),
-  ),
-  attribute_paths: optional(mapOf(pointer, arrayOf(evidenceRef))),
-  diff: optional(object({ format: required(oneOf(['rfc6902'])), ops: required(arrayOf(patchOperation)) })),
+/** What backs a value: specification, "EvidenceRef". */
+export const evidenceRef = named(
+  'EvidenceRef',
+  objectOf({
+    evidence_id: anyText,
+    evidence_type: anyText,
+    role: optional(enumOf(['primary', 'corroborating', 'conflicting'])),
+  }),
+);
+
+const operation = {
+  op: enumOf(['add', 'remove', 'replace', 'move', 'copy', 'test']),
+  path: described('RFC 6901 JSON Pointer into the envelope.', pointer),
+};
+const from = described('For `move` and `copy`.', pointer);
+const value = described('For `add`, `replace` and `test`: any JSON.', anyValue);
+const operationWithPath = objectOf(operation);
+const operationWithValue = objectOf({ ...operation, value });
+const operationWithFrom = objectOf({ ...operation, from });
+
+/** One operation of RFC 6902: which other members it must have depends on its `op`. */
+export const patchOperation: Check<JsonObject> = named('PatchOperation', {
+  schema: objectOf({ ...operation, from: optional(from), value: optional(value) }).schema,
+  problemsOf: (sent) => {
+    switch (isJsonObject(sent) && Object.hasOwn(sent, 'op') ? sent['op'] : null) {
+      case 'add':
+      case 'replace':
+      case 'test':
+        return operationWithValue.problemsOf(sent);
+      case 'move':
+      case 'copy':
+        return operationWithFrom.problemsOf(sent);
+      default:
+        return operationWithPath.problemsOf(sent);
+    }
+  },
 });
+
+/** What an envelope is, but for its required content: specification, "Snapshot envelope". Extra keys are allowed everywhere. */
+export const envelope = named(
+  'Envelope',
+  objectOf({
+    envelope_version: enumOf([ENVELOPE_VERSION]),
+    snapshot_id: uuidText,
+    snapshot_version: snapshotVersion,
+    generated_at: dateTime,
+    subject: objectOf({ subject_type: subjectType, subject_id: subjectId }),
+    attributes: anyObject,
+    evidence: arrayOf(evidence),
+    audit: named(
+      'Audit',
+      objectOf({
+        created_by: anyText,
+        created_at: dateTime,
+        source: anyText,
+        request_id: optional(anyText),
+        correlation_id: optional(anyText),
+      }),
+    ),
+    // From an RFC 6901 pointer (`/attributes/…`) to the evidence that backs the value there.
+    attribute_paths: optional(mapOf(pointer, arrayOf(evidenceRef))),
+    diff: optional(objectOf({ format: enumOf(['rfc6902']), ops: arrayOf(patchOperation) })),
+  }),
+);
+
+/** A snapshot envelope, with whatever else its writer put into it. */
+export type Envelope = TypeOf<typeof envelope>;
 
 const NAME_PARTS = ['given_name', 'family_name', 'formatted_name'];
-const name = firstOf(
+const name = inTurn(
   anyObject,
-  rule('required', `must have at least one of ${NAME_PARTS.join(', ')}, not empty`, hasNamePart),
+  rule(anyObject.schema, 'required', `must have at least one of ${NAME_PARTS.join(', ')}, not empty`, hasNamePart),
 );
 /** What the canonical groups must hold where they are present, specification "Canonical attribute groupings". */
 const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
-  organization: attributesWith('legal', object({ legal_name: required(nonEmptyText) })),
-  individual: attributesWith('biographic', object({ name: required(name) })),
+  organization: attributesWith('legal', objectOf({ legal_name: nonEmptyText })),
+  individual: attributesWith('biographic', objectOf({ name })),
   entity: anyValue,
 };
 
@@ -159,7 +169,7 @@ const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
  *   envelope and a code, one of `required`, `invalid_type`, `invalid_value`, `invalid_format`.
  */
 export function validateEnvelope(value: JsonValue): Envelope {
-  const structural = envelope(value);
+  const structural = envelope.problemsOf(value);
   const missingContent = contentProblems(value);
   if (structural !== null || missingContent !== null) {
     throw new DomainError(
@@ -168,7 +178,7 @@ export function validateEnvelope(value: JsonValue): Envelope {
       [...(structural ?? []), ...(missingContent ?? [])].slice(0, MAX_PROBLEMS),
     );
   }
-  // The checks have seen every field that the interface declares.
+  // The checks have seen every member that the type declares.
   return value as Envelope;
 }
 
@@ -183,7 +193,7 @@ export function subjectProblems(type: unknown, id: unknown, at: string): ErrorDe
 function problemsAt(path: string, value: unknown, check: Check): ErrorDetail[] {
   if (value === undefined) return [{ path, message: 'is required', code: 'required' }];
   // Anything that is no string fails alike.
-  const problems = check(typeof value === 'string' ? value : null) ?? [];
+  const problems = check.problemsOf(typeof value === 'string' ? value : null) ?? [];
   return problems.map((problem) => ({ ...problem, path }));
 }
 
@@ -191,27 +201,14 @@ function contentProblems(value: JsonValue): ErrorDetail[] | null {
   const subject = isJsonObject(value) && Object.hasOwn(value, 'subject') ? value['subject'] : null;
   if (!isJsonObject(subject) || !Object.hasOwn(subject, 'subject_type')) return null;
   const type = SUBJECT_TYPES.find((known) => known === subject['subject_type']);
-  return type === undefined ? null : REQUIRED_CONTENT[type](value);
+  return type === undefined ? null : REQUIRED_CONTENT[type].problemsOf(value);
 }
 
 /** `attributes` that are no object are the structural check's to report. */
 function attributesWith(group: string, check: Check): Check {
-  const attributes = object({ [group]: optional(check) });
-  return object({ attributes: optional((value) => (isJsonObject(value) ? attributes(value) : null)) });
-}
-
-function patchOperation(value: JsonValue): ErrorDetail[] | null {
-  switch (isJsonObject(value) && Object.hasOwn(value, 'op') ? value['op'] : null) {
-    case 'add':
-    case 'replace':
-    case 'test':
-      return operationWithValue(value);
-    case 'move':
-    case 'copy':
-      return operationWithFrom(value);
-    default:
-      return operationWithPath(value);
-  }
+  const attributes = objectOf({ [group]: optional(check) });
+  const problemsOf: Check['problemsOf'] = (value) => (isJsonObject(value) ? attributes.problemsOf(value) : null);
+  return objectOf({ attributes: optional({ ...attributes, problemsOf }) });
 }
 
 function hasNamePart(name: JsonValue): boolean {

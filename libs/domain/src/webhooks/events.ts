@@ -20,25 +20,7 @@ export interface SnapshotCreatedData {
   prev_hash: string | null;
 }
 /** A refresh request with both variants of its fields, without `message`. */
-export interface RefreshRequestData {
-  refresh_request_id: string;
-  request_id: string;
-  subject: { subject_type: string; subject_id: string };
-  subject_type: string;
-  subject_id: string;
-  requesting_tenant_id: string;
-  origin_type: RefreshRequestOrigin;
-  status: RefreshRequestStatus;
-  reason_code: string | null;
-  requested_paths: readonly string[];
-  created_at: string;
-  expires_at: string | null;
-  resolved_at: string | null;
-  fulfilled_at: string | null;
-  resolved_snapshot_id: string | null;
-  fulfilled_snapshot_id: string | null;
-  resolved_snapshot_version: number | null;
-}
+export type RefreshRequestData = ReturnType<typeof refreshRequestData>;
 export interface TestData {
   subscription_id: string;
 }
@@ -114,7 +96,7 @@ export function refreshRequestData(request: {
   resolvedAt: Date | null;
   resolvedSnapshotId: string | null;
   resolvedSnapshotVersion: number | null;
-}): RefreshRequestData {
+}) {
   const { subjectType, subjectId } = request;
   const resolvedAt = request.resolvedAt?.toISOString() ?? null;
   return {
@@ -149,4 +131,12 @@ export function newEventId(): string {
 /** The public id of an event whose stored id is a bare UUID. */
 export function eventIdOf(uuid: string): string {
   return `evt_${uuid}`;
+}
+
+/** Stands before the UUID of a subscription wherever its id is shown. */
+export const SUBSCRIPTION_PREFIX = 'wsub_';
+
+/** The public id of a subscription whose stored id is a bare UUID. */
+export function subscriptionIdOf(uuid: string): string {
+  return `${SUBSCRIPTION_PREFIX}${uuid}`;
 }

@@ -1,10 +1,11 @@
-import { ERROR_CODES, type ErrorCode } from '@iss/domain';
+import { ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUSES } from '../errors/error-statuses';
-import { ERROR_SCHEMA, errorAnswer, type Schema } from './openapi';
+import { ERROR_SCHEMA, errorAnswer, ROUTE, type RouteFacts } from './openapi';
 import { PAGE_LIMITS, pageBounds, type PageLimits } from '../lists/paging';
-import { QUERY_CLASS } from '../lists/query';
+import { QUERY } from '../lists/query';
+import { PATH_PARAMETERS } from '../request/path-params';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Parameter = Exclude<NonNullable<Operation['parameters']>[number], { $ref: string }>;
@@ -20,23 +21,21 @@ const isObject = (value: unknown): value is Schema =>
  * every route, which stands in no controller; and with names for what would stand in it many times.
  */
 export function completeDocument(document: OpenAPIObject, limits: Limits, canSignIn: boolean): void {
-  const { schemas: classes = {} } = (document.components ??= {});
-  const queries = new Set<unknown>();
+  const components = (document.components ??= {});
   const errors = new Set<ErrorCode>();
   for (const { path, method, operation } of operationsOf(document)) {
+    const route = take(operation, ROUTE);
     nameWhoMayCall(operation, canSignIn);
-    queries.add(describeQuery(operation, classes, limits));
+    describePath(operation, path, route);
+    describeQuery(operation, limits);
     if (method === 'post') describeIdempotency(operation);
-    describeErrors(operation, path);
+    describeErrors(operation, path, route);
     for (const code of describeAnswers(operation)) errors.add(code);
     tidyParameters(operation, path);
   }
-  const bodies = Object.entries(classes).filter(([name]) => !queries.has(name));
-  // What JsonBody refuses: fields that its class does not have.
-  const closed = bodies.map(([name, body]) => [name, { ...body, additionalProperties: false }] as const);
   const answered = ERROR_CODES.filter((code) => errors.has(code));
   const responses = Object.fromEntries(answered.map((code) => [code, namedError(code)]));
-  Object.assign(document.components, { schemas: Object.fromEntries(closed), responses, headers: HEADERS });
+  Object.assign(components, { responses, headers: HEADERS });
   nameSchemas(document);
 }
 
@@ -62,15 +61,23 @@ function take(operation: Operation, extension: string): unknown {
   return value;
 }
 
-/**
- * Shows the fields of the query's class as parameters, and gives its name. (`ApiQuery({ type })` of @nestjs/swagger would
- * lose their `enum`.)
- */
-function describeQuery(operation: Operation, classes: Schema, limits: Limits): unknown {
-  const name = take(operation, QUERY_CLASS);
+function describePath(operation: Operation, path: string, route: unknown): void {
+  const examples = isRoute(route) ? route.examples : {};
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Parameter => {
+    const parameter = PATH_PARAMETERS[name];
+    if (parameter === undefined) throw new Error(`${name}, a parameter of ${path}, is not described`);
+    const { description, example: usual, ...schema } = parameter.facts.sent;
+    const example: unknown = examples?.[name] ?? usual;
+    return { name, required: true, in: 'path', description: String(description), schema: { example, ...schema } };
+  });
+  operation.parameters = [...(operation.parameters ?? []), ...parameters];
+}
+
+/** Shows the members of the query's schema as parameters. */
+function describeQuery(operation: Operation, limits: Limits): void {
+  const shape = take(operation, QUERY);
   const page = take(operation, PAGE_LIMITS);
-  const shape = typeof name === 'string' ? classes[name] : undefined;
-  if (!isObject(shape) || !isObject(shape['properties'])) return undefined;
+  if (!isObject(shape) || !isObject(shape['properties'])) return;
   const required: unknown = shape['required'];
   const parameters = Object.entries(shape['properties']).map(([field, property]): Parameter => {
     const { description, deprecated, ...schema } = isObject(property) ? property : {};
@@ -88,7 +95,10 @@ function describeQuery(operation: Operation, classes: Schema, limits: Limits): u
     };
   });
   operation.parameters = [...(operation.parameters ?? []), ...parameters];
-  return name;
+}
+
+function isRoute(value: unknown): value is RouteFacts {
+  return isObject(value) && 'mayBeForbidden' in value;
 }
 
 function isPageLimits(value: unknown): value is PageLimits {
@@ -110,10 +120,15 @@ function tidyParameters(operation: Operation, path: string): void {
 
 const OPEN_PROBES = ['/health', '/v1/ops/readiness'];
 
-function describeErrors(operation: Operation, path: string): void {
+function describeErrors(operation: Operation, path: string, route: unknown): void {
   const isBodied = operation.requestBody !== undefined;
+  const hasInput = isBodied || (operation.parameters ?? []).length > 0;
+  const { errors = [], mayBeForbidden = false } = isRoute(route) ? route : {};
   const codes: ErrorCode[] = [
-    ...(operation.security?.length === 0 ? [] : (['rate_limited'] as const)),
+    ...errors,
+    ...(hasInput ? (['validation_error'] as const) : []),
+    ...(mayBeForbidden ? (['forbidden'] as const) : []),
+    ...(operation.security?.length === 0 ? [] : (['unauthorized', 'rate_limited'] as const)),
     ...(isBodied ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
     ...(OPEN_PROBES.includes(path) ? [] : (['internal_error', 'unavailable'] as const)),
   ];
@@ -234,7 +249,7 @@ function isError({ content }: Answer): boolean {
 /** Moves every schema with a title into the components and leaves a reference. Throws when two differ under one name. */
 function nameSchemas(document: OpenAPIObject): void {
   const { paths, components } = document;
-  const schemas: Schema = {};
+  const schemas: Record<string, unknown> = {};
   const texts = new Map<string, string>();
   const hoist = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(hoist);
@@ -250,12 +265,9 @@ function nameSchemas(document: OpenAPIObject): void {
     schemas[title] = copy;
     return { $ref: `#/components/schemas/${title}` };
   };
-  const bodies = hoist(components?.schemas);
   const responses = hoist(components?.responses);
   Object.assign(document, { paths: hoist(paths) });
-  const sorted = Object.entries({ ...schemas, ...(isObject(bodies) ? bodies : {}) }).sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  );
+  const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
   Object.assign(document, { components: { ...components, schemas: Object.fromEntries(sorted), responses } });
 }
 

@@ -1,100 +1,107 @@
-import { type AccessRule, ERROR_CODES, type ErrorCode, SUBJECT_TYPES } from '@iss/domain';
-import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiParam, ApiResponse } from '@nestjs/swagger';
-import { ERROR_HELP, ERROR_STATUSES } from '../errors/error-statuses';
-import { TENANT_ID } from '../request/path-params';
+import { type AccessRule, ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
+import { applyDecorators, HttpCode } from '@nestjs/common';
+import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { ERROR_HELP } from '../errors/error-statuses';
+import { oneOf, text } from '../request/fields';
+import { listOf } from './field';
+import { part, view } from './view';
 
-/** A schema of the OpenAPI document. Written as data, since @nestjs/swagger's own type takes class references only. */
-export type Schema = Record<string, unknown>;
+/** A rule that any tenant of the caller may meet: the global form of a read. */
+interface InAnyTenant {
+  anyTenant: AccessRule;
+}
+export const inAnyTenant = (rule: AccessRule): InAnyTenant => ({ anyTenant: rule });
 
-export const TIMESTAMP: Schema = { type: 'string', format: 'date-time' };
-export const UUID: Schema = { type: 'string', format: 'uuid' };
-export const HASH: Schema = { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' };
-export const SUBJECT_TYPE: Schema = { type: 'string', enum: SUBJECT_TYPES };
-export const TENANT_ID_SCHEMA: Schema = { type: 'string', maxLength: 128, pattern: TENANT_ID.source };
-export const SUBJECT_ID: Schema = { type: 'string', minLength: 1, maxLength: 512, pattern: '^\\P{Cc}*$' };
+/** The ways in which an operation may decide who calls it. */
+export type WhoMayCall = AccessRule | InAnyTenant | 'anyone' | 'any_principal';
 
-/** An object schema in which every property is required, unless it is named in `optional`. */
-export function object(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
-  return {
-    type: 'object',
-    properties,
-    required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  };
+/** An answer without its headers. */
+export interface Answer {
+  description: string;
+  content?: Record<string, { schema: Schema; example: unknown }>;
 }
 
-/** A schema with a name: it stands once, in the document's components, and is referred to from everywhere else. */
-export function named(name: string, schema: Schema): Schema {
-  return { title: name, ...schema };
+export interface Route {
+  /** What there is to know beside the summary. */
+  description?: string;
+  /** Marks the secondary one of two forms. */
+  deprecated?: boolean;
+  /** By status. Where one of them is a success, it is the status of the route. */
+  answers: Readonly<Record<number, Answer>>;
+  /** Those that do not follow from path, caller and body. */
+  errors?: readonly ErrorCode[];
+  /** The `ETag` of the example, where `If-None-Match` is honoured. */
+  etag?: string;
+  /** Examples of path parameters, where they are not the usual ones. */
+  examples?: Readonly<Record<string, unknown>>;
 }
 
-export const SUBJECT_REF: Schema = named(
-  'SubjectRef',
-  object({ subject_type: SUBJECT_TYPE, subject_id: { type: 'string' } }),
-);
-
-/** The three ways in which an operation may decide who calls it. */
-export type WhoMayCall = AccessRule | 'anyone' | 'any_principal';
+/** What of a route the document is completed from. */
+export const ROUTE = 'x-route';
+export interface RouteFacts extends Pick<Route, 'errors' | 'examples'> {
+  mayBeForbidden: boolean;
+}
 
 /**
- * Documents an operation: what it does in one line, who may call it (from the same rule that decides it), and what else
- * there is to know. `deprecated` marks the secondary one of two forms.
+ * Documents an operation: what it does in one line, who may call it (from the same rule that decides it), what it answers,
+ * and which errors are its own. The others follow: 400 from parameters and body, 401 from the token, 403 from the rule,
+ * 413 and 415 from the body.
  */
-export function ApiRoute(
-  summary: string,
-  who: WhoMayCall,
-  more: { description?: string; deprecated?: boolean } = {},
-): MethodDecorator {
-  const description = [whoMayCall(who), more.description].filter((part) => part !== undefined).join('\n\n');
-  return ApiOperation({ summary, description, deprecated: more.deprecated ?? false });
+export function ApiRoute(summary: string, who: WhoMayCall, route: Route): MethodDecorator {
+  const { answers, errors = [], examples = {}, deprecated = false, etag } = route;
+  const description = [whoMayCall(who), route.description].filter((one) => one !== undefined).join('\n\n');
+  const successes = Object.keys(answers).filter((status) => status.startsWith('2'));
+  const facts: RouteFacts = { errors, examples, mayBeForbidden: typeof who === 'object' && 'role' in who };
+  return applyDecorators(
+    ApiOperation({ summary, description, deprecated }),
+    ApiExtension(ROUTE, facts),
+    ...Object.entries(answers).map(([status, answer]) => ApiResponse({ status: Number(status), ...answer })),
+    ...(etag === undefined ? [] : [ApiConditional(etag)]),
+    ...(successes.length === 1 ? [HttpCode(Number(successes[0]))] : []),
+  );
+}
+
+/** An answer with its schema and a real example. */
+export function answer<Shown>(
+  description: string,
+  { facts }: { facts: { shown: Schema }; types: { shown: Shown } },
+  example: NoInfer<Shown>,
+): Answer {
+  return { description, content: { 'application/json': { schema: facts.shown, example } } };
 }
 
 function whoMayCall(who: WhoMayCall): string {
   if (who === 'anyone') return '**Access:** no token needed.';
   if (who === 'any_principal') return '**Access:** any caller with a valid token.';
-  const role = `**Role:** at least \`${who.role}\` in the tenant`;
-  if (who.subject === undefined) return `${role}.`;
-  if (who.subject === 'owner') return `${role}, which must own the subject.`;
-  if (who.subject === 'owner_or_grantee') return `${role}, which must own the subject or hold a live grant on it.`;
-  const scopes = who.subject.map((scope) => `\`${scope}\``).join(' or ');
+  const rule = 'anyTenant' in who ? who.anyTenant : who;
+  const role = `**Role:** at least \`${rule.role}\` in the tenant`;
+  if (rule.subject === undefined) return `${role}.`;
+  if (rule.subject === 'owner') return `${role}, which must own the subject.`;
+  if (rule.subject === 'owner_or_grantee') return `${role}, which must own the subject or hold a live grant on it.`;
+  const scopes = rule.subject.map((scope) => `\`${scope}\``).join(' or ');
   return `${role}, which must own the subject or hold a live grant with ${scopes} (then \`allow_counterparty_access\` too).`;
 }
 
-export const ERROR_SCHEMA: Schema = named(
-  'Error',
-  object({
-    error: object(
-      {
-        code: { type: 'string', enum: ERROR_CODES },
-        message: { type: 'string', description: 'What to do.' },
-        details: {
-          type: 'array',
-          items: named(
-            'ErrorDetail',
-            object(
-              {
-                path: {
-                  type: 'string',
-                  description: 'RFC 6901 JSON Pointer into the body, or `/query/…`, `/path/…`, `/headers/…`.',
-                },
-                message: { type: 'string' },
-                code: { type: 'string' },
-              },
-              ['code'],
-            ),
-          ),
-        },
-        request_id: { type: 'string', description: 'Also in the header `X-Request-Id`.' },
-      },
-      ['details'],
-    ),
+const ErrorDetail = view('ErrorDetail', {
+  path: text.described('RFC 6901 JSON Pointer into the body, or `/query/…`, `/path/…`, `/headers/…`.'),
+  message: text,
+  code: text.optional(),
+});
+
+/** Specification, "Errors". */
+export const ERROR_SCHEMA = view('Error', {
+  error: part({
+    code: oneOf(ERROR_CODES),
+    message: text.described('What to do.'),
+    details: listOf(ErrorDetail).optional(),
+    request_id: text.described('Also in the header `X-Request-Id`.'),
   }),
-);
+}).facts.shown;
 
 const DETAILS_EXAMPLE = [{ path: '/query/limit', message: 'must be an integer from 1 to 200', code: 'out_of_range' }];
 
 /** An error in the error envelope, with its example. */
-export function errorAnswer(code: ErrorCode): { description: string; content: Record<string, Schema> } {
+export function errorAnswer(code: ErrorCode): Answer {
   const details = code === 'validation_error' ? { details: DETAILS_EXAMPLE } : {};
   const error = { code, message: ERROR_HELP[code], ...details, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' };
   return {
@@ -103,46 +110,17 @@ export function errorAnswer(code: ErrorCode): { description: string; content: Re
   };
 }
 
-/** The errors of an operation; 401 stands for every operation that takes a token. */
-export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
-  return applyDecorators(...codes.map((code) => ApiResponse({ status: ERROR_STATUSES[code], ...errorAnswer(code) })));
-}
-
-/** A success with its schema and a real example. */
-export function ApiAnswer(status: number, description: string, schema: Schema, example: unknown): MethodDecorator {
-  return ApiResponse({ status, description, content: { 'application/json': { schema, example } } });
-}
+const IF_NONE_MATCH = 'The `ETag` of an earlier answer: if it still holds, the answer is 304 without a body.';
+const UNCHANGED = 'Unchanged: `If-None-Match` names the current `ETag`.';
 
 /** Documents that `If-None-Match` with the answer's `ETag`, for example this one, saves the answer. */
-export function ApiConditional(etag: string): MethodDecorator {
+function ApiConditional(etag: string): MethodDecorator {
+  const schema = { type: 'string', example: etag } as const;
   return applyDecorators(
-    ApiHeader({
-      name: 'If-None-Match',
-      required: false,
-      description: 'The `ETag` of an earlier answer: if it still holds, the answer is 304 without a body.',
-      schema: { type: 'string', example: etag },
-    }),
-    ApiResponse({ status: 304, description: 'Unchanged: `If-None-Match` names the current `ETag`.' }),
+    ApiHeader({ name: 'If-None-Match', required: false, description: IF_NONE_MATCH, schema }),
+    ApiResponse({ status: 304, description: UNCHANGED }),
   );
 }
-
-/** A parameter of the path. */
-export function ApiPathParam(name: string, description: string, schema: Schema, example: unknown): MethodDecorator {
-  // Beside a schema @nestjs/swagger drops the example.
-  return ApiParam({ name, description, schema: { ...schema, example } });
-}
-
-export const ApiTenantParam = (example = 'acme'): MethodDecorator =>
-  ApiPathParam('tenant_id', 'The tenant that is acted for.', TENANT_ID_SCHEMA, example);
-
-export const ApiSubjectParams = (): MethodDecorator =>
-  applyDecorators(
-    ApiPathParam('subject_type', 'The namespace of the subject’s id.', SUBJECT_TYPE, 'organization'),
-    ApiPathParam('subject_id', 'The subject, byte for byte; percent-encoded.', SUBJECT_ID, 'acme-corp'),
-  );
-
-export const ApiSnapshotParam = (example: string, name = 'snapshot_id'): MethodDecorator =>
-  ApiPathParam(name, 'A snapshot.', UUID, example);
 
 /** A parameter decorator that documents what it reads. */
 export function documented(read: ParameterDecorator, ...documentation: MethodDecorator[]): ParameterDecorator {

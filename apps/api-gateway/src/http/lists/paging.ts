@@ -1,30 +1,18 @@
 import { DomainError } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiExtension, ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
-import { documented, named, object, type Schema } from '../describe/openapi';
+import { type Field, type Fields, listOf, shown, type ShownBy } from '../describe/field';
+import { type Answer, documented } from '../describe/openapi';
+import { part, view } from '../describe/view';
+import { flag, oneOf, PAGE } from '../request/fields';
+import { query, type Shape } from '../request/shape';
+import { QUERY } from './query';
 
-/** The query parameters of every paged list; extend it with the list's filters. */
-export class PageQuery {
-  /** Its default and its maximum are the list's: {@link PageOf}. */
-  @ApiProperty({ type: 'integer', minimum: 1, required: false, description: 'Items of a page.' })
-  @IsOptional()
-  @IsString()
-  limit?: string;
-
-  @ApiProperty({
-    required: false,
-    maxLength: 4096,
-    description: '`next_cursor` of the page before, with the same order and filters.',
-  })
-  @IsOptional()
-  @IsString()
-  @MaxLength(4096)
-  cursor?: string;
-}
+/** The query of a list without filters. */
+const PAGE_QUERY = query(PAGE);
 
 export interface PageLimits {
   default: number;
@@ -38,17 +26,20 @@ export function pageBounds({ default: preferred, max }: PageLimits, limits: Limi
   return { default: Math.min(preferred, bound), max: bound };
 }
 
+const cursor = shown<string | null>({ type: ['string', 'null'] }).described('Null on the last page.');
+const place = {
+  limit: shown<number>({ type: 'integer', minimum: 1 }),
+  next_cursor: cursor.described('Alias of the outer next_cursor.').deprecated(),
+};
+const members = { next_cursor: cursor, has_more: flag };
+
 /** The members that every list answers, beside its `items`: the union of the specification's variants. */
-export interface PageView {
-  next_cursor: string | null;
-  has_more: boolean;
-  page: { order?: string; limit: number; next_cursor: string | null };
-}
+export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> & { order?: string } };
 
 type Position = readonly (string | number)[];
 
 /** One request for a page: reads `limit` and `cursor`, and makes the answer's paging members and `Link: rel="next"`. */
-export class Paging {
+export class Paging<Query extends object = object> {
   private place = '';
   private order: string | undefined;
   readonly limit: number;
@@ -56,6 +47,8 @@ export class Paging {
   constructor(
     private readonly request: Request,
     limits: PageLimits,
+    /** The list's filters and options, as they were sent. */
+    readonly query: Query,
   ) {
     const bounds = pageBounds(limits, request.settings.limits);
     const text = request.query['limit'];
@@ -121,41 +114,50 @@ function requireLimit(text: unknown, max: number): number {
   ]);
 }
 
-const readPaging = createParamDecorator(
-  (limits: PageLimits, context: ExecutionContext): Paging =>
-    new Paging(context.switchToHttp().getRequest<Request>(), limits),
-);
+interface List {
+  limits: PageLimits;
+  query: Shape<Fields>;
+}
+
+const readPaging = createParamDecorator(({ limits, query: shape }: List, context: ExecutionContext): Paging => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return new Paging(request, limits, shape.require({ ...request.query }, ['query']));
+});
 
 /** Holds the {@link PageLimits} of a list, until the document shows them at its parameter `limit`. */
 export const PAGE_LIMITS = 'x-page-limits';
 
-/** Injects the {@link Paging} of the current request. The query's class must extend {@link PageQuery}. */
-export function PageOf(limits: PageLimits): ParameterDecorator {
-  return documented(readPaging(limits), ApiExtension(PAGE_LIMITS, limits));
+/** Injects the {@link Paging} of the current request, and documents its query, which must hold `PAGE`. */
+export function PageOf(limits: PageLimits, shape: Shape<Fields> = PAGE_QUERY): ParameterDecorator {
+  const read = readPaging({ limits, query: shape });
+  return documented(read, ApiExtension(PAGE_LIMITS, limits), ApiExtension(QUERY, shape.schema));
 }
 
-/** The members of a list's answer. */
-export function listFields(item: Schema, order?: readonly string[]): Record<string, Schema> {
-  const cursor: Schema = { type: ['string', 'null'], description: 'Null on the last page.' };
-  return {
-    items: { type: 'array', items: item },
-    next_cursor: cursor,
-    has_more: { type: 'boolean' },
-    page: object({
-      ...(order === undefined ? {} : { order: { type: 'string', enum: order } }),
-      limit: { type: 'integer', minimum: 1 },
-      next_cursor: { ...cursor, deprecated: true, description: 'Alias of the outer next_cursor.' },
-    }),
-  };
+/** The fields of a list's answer. */
+export function pageFields<Shown, Stored>(item: Field<Shown, Stored>, orders?: readonly string[]) {
+  const page = orders === undefined ? part(place) : part({ order: oneOf(orders), ...place });
+  return { items: listOf(item), ...members, page: shown<PageView['page']>(page.facts.shown) };
 }
 
-/** The schema of a list's answer; `GrantPage` for items that are named `Grant`. */
-export function listSchema(item: Schema, order?: readonly string[]): Schema {
-  return named(`${String(item['title'])}Page`, object(listFields(item, order)));
+/** The answer of a list: the schema `GrantPage` for items that are a `Grant`, and one last page as example. */
+export function pageAnswer<Shown, Stored>(
+  description: string,
+  item: Field<Shown, Stored>,
+  items: readonly NoInfer<Shown>[],
+  limit: number,
+  orders?: readonly [string, ...string[]],
+): Answer {
+  const page = view(`${String(item.facts.shown['title'])}Page`, pageFields(item, orders));
+  const example = lastPage(items, limit, orders?.at(-1));
+  return { description, content: { 'application/json': { schema: page.facts.shown, example } } };
 }
 
-/** The example of a list's answer: one last page. */
-export function listExample(items: readonly unknown[], limit: number, order?: string): Record<string, unknown> {
+/** The one last page of a list. */
+export function lastPage<Item>(
+  items: readonly Item[],
+  limit: number,
+  order?: string,
+): { items: readonly Item[] } & PageView {
   return {
     items,
     next_cursor: null,

@@ -1,21 +1,19 @@
-import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
-import { ApiExtension, ApiExtraModels } from '@nestjs/swagger';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
+import type { Fields } from '../describe/field';
 import { documented } from '../describe/openapi';
-import { requireShape } from '../request/shape';
+import type { Shape } from '../request/shape';
 
-/** Names the class that an operation's query is read by, until the document shows its fields as parameters. */
-export const QUERY_CLASS = 'x-query-class';
+/** Holds the schema of an operation's query, until the document shows its members as parameters. */
+export const QUERY = 'x-query';
 
-const readQuery = createParamDecorator((shape: Type<object>, context: ExecutionContext): object => {
+const readQuery = createParamDecorator((shape: Shape<Fields>, context: ExecutionContext): object => {
   const request = context.switchToHttp().getRequest<Request>();
-  return requireShape(shape, { ...request.query }, ['query']);
+  return shape.require({ ...request.query }, ['query']);
 });
 
-/**
- * Injects the query as an instance of a class with class-validator rules; faults are named under `/query`. Its fields are
- * documented as the operation's query parameters.
- */
-export function QueryOf(shape: Type<object>): ParameterDecorator {
-  return documented(readQuery(shape), ApiExtraModels(shape), ApiExtension(QUERY_CLASS, shape.name));
+/** Injects the query, and documents its parameters. Faults are named under `/query`. */
+export function QueryOf(shape: Shape<Fields>): ParameterDecorator {
+  return documented(readQuery(shape), ApiExtension(QUERY, shape.schema));
 }

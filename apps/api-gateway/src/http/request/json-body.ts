@@ -1,7 +1,10 @@
-import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
 import { DomainError, type JsonValue, parseJson } from '@iss/domain';
 import type { Request } from 'express';
-import { requireShape } from './shape';
+import type { Fields } from '../describe/field';
+import { documented } from '../describe/openapi';
+import type { Shape } from './shape';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -80,25 +83,37 @@ export async function readJson(request: Request): Promise<JsonValue> {
   return parseJson(await readBody(request), { maxDepth: request.settings.limits.jsonDepth });
 }
 
+const readSent = createParamDecorator(
+  async (shape: Shape<Fields> | undefined, context: ExecutionContext): Promise<JsonValue | object> => {
+    const body = await readJson(context.switchToHttp().getRequest<Request>());
+    return shape === undefined ? body : shape.require(body);
+  },
+);
+
+const readSentOrNothing = createParamDecorator(
+  async (shape: Shape<Fields>, context: ExecutionContext): Promise<object> => {
+    const request = context.switchToHttp().getRequest<Request>();
+    const isAbsent = (await readBody(request)).length === 0;
+    return shape.require(isAbsent ? {} : await readJson(request));
+  },
+);
+
 /**
- * Injects the request's JSON. Without a class: the value as it was sent, every key kept. With a class: an instance of
- * it, fixed in shape (contract, "Unknown fields in fixed-shape request bodies").
+ * Injects the request's JSON, and documents it. Without a shape: the value as it was sent, every key kept. With a shape:
+ * what it requires (contract, "Unknown fields in fixed-shape request bodies").
  *
  * Read here and not in a middleware, so that nothing of a body is read before the caller is known. Throws
  * `unsupported_media_type`, `payload_too_large`, or `validation_error` naming each place by JSON Pointer.
  */
-export const JsonBody = createParamDecorator(
-  async (shape: Type<object> | undefined, context: ExecutionContext): Promise<JsonValue | object> => {
-    const body = await readJson(context.switchToHttp().getRequest<Request>());
-    return shape === undefined ? body : requireShape(shape, body);
-  },
-);
+export function JsonBody(shape?: Shape<Fields>): ParameterDecorator {
+  return shape === undefined ? readSent(shape) : documented(readSent(shape), bodyOf(shape));
+}
 
 /** The same where the body may be left out, `Content-Type` and all: that is an object without fields. */
-export const OptionalJsonBody = createParamDecorator(
-  async (shape: Type<object>, context: ExecutionContext): Promise<object> => {
-    const request = context.switchToHttp().getRequest<Request>();
-    const isAbsent = (await readBody(request)).length === 0;
-    return requireShape(shape, isAbsent ? {} : await readJson(request));
-  },
-);
+export function OptionalJsonBody(shape: Shape<Fields>): ParameterDecorator {
+  return documented(readSentOrNothing(shape), bodyOf(shape, { required: false }));
+}
+
+function bodyOf({ schema, examples }: Shape<Fields>, options: { required?: boolean } = {}): MethodDecorator {
+  return ApiBody({ ...options, schema: { ...schema }, examples: { ...examples } });
+}

@@ -1,12 +1,44 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { DomainError, type ErrorDetail, isUuid, subjectProblems, type SubjectRef } from '@iss/domain';
+import {
+  DomainError,
+  type ErrorDetail,
+  isUuid,
+  MAX_SNAPSHOT_VERSION,
+  subjectProblems,
+  type SubjectRef,
+  SUBSCRIPTION_PREFIX,
+} from '@iss/domain';
 import type { Request } from 'express';
+import { EXAMPLE_IDS } from '../describe/example-ids';
+import { type Field, shown } from '../describe/field';
+import { PRINCIPAL_ID, principalId, subjectId, subjectType, TENANT_ID, tenantId, uuid, version } from './fields';
 
-/** 1-128 characters, starting alphanumeric (contract, "`tenant_id`, `slug`"). */
-export const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-/** `oidc:{project_id}#{user_id}` without control characters (specification, "Principal access record"). */
-export const PRINCIPAL_ID = /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u;
-const MAX_VERSION = 2_147_483_647;
+const subscriptionId = shown<string>({
+  type: 'string',
+  pattern: `^(${SUBSCRIPTION_PREFIX})?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`,
+});
+
+/** Every parameter of a path, as the document describes it. */
+export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<number>>> = {
+  tenant_id: tenantId.described('The tenant that is acted for.').example('acme'),
+  subject_type: subjectType.described('The namespace of the subject’s id.').example('organization'),
+  subject_id: subjectId.described('The subject, byte for byte; percent-encoded.').example('acme-corp'),
+  snapshot_version: version.described('A version of the subject.').example(1),
+  snapshot_id: uuid.described('A snapshot.').example(EXAMPLE_IDS.snapshot_id),
+  from_snapshot_id: uuid.described('A snapshot.').example(EXAMPLE_IDS.snapshot_id),
+  to_snapshot_id: uuid.described('A snapshot.').example(EXAMPLE_IDS.next_snapshot_id),
+  update_id: uuid.described('An update of the tenant.').example(EXAMPLE_IDS.update_id),
+  grant_id: uuid.described('A grant of the tenant.').example(EXAMPLE_IDS.grant_id),
+  refresh_request_id: uuid.described('A refresh request of the subject.').example(EXAMPLE_IDS.refresh_request_id),
+  offer_id: uuid.described('A transfer offer.').example(EXAMPLE_IDS.offer_id),
+  principal_id: principalId
+    .described('A principal; percent-encoded: `:` as `%3A`, `#` as `%23`.')
+    .example('oidc:dev#carol'),
+  subscription_id: subscriptionId
+    .described(`A webhook subscription; the UUID without \`${SUBSCRIPTION_PREFIX}\` will do too.`)
+    .example(SUBSCRIPTION_PREFIX + EXAMPLE_IDS.subscription_id),
+  delivery_id: uuid.described('A delivery to the subscription.').example(EXAMPLE_IDS.delivery_id),
+};
 
 function parameter(context: ExecutionContext, name: string): string {
   const value = context.switchToHttp().getRequest<Request>().params[name];
@@ -48,7 +80,7 @@ export function uuidOf(text: string, { name, prefix = '' }: { name: string; pref
 export function versionOf(text: string): number {
   const version = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : 0;
   requireParameter(
-    version >= 1 && version <= MAX_VERSION ? [] : problem('snapshot_version', 'must be an integer >= 1'),
+    version >= 1 && version <= MAX_SNAPSHOT_VERSION ? [] : problem('snapshot_version', 'must be an integer >= 1'),
   );
   return version;
 }

@@ -1,64 +1,150 @@
-import { DomainError, type ErrorDetail, formatPointer, isJsonObject } from '@iss/domain';
-import type { Type } from '@nestjs/common';
-import { validateSync, type ValidationError } from 'class-validator';
+import { DomainError, type ErrorDetail, formatPointer, isJsonObject, type JsonObject, type Schema } from '@iss/domain';
+import { Alias, aliasSchema, type Fields, type SentBy } from '../describe/field';
+import { objectSchema } from '../describe/view';
 
-/** A constraint's name in an error detail's `code`. */
-const CODES: Readonly<Record<string, string>> = {
-  isDefined: 'required',
-  whitelistValidation: 'unknown_field',
-  isString: 'invalid_type',
-  isInt: 'invalid_type',
-  isBoolean: 'invalid_type',
-  isArray: 'invalid_type',
-};
-
-function toDetails(errors: readonly ValidationError[], tokens: readonly string[], missing: object): ErrorDetail[] {
-  return errors.flatMap((error) => {
-    const path = [...tokens, error.property];
-    // One fault a place: what else is wrong with a missing or unknown field, or one of another type, is noise.
-    const constraints = Object.entries(error.constraints ?? {});
-    const isMissing = error.value === undefined && !Object.hasOwn(missing, error.property);
-    const constraint = constraints.find(([name]) => CODES[name] === 'invalid_type') ?? constraints[0];
-    const own: ErrorDetail[] =
-      constraint === undefined
-        ? []
-        : isMissing
-          ? [{ path: formatPointer(path), message: `${error.property} is required`, code: 'required' }]
-          : [{ path: formatPointer(path), message: constraint[1], code: CODES[constraint[0]] ?? 'invalid_value' }];
-    return [...own, ...toDetails(error.children ?? [], path, {})];
-  });
+/** An example of a body, with a line about it. */
+export interface Example<Body> {
+  summary?: string;
+  value: Body;
 }
 
-// As own keys these would reach into the instance's class instead of naming a field of it.
-const RESERVED = ['__proto__', 'constructor', 'prototype'];
+interface Entry {
+  name: string;
+  problemsOf: (value: JsonObject[string]) => ErrorDetail[] | null;
+  isOptional: boolean;
+  schema: Schema;
+  isHidden: boolean;
+  /** Its other names. */
+  aliases: readonly string[];
+}
 
-/**
- * The value as an instance of a class with class-validator rules: unknown fields are refused, nothing is coerced, and
- * what a field holds is left as it was sent. Throws `validation_error` with every problem, each under its JSON Pointer
- * below `at` (`[]` for a body).
- */
-export function requireShape<T extends object>(shape: Type<T>, value: unknown, at: readonly string[] = []): T {
-  if (!isJsonObject(value)) {
-    throw new DomainError('validation_error', 'The body must be a JSON object.', [
-      { path: formatPointer(at), message: 'must be an object', code: 'invalid_type' },
-    ]);
+/** What a body or a query has to be, declared once: its type (`SentOf`), its rules, its schema and examples. */
+export class Shape<F extends Fields> {
+  /** Never there: for the compiler. */
+  declare readonly sent: SentBy<F>;
+  readonly schema: Schema;
+  private readonly entries: readonly Entry[];
+  private readonly names: ReadonlySet<string>;
+
+  constructor(
+    readonly fields: F,
+    name?: string,
+    readonly examples: Readonly<Record<string, Example<SentBy<F>>>> = {},
+  ) {
+    const all = Object.keys(fields).map((one) => entryOf(fields, one));
+    this.entries = all.filter((entry) => !(fields[entry.name] instanceof Alias));
+    this.names = new Set(Object.keys(fields));
+    // With an alias either name will do.
+    const asShown = all.map((entry) => ({ ...entry, isOptional: entry.isOptional || entry.aliases.length > 0 }));
+    const named = name === undefined ? {} : { title: name, additionalProperties: false };
+    this.schema = { ...named, ...objectSchema(asShown.filter(({ isHidden }) => !isHidden)) };
   }
-  const instance = new shape();
-  const details: ErrorDetail[] = [];
-  for (const [key, field] of Object.entries(value)) {
-    if (RESERVED.includes(key)) {
-      details.push({
-        path: formatPointer([...at, key]),
-        message: `property ${key} should not exist`,
-        code: 'unknown_field',
-      });
-    } else {
-      Object.assign(instance, { [key]: field });
+
+  /**
+   * The value itself when it has this shape: nothing is coerced, unknown fields are refused. Where a field was sent under
+   * an alias, it stands under its primary name too. Throws `validation_error` with every problem, each under its JSON
+   * Pointer below `at` (`[]` for a body).
+   */
+  require(value: unknown, at: readonly string[] = []): SentBy<F> {
+    if (!isJsonObject(value)) {
+      throw new DomainError('validation_error', 'The body must be a JSON object.', [
+        { path: formatPointer(at), message: 'must be an object', code: 'invalid_type' },
+      ]);
     }
+    const details: ErrorDetail[] = [];
+    for (const key in value) {
+      if (this.names.has(key) || !Object.hasOwn(value, key)) continue;
+      const message = `property ${key} should not exist`;
+      details.push({ path: formatPointer([...at, key]), message, code: 'unknown_field' });
+    }
+    for (const entry of this.entries) readInto(value, entry, at, details);
+    if (details.length > 0) {
+      throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
+    }
+    for (const { name, aliases } of this.entries) {
+      for (const alias of aliases) unite(value, name, alias);
+    }
+    // The rules of all fields were asked, and no other field is there.
+    return value as SentBy<F>;
   }
-  details.push(...toDetails(validateSync(instance, { whitelist: true, forbidNonWhitelisted: true }), at, value));
-  if (details.length > 0) {
-    throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
+}
+
+/** A body of this name in the document. */
+export function body<const F extends Fields>(
+  name: string,
+  fields: F,
+  examples: Readonly<Record<string, Example<SentBy<F>>>>,
+): Shape<F> {
+  return new Shape(fields, name, examples);
+}
+
+export function query<const F extends Fields>(fields: F): Shape<F> {
+  return new Shape(fields);
+}
+
+/** What a value is that has a shape. */
+export type SentOf<S> = S extends { sent: infer Sent } ? Sent : never;
+
+/** For bodies in which each field may be left out, but not all of them. Throws `validation_error`. */
+export function requireAField(sent: object): void {
+  if (Object.keys(sent).length > 0) return;
+  throw new DomainError('validation_error', 'The body changes nothing. Send at least one field.', [
+    { path: '', message: 'must hold at least one field', code: 'required' },
+  ]);
+}
+
+function entryOf(fields: Fields, name: string): Entry {
+  const one = fields[name];
+  if (one === undefined) throw new Error(`a shape has no field ${name}`);
+  if (one instanceof Alias) {
+    const of = entryOf(fields, one.of);
+    return { ...of, name, schema: aliasSchema(one, of.schema), isOptional: true, aliases: [] };
   }
-  return instance;
+  const { problemsOf, sent, isOptional, isHidden = false } = one.facts;
+  const aliases = Object.keys(fields).filter((other) => {
+    const it = fields[other];
+    return it instanceof Alias && it.of === name;
+  });
+  return { name, problemsOf, isOptional, schema: sent, isHidden, aliases };
+}
+
+function readInto(value: JsonObject, entry: Entry, at: readonly string[], details: ErrorDetail[]): void {
+  const { name, aliases, isOptional } = entry;
+  let isGiven = check(value, name, entry, at, details);
+  for (const alias of aliases) isGiven = check(value, alias, entry, at, details) || isGiven;
+  if (isGiven || isOptional) return;
+  details.push({ path: formatPointer([...at, name]), message: `${name} is required`, code: 'required' });
+}
+
+/** Whether the field is given under this name; what is wrong with it goes to the details. */
+function check(
+  value: JsonObject,
+  name: string,
+  { problemsOf }: Entry,
+  at: readonly string[],
+  details: ErrorDetail[],
+): boolean {
+  const member = Object.hasOwn(value, name) ? value[name] : undefined;
+  if (member === undefined) return false;
+  const problems = problemsOf(member);
+  if (problems === null) return true;
+  for (const { path, message, code } of problems) {
+    details.push({
+      path: formatPointer([...at, name]) + path,
+      message: path === '' ? `${name} ${message}` : message,
+      ...(code === undefined ? {} : { code }),
+    });
+  }
+  return true;
+}
+
+/** Puts what an alias holds under the primary name. Throws `validation_error` when the two disagree. */
+function unite(value: JsonObject, name: string, alias: string): void {
+  const other = value[alias];
+  if (other === undefined) return;
+  const primary = (value[name] ??= other);
+  if (JSON.stringify(primary) === JSON.stringify(other)) return;
+  throw new DomainError('validation_error', `${name} and ${alias} are names of one field and differ. Send one.`, [
+    { path: `/${alias}`, message: `differs from ${name}`, code: 'mismatch' },
+  ]);
 }

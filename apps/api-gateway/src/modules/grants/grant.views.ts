@@ -1,114 +1,71 @@
-import { GRANT_STATUSES, SCOPES } from '@iss/domain';
-import { type AccessibleSubject, type GrantRecord } from '@iss/persistence';
-import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/describe/openapi';
-import {
-  SNAPSHOT_HEADER_EXAMPLE,
-  SNAPSHOT_HEADER_SCHEMA,
-  type SnapshotHeaderView,
-  snapshotHeaderView,
-} from '../../http/answer/snapshot-header.view';
+import { GRANT_STATUSES } from '@iss/domain';
+import type { GrantRecord } from '@iss/persistence';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { view, type ViewOf } from '../../http/describe/view';
+import { oneOf, scopes, subjectId, subjectType, tenantId, time, uuid } from '../../http/request/fields';
+import { body, type SentOf } from '../../http/request/shape';
 
 /** Specification, "Grant". */
-export interface GrantView {
-  grant_id: string;
-  grantor_tenant_id: string;
-  grantee_tenant_id: string;
-  subject_type: string;
-  subject_id: string;
-  scopes: readonly string[];
-  expires_at: string | null;
-  created_at: string;
-  revoked_at: string | null;
-  status: string;
-}
+export const Grant = view('Grant', {
+  grant_id: uuid,
+  grantor_tenant_id: tenantId,
+  grantee_tenant_id: tenantId,
+  subject_type: subjectType,
+  subject_id: subjectId,
+  scopes,
+  expires_at: time.nullable(),
+  created_at: time,
+  revoked_at: time.nullable(),
+  status: oneOf(GRANT_STATUSES),
+});
+export type Grant = ViewOf<typeof Grant>;
 
-export function grantView(grant: GrantRecord): GrantView {
-  return {
-    grant_id: grant.grantId,
-    grantor_tenant_id: grant.grantorTenantId,
-    grantee_tenant_id: grant.granteeTenantId,
-    subject_type: grant.subjectType,
-    subject_id: grant.subjectId,
-    scopes: grant.scopes,
-    expires_at: grant.expiresAt?.toISOString() ?? null,
-    created_at: grant.createdAt.toISOString(),
-    revoked_at: grant.revokedAt?.toISOString() ?? null,
-    status: grant.status,
-  };
-}
+/** The created grant in both shapes of the specification: flat, and wrapped, which is the secondary one. */
+export const CreatedGrant = view('CreatedGrant', { ...Grant.fields, grant: Grant.fromRecord().deprecated() });
+export type CreatedGrant = ViewOf<typeof CreatedGrant>;
 
-/** The created grant in both shapes of the specification: flat, and wrapped. */
-export type CreatedGrantView = GrantView & { grant: GrantView };
+/** One of the list of accessible subjects (specification, "Grants"). `latest_snapshot` stands where `read_latest` is held. */
+export const AccessibleSubject = view('AccessibleSubject', {
+  subject_type: subjectType,
+  subject_id: subjectId,
+  granted_by_tenant_id: tenantId.from('grantorTenantId'),
+  grant_id: uuid,
+  scopes,
+  expires_at: time.nullable(),
+  latest_snapshot: SnapshotHeader.optional().from('latest'),
+});
+export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
 
-export function createdGrantView(grant: GrantRecord): CreatedGrantView {
-  const view = grantView(grant);
-  return { ...view, grant: view };
-}
-
-/** One of the list of accessible subjects (specification, "Grants"). */
-export interface AccessibleSubjectView {
-  subject_type: string;
-  subject_id: string;
-  granted_by_tenant_id: string;
-  grant_id: string;
-  scopes: readonly string[];
-  expires_at: string | null;
-  /** Absent unless the grant's scopes hold `read_latest`. */
-  latest_snapshot?: SnapshotHeaderView;
-}
-
-export function accessibleSubjectView({ grant, latest }: AccessibleSubject): AccessibleSubjectView {
-  return {
-    subject_type: grant.subjectType,
-    subject_id: grant.subjectId,
-    granted_by_tenant_id: grant.grantorTenantId,
-    grant_id: grant.grantId,
-    scopes: grant.scopes,
-    expires_at: grant.expiresAt?.toISOString() ?? null,
-    ...(latest === null ? {} : { latest_snapshot: snapshotHeaderView(latest) }),
-  };
-}
-
-const TEXT: Schema = { type: 'string' };
-const OPTIONAL_TIMESTAMP: Schema = { type: ['string', 'null'], format: 'date-time' };
-const SCOPE_LIST: Schema = { type: 'array', items: { type: 'string', enum: SCOPES } };
-const GRANT_FIELDS: Record<string, Schema> = {
-  grant_id: UUID,
-  grantor_tenant_id: TEXT,
-  grantee_tenant_id: TEXT,
-  subject_type: SUBJECT_TYPE,
-  subject_id: TEXT,
-  scopes: SCOPE_LIST,
-  expires_at: OPTIONAL_TIMESTAMP,
-  created_at: TIMESTAMP,
-  revoked_at: OPTIONAL_TIMESTAMP,
-  status: { type: 'string', enum: GRANT_STATUSES },
-};
-
-export const GRANT = named('Grant', object(GRANT_FIELDS));
-/** `grant` holds the secondary of the two shapes. */
-export const CREATED_GRANT = named(
-  'CreatedGrant',
-  object({ ...GRANT_FIELDS, grant: { allOf: [GRANT], deprecated: true } }),
-);
-export const ACCESSIBLE_SUBJECT = named(
-  'AccessibleSubject',
-  object(
-    {
-      subject_type: SUBJECT_TYPE,
-      subject_id: TEXT,
-      granted_by_tenant_id: TEXT,
-      grant_id: UUID,
-      scopes: SCOPE_LIST,
-      expires_at: OPTIONAL_TIMESTAMP,
-      latest_snapshot: SNAPSHOT_HEADER_SCHEMA,
+/** Body of `POST …/grants` (specification, "Grants"). */
+export const CreateGrantBody = body(
+  'CreateGrantBody',
+  {
+    grantee_tenant_id: tenantId.described('An existing tenant.').example('beta'),
+    subject_type: subjectType.example('organization'),
+    subject_id: subjectId.example('acme-corp'),
+    scopes: scopes.example(['read_latest']),
+    expires_at: time
+      .nullable()
+      .optional()
+      .described('In the future. Absent or null: the grant does not expire.')
+      .example('2099-01-01T00:00:00Z'),
+  },
+  {
+    latest: {
+      value: {
+        grantee_tenant_id: 'beta',
+        subject_type: 'organization',
+        subject_id: 'acme-corp',
+        scopes: ['read_latest'],
+      },
     },
-    ['latest_snapshot'],
-  ),
+  },
 );
+export type CreateGrantBody = SentOf<typeof CreateGrantBody>;
 
-const ACME_TO_BETA: GrantRecord = {
-  grantId: '3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52',
+export const ACME_TO_BETA: GrantRecord = {
+  grantId: EXAMPLE_IDS.grant_id,
   grantorTenantId: 'acme',
   granteeTenantId: 'beta',
   subjectType: 'organization',
@@ -119,15 +76,8 @@ const ACME_TO_BETA: GrantRecord = {
   revokedAt: null,
   status: 'active',
 };
-
-export const GRANT_EXAMPLE = grantView(ACME_TO_BETA);
-export const CREATED_GRANT_EXAMPLE = createdGrantView(ACME_TO_BETA);
-export const REVOKED_GRANT_EXAMPLE = grantView({
-  ...ACME_TO_BETA,
-  status: 'revoked',
-  revokedAt: new Date('2026-02-01T00:00:00Z'),
-});
-export const ACCESSIBLE_SUBJECT_EXAMPLE: AccessibleSubjectView = {
-  ...accessibleSubjectView({ grant: ACME_TO_BETA, latest: null }),
+export const REVOKED: GrantRecord = { ...ACME_TO_BETA, status: 'revoked', revokedAt: new Date('2026-02-01T00:00:00Z') };
+export const ACCESSIBLE_EXAMPLE: AccessibleSubject = {
+  ...AccessibleSubject.of({ ...ACME_TO_BETA, latest: null }),
   latest_snapshot: SNAPSHOT_HEADER_EXAMPLE,
 };

@@ -1,57 +1,105 @@
-import {
-  REFRESH_REQUEST_ORIGINS,
-  REFRESH_REQUEST_STATUSES,
-  type RefreshRequestData,
-  refreshRequestData,
-} from '@iss/domain';
-import { type RefreshRequestRecord } from '@iss/persistence';
-import { named, object, type Schema, SUBJECT_REF, SUBJECT_TYPE, TIMESTAMP, UUID } from '../../http/describe/openapi';
+import { REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES } from '@iss/domain';
+import type { RefreshRequestRecord } from '@iss/persistence';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { alias, listOf, refused, shown } from '../../http/describe/field';
+import { part, view, type ViewOf } from '../../http/describe/view';
+import { arrayWith, line, oneOf, PAGE, prose, SubjectRef, tenantId, text, time, uuid } from '../../http/request/fields';
+import { body, query, type SentOf } from '../../http/request/shape';
+
+const reasonCode = line(128).nullable();
+const message = prose(2000).nullable();
+const paths = listOf(text);
 
 /** What events carry, with both names of each field, and the message, which they don't carry. */
-export interface RefreshRequestView extends RefreshRequestData {
-  message: string | null;
-}
+export const RefreshRequest = view('RefreshRequest', {
+  refresh_request_id: uuid,
+  request_id: alias('refresh_request_id'),
+  subject: SubjectRef.fromRecord(),
+  subject_type: alias('subject.subject_type'),
+  subject_id: alias('subject.subject_id'),
+  requesting_tenant_id: tenantId,
+  origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
+    'Set by the server: whether the requesting tenant owns the subject.',
+  ),
+  status: oneOf(REFRESH_REQUEST_STATUSES),
+  reason_code: reasonCode,
+  message,
+  requested_paths: paths,
+  created_at: time,
+  expires_at: time.nullable(),
+  resolved_at: time.nullable(),
+  fulfilled_at: alias('resolved_at'),
+  resolved_snapshot_id: uuid.nullable(),
+  fulfilled_snapshot_id: alias('resolved_snapshot_id'),
+  resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable(),
+});
 
-export function refreshRequestView(request: RefreshRequestRecord): RefreshRequestView {
-  return { ...refreshRequestData(request), message: request.message };
-}
+export const WrappedRefreshRequest = part({ refresh_request: RefreshRequest.fromRecord() });
+export type WrappedRefreshRequest = ViewOf<typeof WrappedRefreshRequest>;
 
-const TEXT: Schema = { type: 'string' };
-const OPTIONAL_TEXT: Schema = { type: ['string', 'null'] };
-const OPTIONAL_TIMESTAMP: Schema = { type: ['string', 'null'], format: 'date-time' };
-const OPTIONAL_UUID: Schema = { type: ['string', 'null'], format: 'uuid' };
-const alias = (schema: Schema, of: string): Schema => ({ ...schema, deprecated: true, description: `Alias of ${of}.` });
-
-export const REFRESH_REQUEST = named(
-  'RefreshRequest',
-  object({
-    refresh_request_id: UUID,
-    request_id: alias(UUID, 'refresh_request_id'),
-    subject: SUBJECT_REF,
-    subject_type: alias(SUBJECT_TYPE, 'subject.subject_type'),
-    subject_id: alias(TEXT, 'subject.subject_id'),
-    requesting_tenant_id: TEXT,
-    origin_type: {
-      type: 'string',
-      enum: REFRESH_REQUEST_ORIGINS,
-      description: 'Set by the server: whether the requesting tenant owns the subject.',
+/** Body of `POST …/refresh-requests` (specification, "Refresh requests"). */
+export const CreateRefreshRequestBody = body(
+  'CreateRefreshRequestBody',
+  {
+    requesting_tenant_id: tenantId.example('beta').described("The caller's tenant."),
+    reason_code: reasonCode.optional().example('stale_data'),
+    message: message.optional().example('Please confirm the name.'),
+    requested_paths: arrayWith({ type: 'string', pattern: '^/', maxLength: 1024 })
+      .nullable()
+      .optional()
+      .example(['/attributes/legal/legal_name'])
+      .described(
+        'JSON Pointers (RFC 6901). Repeated ones are kept once. At most 100, unless the deployment says else.',
+      ),
+    expires_at: time
+      .nullable()
+      .optional()
+      .example('2099-01-01T00:00:00Z')
+      .described('Until when the answer is of use; in the future. Says so to the owner: nothing happens at that time.'),
+    origin_type: refused('is set by the server; leave it out'),
+  },
+  {
+    counterparty: {
+      value: {
+        requesting_tenant_id: 'beta',
+        reason_code: 'stale_data',
+        message: 'Please confirm the name.',
+        requested_paths: ['/attributes/legal/legal_name'],
+      },
     },
-    status: { type: 'string', enum: REFRESH_REQUEST_STATUSES },
-    reason_code: OPTIONAL_TEXT,
-    message: OPTIONAL_TEXT,
-    requested_paths: { type: 'array', items: TEXT },
-    created_at: TIMESTAMP,
-    expires_at: OPTIONAL_TIMESTAMP,
-    resolved_at: OPTIONAL_TIMESTAMP,
-    fulfilled_at: alias(OPTIONAL_TIMESTAMP, 'resolved_at'),
-    resolved_snapshot_id: OPTIONAL_UUID,
-    fulfilled_snapshot_id: alias(OPTIONAL_UUID, 'resolved_snapshot_id'),
-    resolved_snapshot_version: { type: ['integer', 'null'] },
-  }),
+  },
 );
+export type CreateRefreshRequestBody = SentOf<typeof CreateRefreshRequestBody>;
 
-export const REFRESH_REQUEST_EXAMPLE = refreshRequestView({
-  refreshRequestId: '9a4e1f0c-2b7d-4c3e-8f51-6d0a7b9c2e14',
+/** Body of `POST …/{refresh_request_id}/fulfill`: the snapshot under either of its names. */
+export const FulfilRefreshRequestBody = body(
+  'FulfilRefreshRequestBody',
+  {
+    resolved_snapshot_id: uuid
+      .orNull()
+      .optional()
+      .described(
+        "A snapshot of the path's subject; the latest one confirms it. Required, under this name or its alias.",
+      )
+      .example(EXAMPLE_IDS.snapshot_id),
+    snapshot_id: alias('resolved_snapshot_id'),
+  },
+  { confirm: { value: { resolved_snapshot_id: EXAMPLE_IDS.snapshot_id } } },
+);
+export type FulfilRefreshRequestBody = SentOf<typeof FulfilRefreshRequestBody>;
+
+/** Query of the list. */
+export const ListRefreshRequestsQuery = query({
+  ...PAGE,
+  requesting_tenant_id: tenantId
+    .optional()
+    .example('beta')
+    .described("Requests of this tenant only. Required, and the caller's own, unless the caller belongs to the owner."),
+});
+export type ListRefreshRequestsQuery = SentOf<typeof ListRefreshRequestsQuery>;
+
+export const PENDING: RefreshRequestRecord = {
+  refreshRequestId: EXAMPLE_IDS.refresh_request_id,
   subjectType: 'organization',
   subjectId: 'acme-corp',
   requestingTenantId: 'beta',
@@ -65,17 +113,11 @@ export const REFRESH_REQUEST_EXAMPLE = refreshRequestView({
   resolvedAt: null,
   resolvedSnapshotId: null,
   resolvedSnapshotVersion: null,
-});
-
-const resolvedAt = '2026-01-16T08:00:00.000Z';
-const snapshotId = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
-
-export const FULFILLED_EXAMPLE: RefreshRequestView = {
-  ...REFRESH_REQUEST_EXAMPLE,
+};
+export const FULFILLED: RefreshRequestRecord = {
+  ...PENDING,
   status: 'fulfilled',
-  resolved_at: resolvedAt,
-  fulfilled_at: resolvedAt,
-  resolved_snapshot_id: snapshotId,
-  fulfilled_snapshot_id: snapshotId,
-  resolved_snapshot_version: 1,
+  resolvedAt: new Date('2026-01-16T08:00:00Z'),
+  resolvedSnapshotId: EXAMPLE_IDS.snapshot_id,
+  resolvedSnapshotVersion: 1,
 };

@@ -1,17 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { GatewaySettings } from '../../settings';
-
-/** Specification, "Utility": what runs here. */
-export interface Meta {
-  service: string;
-  ts: string;
-  version: string;
-  node: string;
-  env: string;
-  gitSha: string;
-  builtAt: string;
-}
+import type { Meta } from './system.views';
 
 const BOOTED_AT = new Date().toISOString();
 

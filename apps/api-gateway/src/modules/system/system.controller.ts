@@ -4,33 +4,11 @@ import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
 import { AuthGuard } from '../../auth/auth.guard';
 import { Public } from '../../auth/public.decorator';
-import { ApiAnswer, ApiErrors, ApiRoute, named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
+import { answer, ApiRoute } from '../../http/describe/openapi';
 import { type GatewaySettings, SETTINGS } from '../../settings';
-import { type Meta, readMeta } from './meta';
+import { readMeta } from './meta';
 import { type GatewayReadiness, ReadinessService } from './readiness.service';
-
-const TEXT: Schema = { type: 'string' };
-const CHECK: Schema = named(
-  'Check',
-  object({ status: { type: 'string', enum: ['ok', 'degraded', 'failed'] }, detail: TEXT }, ['detail']),
-);
-const READINESS: Schema = named(
-  'Readiness',
-  object({
-    status: { type: 'string', enum: ['ready', 'not_ready'] },
-    checks: object({ database: CHECK, migrations: CHECK, queue: CHECK, outbox: CHECK }),
-  }),
-);
-const META: Schema = named(
-  'Meta',
-  object({ service: TEXT, ts: TIMESTAMP, version: TEXT, node: TEXT, env: TEXT, gitSha: TEXT, builtAt: TIMESTAMP }),
-);
-const ALL_OK = {
-  database: { status: 'ok' },
-  migrations: { status: 'ok' },
-  queue: { status: 'ok' },
-  outbox: { status: 'ok' },
-};
+import { ALL_OK, Health, Meta, META_EXAMPLE, Readiness } from './system.views';
 
 /** What probes, operators and integrators ask of the process itself (specification, "Utility"). */
 @ApiTags('Utility')
@@ -45,19 +23,23 @@ export class SystemController {
 
   @Get('health')
   @Public()
-  @ApiRoute('Liveness: says only that the process lives', 'anyone')
-  @ApiAnswer(200, 'Alive.', named('Health', object({ status: { type: 'string', const: 'ok' } })), { status: 'ok' })
-  health(): { status: 'ok' } {
+  @ApiRoute('Liveness: says only that the process lives', 'anyone', {
+    answers: { 200: answer('Alive.', Health, { status: 'ok' }) },
+  })
+  health(): Health {
     return { status: 'ok' };
   }
 
   @Get('v1/ops/readiness')
   @Public()
-  @ApiRoute('Readiness: each dependency; 503 when requests should go elsewhere', 'anyone')
-  @ApiAnswer(200, 'Ready.', READINESS, { status: 'ready', checks: ALL_OK })
-  @ApiAnswer(503, 'Not ready.', READINESS, {
-    status: 'not_ready',
-    checks: { ...ALL_OK, database: { status: 'failed', detail: 'unreachable' } },
+  @ApiRoute('Readiness: each dependency; 503 when requests should go elsewhere', 'anyone', {
+    answers: {
+      200: answer('Ready.', Readiness, { status: 'ready', checks: ALL_OK }),
+      503: answer('Not ready.', Readiness, {
+        status: 'not_ready',
+        checks: { ...ALL_OK, database: { status: 'failed', detail: 'unreachable' } },
+      }),
+    },
   })
   async ready(@Res({ passthrough: true }) response: Response): Promise<GatewayReadiness> {
     const readiness = await this.readiness.read();
@@ -67,17 +49,11 @@ export class SystemController {
 
   @Get('v1/meta')
   @Public()
-  @ApiRoute('What runs here', 'anyone', { description: 'Unless `META_REQUIRES_AUTH` is true: then it takes a token.' })
-  @ApiAnswer(200, 'Version and environment.', META, {
-    service: 'identity-state-service',
-    ts: '2026-01-15T09:00:00.000Z',
-    version: '1.0.0',
-    node: 'v26.10.0',
-    env: 'production',
-    gitSha: '3f1c2d4',
-    builtAt: '2026-01-10T12:00:00.000Z',
+  @ApiRoute('What runs here', 'anyone', {
+    description: 'Unless `META_REQUIRES_AUTH` is true: then it takes a token.',
+    answers: { 200: answer('Version and environment.', Meta, META_EXAMPLE) },
+    errors: ['unauthorized'],
   })
-  @ApiErrors('unauthorized')
   async meta(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Meta> {
     if (this.settings.metaRequiresAuth) await this.guard.authenticate(request, response);
     return readMeta(this.settings);

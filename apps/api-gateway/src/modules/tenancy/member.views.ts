@@ -1,63 +1,52 @@
-import { MEMBER_STATUSES, PRINCIPAL_TYPES, ROLES, TENANCY_ROLES } from '@iss/domain';
+import { MEMBER_STATUSES } from '@iss/domain';
 import type { MembershipRecord } from '@iss/persistence';
-import { named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
+import { view, type ViewOf } from '../../http/describe/view';
+import { flag, oneOf, principalId, principalType, role, tenancyRole, tenantId, time } from '../../http/request/fields';
+import { body, type SentOf } from '../../http/request/shape';
 
 /** What the member upsert answers. */
-export interface MemberView {
-  tenant_id: string;
-  principal_id: string;
-  api_functional_role: string;
-  status: string;
-}
-
-export function memberView(member: MembershipRecord): MemberView {
-  return {
-    tenant_id: member.tenantId,
-    principal_id: member.principalId,
-    api_functional_role: member.role,
-    status: member.status,
-  };
-}
+export const Member = view('Member', {
+  tenant_id: tenantId,
+  principal_id: principalId,
+  api_functional_role: role.from('role'),
+  status: oneOf(MEMBER_STATUSES),
+});
+export type Member = ViewOf<typeof Member>;
 
 /** Specification, "Principal access record (member)". */
-export interface PrincipalView extends MemberView {
-  tenancy_role: string;
-  principal_type: string;
-  allow_counterparty_access: boolean;
-  created_at: string;
-}
+export const Principal = view('Principal', {
+  ...Member.fields,
+  tenancy_role: tenancyRole,
+  principal_type: principalType,
+  allow_counterparty_access: flag,
+  created_at: time,
+});
+export type Principal = ViewOf<typeof Principal>;
 
-export function principalView(member: MembershipRecord): PrincipalView {
-  return {
-    ...memberView(member),
-    tenancy_role: member.tenancyRole,
-    principal_type: member.principalType,
-    allow_counterparty_access: member.allowCounterpartyAccess,
-    created_at: member.createdAt.toISOString(),
-  };
-}
-
-const TEXT: Schema = { type: 'string' };
-const MEMBER_FIELDS: Record<string, Schema> = {
-  tenant_id: TEXT,
-  principal_id: TEXT,
-  api_functional_role: { type: 'string', enum: ROLES },
-  status: { type: 'string', enum: MEMBER_STATUSES },
-};
-
-export const MEMBER = named('Member', object(MEMBER_FIELDS));
-export const PRINCIPAL = named(
-  'Principal',
-  object({
-    ...MEMBER_FIELDS,
-    tenancy_role: { type: 'string', enum: TENANCY_ROLES },
-    principal_type: { type: 'string', enum: PRINCIPAL_TYPES },
-    allow_counterparty_access: { type: 'boolean' },
-    created_at: TIMESTAMP,
-  }),
+/** Body of the member upsert (specification, "Tenants, members, principals"). */
+export const PutMemberBody = body(
+  'PutMemberBody',
+  { role: role.example('tenant_editor') },
+  { editor: { value: { role: 'tenant_editor' } } },
 );
+export type PutMemberBody = SentOf<typeof PutMemberBody>;
 
-const CAROL: MembershipRecord = {
+/** Body of the principal upsert; fields may be sent alone. */
+export const PutPrincipalBody = body(
+  'PutPrincipalBody',
+  {
+    api_functional_role: role.optional().described('`tenant_owner`: by a human only.'),
+    principal_type: principalType
+      .optional()
+      .described('From another type back to `human`: by a human `account_admin` only, never for oneself.'),
+    allow_counterparty_access: flag.optional().described('`true`: by a human `account_admin` only.').example(true),
+    tenancy_role: tenancyRole.optional().described('Changed by a human `account_admin` only.'),
+  },
+  { counterparty: { value: { allow_counterparty_access: true } } },
+);
+export type PutPrincipalBody = SentOf<typeof PutPrincipalBody>;
+
+export const CAROL: MembershipRecord = {
   tenantId: 'acme',
   principalId: 'oidc:dev#carol',
   tenancyRole: 'member',
@@ -67,15 +56,10 @@ const CAROL: MembershipRecord = {
   status: 'active',
   createdAt: new Date('2026-01-15T09:00:00Z'),
 };
-
-const ALICE: MembershipRecord = {
+export const ALICE: MembershipRecord = {
   ...CAROL,
   principalId: 'oidc:dev#alice',
   tenancyRole: 'account_admin',
   role: 'tenant_owner',
   allowCounterpartyAccess: false,
 };
-
-export const MEMBER_EXAMPLE = memberView(CAROL);
-export const OWNER_EXAMPLE = principalView(ALICE);
-export const PRINCIPAL_EXAMPLE = principalView(CAROL);

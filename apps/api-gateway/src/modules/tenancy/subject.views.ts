@@ -1,56 +1,30 @@
-import type { OwnedSubject, OwnershipRecord } from '@iss/persistence';
-import { named, object, type Schema, SUBJECT_TYPE, TIMESTAMP } from '../../http/describe/openapi';
-import {
-  SNAPSHOT_HEADER_EXAMPLE,
-  SNAPSHOT_HEADER_SCHEMA,
-  type SnapshotHeaderView,
-  snapshotHeaderView,
-} from '../../http/answer/snapshot-header.view';
+import { SUBJECT_TYPES } from '@iss/domain';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
+import { listOf } from '../../http/describe/field';
+import { part, view, type ViewOf } from '../../http/describe/view';
+import { oneOf, PAGE, prefix, subjectId, subjectType, tenantId, time } from '../../http/request/fields';
+import { query, type SentOf } from '../../http/request/shape';
+
+const fields = { subject_type: subjectType, subject_id: subjectId, created_at: time };
 
 /** One of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
-export interface SubjectView {
-  subject_type: string;
-  subject_id: string;
-  created_at: string;
-  latest_snapshot: SnapshotHeaderView;
-}
-
-export function subjectView(subject: OwnedSubject): SubjectView {
-  return {
-    subject_type: subject.subjectType,
-    subject_id: subject.subjectId,
-    created_at: subject.createdAt.toISOString(),
-    latest_snapshot: snapshotHeaderView(subject.latest),
-  };
-}
+export const Subject = view('Subject', { ...fields, latest_snapshot: SnapshotHeader.from('latest') });
+export type Subject = ViewOf<typeof Subject>;
 
 /** Specification, "Subject": the ownership record. */
-export interface OwnershipView {
-  owner_tenant_id: string;
-  subject_type: string;
-  subject_id: string;
-  created_at: string;
-}
+const Ownership = view('Ownership', { owner_tenant_id: tenantId, ...fields });
+export const Owners = part({ items: listOf(Ownership) });
+export type Owners = ViewOf<typeof Owners>;
 
-export function ownershipView(ownership: OwnershipRecord): OwnershipView {
-  return {
-    owner_tenant_id: ownership.ownerTenantId,
-    subject_type: ownership.subjectType,
-    subject_id: ownership.subjectId,
-    created_at: ownership.createdAt.toISOString(),
-  };
-}
-
-const SUBJECT_FIELDS: Record<string, Schema> = {
-  subject_type: SUBJECT_TYPE,
-  subject_id: { type: 'string' },
-  created_at: TIMESTAMP,
-};
-
-export const SUBJECT = named('Subject', object({ ...SUBJECT_FIELDS, latest_snapshot: SNAPSHOT_HEADER_SCHEMA }));
-export const OWNERSHIP = named('Ownership', object({ owner_tenant_id: { type: 'string' }, ...SUBJECT_FIELDS }));
+/** Query of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
+export const SubjectListQuery = query({
+  ...PAGE,
+  subject_type: oneOf(SUBJECT_TYPES).optional().example('organization').described('Absent: of every type.'),
+  subject_id_prefix: prefix(512).optional().described('How the ids begin, byte for byte.').example('acme-'),
+});
+export type SubjectListQuery = SentOf<typeof SubjectListQuery>;
 
 const ACME_CORP = { ...SNAPSHOT_HEADER_EXAMPLE.subject, created_at: SNAPSHOT_HEADER_EXAMPLE.created_at };
 
-export const SUBJECT_EXAMPLE: SubjectView = { ...ACME_CORP, latest_snapshot: SNAPSHOT_HEADER_EXAMPLE };
-export const OWNERSHIP_EXAMPLE: OwnershipView = { owner_tenant_id: 'acme', ...ACME_CORP };
+export const SUBJECT_EXAMPLE: Subject = { ...ACME_CORP, latest_snapshot: SNAPSHOT_HEADER_EXAMPLE };
+export const OWNERS_EXAMPLE: Owners = { items: [{ owner_tenant_id: 'acme', ...ACME_CORP }] };

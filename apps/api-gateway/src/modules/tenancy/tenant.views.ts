@@ -1,120 +1,106 @@
-import { ROLES, TENANCY_ROLES } from '@iss/domain';
-import type { TenantRecord, TenantOfMember, UsageDay } from '@iss/persistence';
-import { named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
-import type { UsageWindow } from './tenant.service';
+import type { TenantRecord, TenantOfMember } from '@iss/persistence';
+import { alias, listOf, shown } from '../../http/describe/field';
+import { part, view, type ViewOf } from '../../http/describe/view';
+import { count, flag, line, role, tenancyRole, tenantId, text, time } from '../../http/request/fields';
+import { body, query, type SentOf } from '../../http/request/shape';
 
-interface TenantFields {
-  tenant_id: string;
-  name: string;
-  slug: string | null;
-  created_at: string;
-  chain_enforced: boolean;
-}
+const name = line(256);
 
-function tenantFields(tenant: TenantRecord): TenantFields {
-  return {
-    tenant_id: tenant.tenantId,
-    name: tenant.name,
-    slug: tenant.slug,
-    created_at: tenant.createdAt.toISOString(),
-    chain_enforced: tenant.chainEnforced,
-  };
-}
-
-/** A tenant in both shapes of the specification: flat, and wrapped. */
-export type TenantView = TenantFields & { tenant: TenantFields };
-
-export function tenantView(tenant: TenantRecord): TenantView {
-  const fields = tenantFields(tenant);
-  return { ...fields, tenant: fields };
-}
+const TenantFields = part({
+  tenant_id: tenantId,
+  name,
+  slug: tenantId.nullable(),
+  created_at: time,
+  chain_enforced: flag,
+});
 
 /** What the caller is in the tenant; its role under both names that the specification uses. */
-interface CallerFields {
-  api_functional_role: string;
-  role: string;
-  tenancy_role: string;
-}
+const caller = {
+  api_functional_role: role.from('role').described("The caller's."),
+  role: alias('api_functional_role'),
+  tenancy_role: tenancyRole.described("The caller's."),
+};
+const wrapped = { tenant: TenantFields.fromRecord().deprecated().described('The same fields, wrapped.') };
 
-function callerFields({ role, tenancyRole }: TenantOfMember): CallerFields {
-  return { api_functional_role: role, role, tenancy_role: tenancyRole };
-}
+/** A tenant in both shapes of the specification: flat, and wrapped. */
+export const Tenant = view('Tenant', { ...TenantFields.fields, ...wrapped });
+export type Tenant = ViewOf<typeof Tenant>;
 
 /** An item of the caller's list of tenants. */
-export type TenantItemView = TenantFields & CallerFields;
+export const TenantItem = view('TenantItem', { ...TenantFields.fields, ...caller });
+export type TenantItem = ViewOf<typeof TenantItem>;
 
-export function tenantItemView(found: TenantOfMember): TenantItemView {
-  return { ...tenantFields(found.tenant), ...callerFields(found) };
-}
+export const TenantOfCaller = view('TenantOfMember', { ...TenantFields.fields, ...caller, ...wrapped });
+export type TenantOfCaller = ViewOf<typeof TenantOfCaller>;
 
-export function tenantOfMemberView(found: TenantOfMember): TenantView & CallerFields {
-  return { ...tenantView(found.tenant), ...callerFields(found) };
+/** What {@link TenantItem} and {@link TenantOfCaller} are made of. */
+export function withCaller({
+  tenant,
+  role: held,
+  tenancyRole: administrative,
+}: TenantOfMember): TenantRecord & Omit<TenantOfMember, 'tenant'> {
+  return { ...tenant, role: held, tenancyRole: administrative };
 }
 
 /** Specification, "Tenants, members, principals": the answer of `/usage`. */
-export interface UsageView {
-  tenant_id: string;
-  window: { from: string; to: string };
-  usage: { date: string; snapshot_writes: number }[];
-}
+export const Usage = view('Usage', {
+  tenant_id: tenantId,
+  window: part({ from: time, to: time }),
+  usage: listOf(part({ date: shown<string>({ type: 'string', format: 'date' }), snapshot_writes: count })).from('days'),
+});
+export type Usage = ViewOf<typeof Usage>;
 
-export function usageView(tenantId: string, window: UsageWindow, days: readonly UsageDay[]): UsageView {
-  return {
-    tenant_id: tenantId,
-    window: { from: window.from.toISOString(), to: window.to.toISOString() },
-    usage: days.map((day) => ({ date: day.date, snapshot_writes: day.snapshotWrites })),
-  };
-}
+const slug = tenantId.nullable().optional();
+const chainEnforced = flag.optional().described('Refuse to apply on a parent without envelope_hash.');
 
-const TEXT: Schema = { type: 'string' };
-const TENANT_FIELDS: Record<string, Schema> = {
-  tenant_id: TEXT,
-  name: TEXT,
-  slug: { type: ['string', 'null'] },
-  created_at: TIMESTAMP,
-  chain_enforced: { type: 'boolean' },
-};
-const CALLER_FIELDS: Record<string, Schema> = {
-  api_functional_role: { type: 'string', enum: ROLES, description: "The caller's." },
-  role: { type: 'string', enum: ROLES, deprecated: true, description: 'Alias of api_functional_role.' },
-  tenancy_role: { type: 'string', enum: TENANCY_ROLES, description: "The caller's." },
-};
-const WRAPPED = {
-  tenant: { ...object(TENANT_FIELDS), deprecated: true, description: 'The same fields, wrapped.' },
-};
-
-export const TENANT = named('Tenant', object({ ...TENANT_FIELDS, ...WRAPPED }));
-export const TENANT_ITEM = named('TenantItem', object({ ...TENANT_FIELDS, ...CALLER_FIELDS }));
-export const TENANT_OF_MEMBER = named('TenantOfMember', object({ ...TENANT_FIELDS, ...CALLER_FIELDS, ...WRAPPED }));
-export const USAGE = named(
-  'Usage',
-  object({
-    tenant_id: TEXT,
-    window: object({ from: TIMESTAMP, to: TIMESTAMP }),
-    usage: {
-      type: 'array',
-      items: object({ date: { type: 'string', format: 'date' }, snapshot_writes: { type: 'integer', minimum: 0 } }),
-    },
-  }),
+/** Body of `POST /v1/tenants` (specification, "Tenants, members, principals"). */
+export const CreateTenantBody = body(
+  'CreateTenantBody',
+  {
+    tenant_id: tenantId.example('acme'),
+    name: name.example('Acme Corporation'),
+    slug: slug.example('acme'),
+    chain_enforced: chainEnforced.byDefault(true),
+  },
+  { tenant: { value: { tenant_id: 'acme', name: 'Acme Corporation', slug: 'acme' } } },
 );
+export type CreateTenantBody = SentOf<typeof CreateTenantBody>;
 
-const ACME: TenantRecord = {
+/** Body of `PATCH /v1/tenants/{tenant_id}`: at least one field. `tenant_id` cannot change. */
+export const PatchTenantBody = body(
+  'PatchTenantBody',
+  {
+    name: name.optional().example('Acme Corporation'),
+    slug: slug.described('Null takes the slug away.').example('acme'),
+    chain_enforced: chainEnforced,
+  },
+  { name: { value: { name: 'Acme Corporation' } } },
+);
+export type PatchTenantBody = SentOf<typeof PatchTenantBody>;
+
+/** Query of `GET /v1/tenants/{tenant_id}/usage`. */
+export const UsageQuery = query({
+  from: text.optional().example('2026-01-15').described('ISO 8601, with a timezone, or a UTC date.'),
+  to: text
+    .optional()
+    .example('2026-01-16')
+    .described('ISO 8601, with a timezone, or a UTC date, then to the end of that day.'),
+});
+export type UsageQuery = SentOf<typeof UsageQuery>;
+
+export const ACME: TenantRecord = {
   tenantId: 'acme',
   name: 'Acme Corporation',
   slug: 'acme',
   createdAt: new Date('2026-01-15T09:00:00Z'),
   chainEnforced: true,
 };
-const ACME_OF_ALICE: TenantOfMember = { tenant: ACME, role: 'tenant_owner', tenancyRole: 'account_admin' };
-
-export const TENANT_EXAMPLE = tenantView(ACME);
-export const TENANT_ITEM_EXAMPLE = tenantItemView(ACME_OF_ALICE);
-export const TENANT_OF_MEMBER_EXAMPLE = tenantOfMemberView(ACME_OF_ALICE);
-export const USAGE_EXAMPLE = usageView(
-  'acme',
-  { from: new Date('2026-01-15T00:00:00Z'), to: new Date('2026-01-16T23:59:59.999Z') },
-  [
+export const ACME_OF_ALICE = withCaller({ tenant: ACME, role: 'tenant_owner', tenancyRole: 'account_admin' });
+export const USAGE_EXAMPLE = Usage.of({
+  tenantId: 'acme',
+  window: { from: new Date('2026-01-15T00:00:00Z'), to: new Date('2026-01-16T23:59:59.999Z') },
+  days: [
     { date: '2026-01-15', snapshotWrites: 1 },
     { date: '2026-01-16', snapshotWrites: 0 },
   ],
-);
+});

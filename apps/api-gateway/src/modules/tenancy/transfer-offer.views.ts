@@ -1,57 +1,58 @@
 import { TRANSFER_OFFER_STATUSES } from '@iss/domain';
-import { type TransferOfferRecord } from '@iss/persistence';
-import { named, object, type Schema, TIMESTAMP, UUID } from '../../http/describe/openapi';
+import type { TransferOfferRecord } from '@iss/persistence';
+import { type Answer, answer } from '../../http/describe/openapi';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { alias } from '../../http/describe/field';
+import { part, view, type ViewOf } from '../../http/describe/view';
+import { oneOf, principalId, prose, tenantId, time, uuid } from '../../http/request/fields';
+import { body, type SentOf } from '../../http/request/shape';
 
-export interface TransferOfferView {
-  transfer_offer_id: string;
-  /** The name that the path uses. */
-  offer_id: string;
-  tenant_id: string;
-  from_principal_id: string;
-  to_principal_id: string;
-  message: string | null;
-  status: string;
-  created_at: string;
-  expires_at: string | null;
-  resolved_at: string | null;
-}
+const message = prose(2000).nullable();
 
-export function transferOfferView(offer: TransferOfferRecord): TransferOfferView {
-  return {
-    transfer_offer_id: offer.offerId,
-    offer_id: offer.offerId,
-    tenant_id: offer.tenantId,
-    from_principal_id: offer.fromPrincipalId,
-    to_principal_id: offer.toPrincipalId,
-    message: offer.message,
-    status: offer.status,
-    created_at: offer.createdAt.toISOString(),
-    expires_at: offer.expiresAt?.toISOString() ?? null,
-    resolved_at: offer.resolvedAt?.toISOString() ?? null,
-  };
-}
+/** `offer_id` is the name that the path uses. */
+export const TransferOffer = view('TransferOffer', {
+  transfer_offer_id: uuid.from('offerId'),
+  offer_id: alias('transfer_offer_id'),
+  tenant_id: tenantId,
+  from_principal_id: principalId,
+  to_principal_id: principalId,
+  message,
+  status: oneOf(TRANSFER_OFFER_STATUSES),
+  created_at: time,
+  expires_at: time.nullable(),
+  resolved_at: time.nullable().described('When it left `pending`.'),
+});
+export type TransferOffer = ViewOf<typeof TransferOffer>;
 
-const TEXT: Schema = { type: 'string' };
-const OPTIONAL_TIMESTAMP: Schema = { type: ['string', 'null'], format: 'date-time' };
+export const WrappedOffer = part({ transfer_offer: TransferOffer.fromRecord() });
+export type WrappedOffer = ViewOf<typeof WrappedOffer>;
 
-export const TRANSFER_OFFER = named(
-  'TransferOffer',
-  object({
-    transfer_offer_id: UUID,
-    offer_id: { ...UUID, deprecated: true, description: 'Alias of transfer_offer_id.' },
-    tenant_id: TEXT,
-    from_principal_id: TEXT,
-    to_principal_id: TEXT,
-    message: { type: ['string', 'null'] },
-    status: { type: 'string', enum: TRANSFER_OFFER_STATUSES },
-    created_at: TIMESTAMP,
-    expires_at: OPTIONAL_TIMESTAMP,
-    resolved_at: { ...OPTIONAL_TIMESTAMP, description: 'When it left `pending`.' },
-  }),
+/** Body of `POST …/transfer-offers` (contract, "Transfer offers"). */
+export const CreateTransferOfferBody = body(
+  'CreateTransferOfferBody',
+  {
+    to_principal_id: principalId
+      .example('oidc:dev#carol')
+      .described('Who is to become owner. Need not be a member yet.'),
+    message: message.optional().example('Over to you.'),
+    expires_at: time
+      .nullable()
+      .optional()
+      .example('2099-01-01T00:00:00Z')
+      .described(
+        'In the future; from then on the offer is `expired`. Without it the offer stands until it is answered.',
+      ),
+  },
+  {
+    carol: {
+      value: { to_principal_id: 'oidc:dev#carol', message: 'Over to you.', expires_at: '2099-01-01T00:00:00Z' },
+    },
+  },
 );
+export type CreateTransferOfferBody = SentOf<typeof CreateTransferOfferBody>;
 
-const PENDING: TransferOfferRecord = {
-  offerId: '0c7a4be2-3f0d-4c58-9b0e-5a1d2c3e4f60',
+export const PENDING: TransferOfferRecord = {
+  offerId: EXAMPLE_IDS.offer_id,
   tenantId: 'acme',
   fromPrincipalId: 'oidc:dev#alice',
   toPrincipalId: 'oidc:dev#carol',
@@ -62,9 +63,8 @@ const PENDING: TransferOfferRecord = {
   resolvedAt: null,
 };
 
-export const TRANSFER_OFFER_EXAMPLE = transferOfferView(PENDING);
-
-/** The example after it ended. */
-export function endedExample(status: TransferOfferRecord['status']): TransferOfferView {
-  return transferOfferView({ ...PENDING, status, resolvedAt: new Date('2026-01-16T08:00:00Z') });
+/** An answer that holds one offer. */
+export function offerAnswer(description: string, status: TransferOfferRecord['status']): Answer {
+  const resolvedAt = status === 'pending' ? null : new Date('2026-01-16T08:00:00Z');
+  return answer(description, WrappedOffer, WrappedOffer.of({ ...PENDING, status, resolvedAt }));
 }

@@ -7,6 +7,7 @@ import {
   parseDateTime,
   requireAccess,
   RULES,
+  subscriptionIdOf,
   TEST_EVENT_TYPE,
 } from '@iss/domain';
 import {
@@ -20,7 +21,6 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { EventHandOver } from '../../events/event-hand-over';
-import { subscriptionIdOf } from './subscription-id';
 
 /** What one call of a replay makes due at most: one statement, ten jobs. */
 const MAX_REPLAYED = 1_000;

@@ -17,7 +17,7 @@ import { requireTargetUrl } from './target-url';
 export interface SubscriptionToCreate {
   tenantId: string;
   targetUrl: string;
-  eventTypes: EventType[] | undefined;
+  eventTypes: EventType[];
 }
 
 /** A secret is readable in the answer that makes it and never again. */
@@ -107,11 +107,13 @@ export class WebhookSubscriptionService {
     return { secret, secretSealed, secretFingerprint: secretFingerprint(secret) };
   }
 
-  private requireEventTypes(eventTypes: EventType[] | undefined): EventType[] {
-    if (eventTypes === undefined) throw invalidEventTypes('is required', 'required');
+  private requireEventTypes(eventTypes: EventType[]): EventType[] {
     const max = this.settings.limits.eventTypes;
-    if (eventTypes.length > max) throw invalidEventTypes(`must have at most ${max} items`, 'too_many');
-    return eventTypes;
+    if (eventTypes.length <= max) return eventTypes;
+    const message = `must have at most ${max} items`;
+    throw new DomainError('validation_error', `event_types ${message}.`, [
+      { path: '/event_types', message, code: 'too_many' },
+    ]);
   }
 }
 
@@ -122,8 +124,4 @@ function found(subscription: WebhookSubscriptionRecord | null): WebhookSubscript
 
 function noSuchSubscription(): DomainError {
   return new DomainError('not_found', 'No such webhook subscription.');
-}
-
-function invalidEventTypes(message: string, code: string): DomainError {
-  return new DomainError('validation_error', `event_types ${message}.`, [{ path: '/event_types', message, code }]);
 }

@@ -1,78 +1,129 @@
-import { EVENT_TYPES } from '@iss/domain';
-import type { WebhookSubscriptionRecord } from '@iss/persistence';
-import { ApiPathParam, named, object, type Schema, TIMESTAMP } from '../../http/describe/openapi';
-import { SUBSCRIPTION_PREFIX, subscriptionIdOf } from './subscription-id';
+import { EVENT_TYPES, SUBSCRIPTION_STATUSES, subscriptionIdOf } from '@iss/domain';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { alias, shown } from '../../http/describe/field';
+import { type Answer, answer } from '../../http/describe/openapi';
+import { part, type RecordOf, view, type ViewOf } from '../../http/describe/view';
+import { integerFrom, oneOf, PAGE, setOf, tenantId, text, time, url } from '../../http/request/fields';
+import { body, query, type SentOf } from '../../http/request/shape';
 
-export interface WebhookSubscriptionView {
-  subscription_id: string;
-  tenant_id: string;
-  target_url: string;
-  event_types: string[];
-  subscribed_event_types: string[];
-  status: string;
-  secret_last_rotated_at: string;
-  disabled_at: string | null;
-  disabled_reason: string | null;
-  created_at: string;
-}
+const MAX_EVENT_TYPES = 16;
+const MAX_GRACE_SECONDS = 604_800;
 
-const TEXT: Schema = { type: 'string' };
-const EVENT_TYPE_LIST: Schema = { type: 'array', items: { type: 'string', enum: EVENT_TYPES } };
-
-export const SUBSCRIPTION = named(
-  'WebhookSubscription',
-  object({
-    subscription_id: TEXT,
-    tenant_id: TEXT,
-    target_url: TEXT,
-    event_types: EVENT_TYPE_LIST,
-    subscribed_event_types: { ...EVENT_TYPE_LIST, deprecated: true },
-    status: { type: 'string', enum: ['active', 'disabled'] },
-    secret_last_rotated_at: TIMESTAMP,
-    disabled_at: { type: ['string', 'null'], format: 'date-time' },
-    disabled_reason: {
-      type: ['string', 'null'],
-      enum: ['requested', 'gone', 'failing', null],
-      description:
-        '`requested` by a `PATCH`; `gone`: the receiver answered 410; `failing`: five days without a success.',
-    },
-    created_at: TIMESTAMP,
-  }),
-);
-
-export const SUBSCRIPTION_EXAMPLE: WebhookSubscriptionView = {
-  subscription_id: 'wsub_7d0b1c9e-40bb-4d5b-8f2c-6a3f0f3a9d11',
-  tenant_id: 'acme',
-  target_url: 'https://hooks.example.com/iss',
-  event_types: ['identity.snapshot.created'],
-  subscribed_event_types: ['identity.snapshot.created'],
-  status: 'active',
-  secret_last_rotated_at: '2026-01-15T09:00:00.000Z',
-  disabled_at: null,
-  disabled_reason: null,
-  created_at: '2026-01-15T09:00:00.000Z',
-};
-
-export const ApiSubscriptionParam = (): MethodDecorator =>
-  ApiPathParam(
-    'subscription_id',
-    `A webhook subscription; the UUID without \`${SUBSCRIPTION_PREFIX}\` will do too.`,
-    { type: 'string', pattern: `^(${SUBSCRIPTION_PREFIX})?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$` },
-    SUBSCRIPTION_EXAMPLE.subscription_id,
-  );
+const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES });
+const targetUrl = url(2048).example('https://hooks.example.com/iss');
+const status = oneOf(SUBSCRIPTION_STATUSES);
 
 /** A subscription as its tenant sees it: never with its secret. */
-export function webhookSubscriptionView(subscription: WebhookSubscriptionRecord): WebhookSubscriptionView {
-  return {
-    subscription_id: subscriptionIdOf(subscription.subscriptionId),
-    tenant_id: subscription.tenantId,
-    target_url: subscription.targetUrl,
-    event_types: subscription.eventTypes,
-    subscribed_event_types: subscription.eventTypes,
-    status: subscription.status,
-    secret_last_rotated_at: subscription.secretLastRotatedAt.toISOString(),
-    disabled_at: subscription.disabledAt?.toISOString() ?? null,
-    disabled_reason: subscription.disabledReason,
-    created_at: subscription.createdAt.toISOString(),
-  };
+export const Subscription = view('WebhookSubscription', {
+  subscription_id: text.madeOf(subscriptionIdOf),
+  tenant_id: tenantId,
+  target_url: text,
+  event_types: eventTypes,
+  subscribed_event_types: alias('event_types'),
+  status,
+  secret_last_rotated_at: time,
+  disabled_at: time.nullable(),
+  disabled_reason: oneOf<string>(['requested', 'gone', 'failing'])
+    .nullable()
+    .described('`requested` by a `PATCH`; `gone`: the receiver answered 410; `failing`: five days without a success.'),
+  created_at: time,
+});
+export type Subscription = ViewOf<typeof Subscription>;
+
+const wrapped = { webhook_subscription: Subscription.from('subscription') };
+export const WrappedSubscription = part(wrapped);
+export type WrappedSubscription = ViewOf<typeof WrappedSubscription>;
+
+/** The secret is readable in the answer that makes it and never again. */
+export const SubscriptionWithSecret = part({
+  ...wrapped,
+  secret: shown<string>({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }),
+});
+export type SubscriptionWithSecret = ViewOf<typeof SubscriptionWithSecret>;
+
+/** Body of `POST /v1/webhook-subscriptions` (specification, "Webhook subscriptions"). */
+export const CreateWebhookSubscriptionBody = body(
+  'CreateWebhookSubscriptionBody',
+  {
+    event_types: eventTypes.example(['identity.snapshot.created']),
+    subscribed_event_types: alias('event_types'),
+    tenant_id: tenantId.example('acme'),
+    target_url: targetUrl,
+  },
+  {
+    snapshots: {
+      value: {
+        tenant_id: 'acme',
+        target_url: 'https://hooks.example.com/iss',
+        event_types: ['identity.snapshot.created'],
+      },
+    },
+  },
+);
+export type CreateWebhookSubscriptionBody = SentOf<typeof CreateWebhookSubscriptionBody>;
+
+/** Body of `PATCH /v1/webhook-subscriptions/{subscription_id}`: what is left out stays. */
+export const UpdateWebhookSubscriptionBody = body(
+  'UpdateWebhookSubscriptionBody',
+  {
+    event_types: eventTypes.optional().example(['identity.snapshot.created']),
+    subscribed_event_types: alias('event_types'),
+    target_url: targetUrl.optional(),
+    status: status.optional().example('disabled'),
+  },
+  {
+    disable: { value: { status: 'disabled' } },
+    enable: { value: { status: 'active' } },
+    redirect: {
+      value: {
+        target_url: 'https://hooks.example.com/iss-v2',
+        event_types: ['identity.snapshot.created', 'refresh_request.created'],
+      },
+    },
+  },
+);
+export type UpdateWebhookSubscriptionBody = SentOf<typeof UpdateWebhookSubscriptionBody>;
+
+/** Body of `POST …/rotate-secret`, which may be left out. */
+export const RotateSecretBody = body(
+  'RotateSecretBody',
+  {
+    grace_seconds: integerFrom(0, MAX_GRACE_SECONDS)
+      .optional()
+      .byDefault(0)
+      .example(86_400)
+      .described('For so long `webhook-signature` carries a signature of the old secret too. 0: it stops at once.'),
+  },
+  { now: { value: {} }, overlapping: { value: { grace_seconds: 86_400 } } },
+);
+export type RotateSecretBody = SentOf<typeof RotateSecretBody>;
+
+/** Query of the list. */
+export const ListWebhookSubscriptionsQuery = query({
+  ...PAGE,
+  tenant_id: tenantId.example('acme').described('The tenant whose subscriptions are listed.'),
+});
+export type ListWebhookSubscriptionsQuery = SentOf<typeof ListWebhookSubscriptionsQuery>;
+
+export const SUBSCRIPTION: RecordOf<typeof Subscription> = {
+  subscriptionId: EXAMPLE_IDS.subscription_id,
+  tenantId: 'acme',
+  targetUrl: 'https://hooks.example.com/iss',
+  eventTypes: ['identity.snapshot.created'],
+  status: 'active',
+  secretLastRotatedAt: new Date('2026-01-15T09:00:00Z'),
+  disabledAt: null,
+  disabledReason: null,
+  createdAt: new Date('2026-01-15T09:00:00Z'),
+};
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+
+export function subscriptionAnswer(description: string, change: Partial<typeof SUBSCRIPTION> = {}): Answer {
+  const subscription = { ...SUBSCRIPTION, ...change };
+  return answer(description, WrappedSubscription, WrappedSubscription.of({ subscription }));
+}
+
+export function secretAnswer(description: string, secretLastRotatedAt = SUBSCRIPTION.secretLastRotatedAt): Answer {
+  const subscription = { ...SUBSCRIPTION, secretLastRotatedAt };
+  return answer(description, SubscriptionWithSecret, SubscriptionWithSecret.of({ subscription, secret: SECRET }));
 }

@@ -4,15 +4,15 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { JsonText } from '../../../http/answer/json-text';
-import { ApiRoute } from '../../../http/describe/openapi';
+import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { DiffQuery, includedRoots, VersionDiffQuery } from './diff.dto';
-import { ApiDiff } from './diff.openapi';
+import { BETWEEN_IDS, BETWEEN_VERSIONS } from './diff.openapi';
+import { DiffQuery, includedRoots, VersionDiffQuery } from './diff.query';
 import { type DiffOptions, DiffService } from './diff.service';
 import { diffAnswer } from './diff.views';
-import { verifyOptions } from '../snapshot/snapshot.dto';
+import { verifyOptions } from '../snapshot/snapshot.query';
 
 /** Diffs of two snapshots; each global form has its tenant-scoped twin behind the same handler. */
 @ApiTags('Diff')
@@ -25,8 +25,7 @@ export class DiffController {
   ) {}
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/diff')
-  @ApiRoute('Compare two versions of a subject', RULES.readDiff)
-  @ApiDiff({ between: 'versions', tenant: true })
+  @ApiRoute('Compare two versions of a subject', RULES.readDiff, BETWEEN_VERSIONS)
   versionsForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -37,8 +36,11 @@ export class DiffController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/diff')
-  @ApiRoute('Compare two versions of a subject, for any tenant of the caller that may', RULES.readDiff)
-  @ApiDiff({ between: 'versions', tenant: false })
+  @ApiRoute(
+    'Compare two versions of a subject, for any tenant of the caller that may',
+    inAnyTenant(RULES.readDiff),
+    BETWEEN_VERSIONS,
+  )
   versionsForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -48,8 +50,7 @@ export class DiffController {
   }
 
   @Get('tenants/:tenant_id/snapshots/:from_snapshot_id/diff/:to_snapshot_id')
-  @ApiRoute('Compare two snapshots of one subject by their ids', RULES.readDiff)
-  @ApiDiff({ between: 'ids', tenant: true })
+  @ApiRoute('Compare two snapshots of one subject by their ids', RULES.readDiff, BETWEEN_IDS)
   idsForTenant(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,
@@ -61,8 +62,11 @@ export class DiffController {
 
   @Public('global_reads_are_public')
   @Get('snapshots/:from_snapshot_id/diff/:to_snapshot_id')
-  @ApiRoute('Compare two snapshots by their ids, for any tenant of the caller that may', RULES.readDiff)
-  @ApiDiff({ between: 'ids', tenant: false })
+  @ApiRoute(
+    'Compare two snapshots by their ids, for any tenant of the caller that may',
+    inAnyTenant(RULES.readDiff),
+    BETWEEN_IDS,
+  )
   idsForAny(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,

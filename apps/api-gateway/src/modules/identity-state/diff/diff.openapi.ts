@@ -1,84 +1,52 @@
 import { DIFF_ROOTS, HASH_ALGORITHM } from '@iss/domain';
-import { applyDecorators } from '@nestjs/common';
-import {
-  ApiAnswer,
-  ApiConditional,
-  ApiErrors,
-  ApiSnapshotParam,
-  ApiSubjectParams,
-  ApiTenantParam,
-  HASH,
-  named,
-  object,
-  type Schema,
-  SUBJECT_REF,
-  UUID,
-} from '../../../http/describe/openapi';
-import { EVIDENCE_REF, VERDICT } from '../snapshot/snapshot.openapi';
+import { EXAMPLE_IDS } from '../../../http/describe/example-ids';
+import { alias, listOf, shown } from '../../../http/describe/field';
+import { answer, type Route } from '../../../http/describe/openapi';
+import { part, view, type ViewOf } from '../../../http/describe/view';
+import { count, flag, hash, oneOf, SubjectRef, text, uuid, version } from '../../../http/request/fields';
+import { EvidenceRef, verdict } from '../snapshot/snapshot.openapi';
 
-const TEXT: Schema = { type: 'string' };
-const COUNT: Schema = { type: 'integer', minimum: 0 };
-const VERSION: Schema = { type: 'integer', minimum: 1 };
+const side = part({ snapshot_id: uuid, snapshot_version: version });
 
-const SIDE: Schema = object({ snapshot_id: UUID, snapshot_version: VERSION });
+const DiffOperation = view('DiffOperation', {
+  op: oneOf(['add', 'remove', 'replace']),
+  path: text.described('RFC 6901 JSON Pointer into the envelope.'),
+  value: shown<unknown>({}).described('Present for `add` and `replace`.').optional(),
+});
 
-const OPERATION: Schema = named(
-  'DiffOperation',
-  object(
-    {
-      op: { type: 'string', enum: ['add', 'remove', 'replace'] },
-      path: { ...TEXT, description: 'RFC 6901 JSON Pointer into the envelope.' },
-      value: { description: 'Present for `add` and `replace`.' },
-    },
-    ['value'],
-  ),
-);
+const evidence = listOf(EvidenceRef).nullable();
+const verdictOfHash = part({ value: hash.nullable(), stored: hash.nullable(), valid: verdict });
+const chain = { prev_hash: hash.nullable(), valid: verdict, depth: count };
 
-const EVIDENCE: Schema = { type: ['array', 'null'], items: EVIDENCE_REF };
+const DiffVerification = view('DiffVerification', {
+  mode: oneOf(['hash', 'chain']),
+  chain_supported: flag,
+  hash: part({ alg: oneOf([HASH_ALGORITHM]), from: verdictOfHash, to: verdictOfHash }),
+  chain: part({ ...chain, from: part(chain), to: part(chain) }),
+});
 
-const HASH_VERDICT: Schema = object({ value: HASH, stored: HASH, valid: VERDICT });
-const CHAIN_FIELDS: Record<string, Schema> = { prev_hash: HASH, valid: VERDICT, depth: COUNT };
+/** Specification, "Diff result". */
+const Diff = view('DiffResult', {
+  format: oneOf(['rfc6902']),
+  from: side,
+  to: side,
+  include: listOf(oneOf(DIFF_ROOTS)),
+  ops: listOf(DiffOperation),
+  ops_hash: hash.described('SHA-256 of the RFC 8785 text of `ops`.'),
+  change_summary: part({ total_ops: count, adds: count, removes: count, replaces: count, paths_changed: count }),
+  attribution: listOf(part({ path: text, from: evidence, to: evidence })).optional(),
+  verification: DiffVerification.optional(),
+});
+const VersionDiff = view('VersionDiffResult', {
+  subject: SubjectRef,
+  from_version: alias('from.snapshot_version'),
+  to_version: alias('to.snapshot_version'),
+  ...Diff.fields,
+});
 
-const VERIFICATION: Schema = named(
-  'DiffVerification',
-  object({
-    mode: { type: 'string', enum: ['hash', 'chain'] },
-    chain_supported: { type: 'boolean' },
-    hash: object({ alg: { type: 'string', enum: [HASH_ALGORITHM] }, from: HASH_VERDICT, to: HASH_VERDICT }),
-    chain: object({ ...CHAIN_FIELDS, from: object(CHAIN_FIELDS), to: object(CHAIN_FIELDS) }),
-  }),
-);
-
-const FIELDS: Record<string, Schema> = {
-  format: { type: 'string', enum: ['rfc6902'] },
-  from: SIDE,
-  to: SIDE,
-  include: { type: 'array', items: { type: 'string', enum: DIFF_ROOTS } },
-  ops: { type: 'array', items: OPERATION },
-  ops_hash: { ...TEXT, pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the RFC 8785 text of `ops`.' },
-  change_summary: object({ total_ops: COUNT, adds: COUNT, removes: COUNT, replaces: COUNT, paths_changed: COUNT }),
-  attribution: { type: 'array', items: object({ path: TEXT, from: EVIDENCE, to: EVIDENCE }) },
-  verification: VERIFICATION,
-};
-const OPTIONAL = ['attribution', 'verification'];
-
-const DIFF = named('DiffResult', object(FIELDS, OPTIONAL));
-const VERSION_DIFF = named(
-  'VersionDiffResult',
-  object(
-    {
-      subject: SUBJECT_REF,
-      from_version: { ...VERSION, deprecated: true, description: 'Alias of from.snapshot_version.' },
-      to_version: { ...VERSION, deprecated: true, description: 'Alias of to.snapshot_version.' },
-      ...FIELDS,
-    },
-    OPTIONAL,
-  ),
-);
-
-const FROM = { snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', snapshot_version: 1 };
-const TO = { snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e', snapshot_version: 2 };
-const EXAMPLE = {
+const FROM = { snapshot_id: EXAMPLE_IDS.snapshot_id, snapshot_version: 1 };
+const TO = { snapshot_id: EXAMPLE_IDS.next_snapshot_id, snapshot_version: 2 };
+const EXAMPLE: ViewOf<typeof Diff> = {
   format: 'rfc6902',
   from: FROM,
   to: TO,
@@ -94,7 +62,7 @@ const EXAMPLE = {
     },
   ],
 };
-const VERSION_EXAMPLE = {
+const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
   subject: { subject_type: 'organization', subject_id: 'acme-corp' },
   from_version: 1,
   to_version: 2,
@@ -105,21 +73,15 @@ const VERSION_EXAMPLE = {
 const ETAG = '"63c574a4635fdd4f53f4cee3354c4e7888baf40f3a0462bdce5fe94292de1ede"';
 const VERSION_ETAG = '"e0184dc3fe722ab9f14cc1c853eeb2e878019af25eefabf62a4bbac7f1290fc0"';
 
-/** Documents a diff, between two versions of a subject or between two snapshot ids. */
-export function ApiDiff(path: { between: 'versions' | 'ids'; tenant: boolean }): MethodDecorator {
-  const isByVersions = path.between === 'versions';
-  return applyDecorators(
-    ...(path.tenant ? [ApiTenantParam()] : []),
-    ...(isByVersions
-      ? [ApiSubjectParams()]
-      : [ApiSnapshotParam(FROM.snapshot_id, 'from_snapshot_id'), ApiSnapshotParam(TO.snapshot_id, 'to_snapshot_id')]),
-    ApiAnswer(
-      200,
-      'What changed. `ops`, applied in order to the included roots of `from`, gives those of `to`.',
-      isByVersions ? VERSION_DIFF : DIFF,
-      isByVersions ? VERSION_EXAMPLE : EXAMPLE,
-    ),
-    ApiConditional(isByVersions ? VERSION_ETAG : ETAG),
-    ApiErrors('validation_error', 'unauthorized', ...(path.tenant ? (['forbidden'] as const) : []), 'not_found'),
-  );
-}
+const CHANGED = 'What changed. `ops`, applied in order to the included roots of `from`, gives those of `to`.';
+
+export const BETWEEN_IDS: Route = {
+  answers: { 200: answer(CHANGED, Diff, EXAMPLE) },
+  etag: ETAG,
+  errors: ['not_found'],
+};
+export const BETWEEN_VERSIONS: Route = {
+  answers: { 200: answer(CHANGED, VersionDiff, VERSION_EXAMPLE) },
+  etag: VERSION_ETAG,
+  errors: ['not_found'],
+};

@@ -5,10 +5,10 @@ import { ReaderParam } from '../../../http/request/actor.decorator';
 import type { Request } from 'express';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
-import { ApiRoute } from '../../../http/describe/openapi';
+import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { ApiExport } from './lineage.openapi';
+import { EXPORT } from './lineage.openapi';
 import { exportAnswer, exportLines } from './lineage.views';
 import { SnapshotListService } from './snapshot-list.service';
 
@@ -25,8 +25,7 @@ export class ExportController {
   ) {}
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export')
-  @ApiRoute("Export a subject's whole history", RULES.readLineage)
-  @ApiExport({ tenant: true })
+  @ApiRoute("Export a subject's whole history", RULES.readLineage, EXPORT)
   exportForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -37,8 +36,11 @@ export class ExportController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/export')
-  @ApiRoute("Export a subject's whole history, for any tenant of the caller that may", RULES.readLineage)
-  @ApiExport({ tenant: false })
+  @ApiRoute(
+    "Export a subject's whole history, for any tenant of the caller that may",
+    inAnyTenant(RULES.readLineage),
+    EXPORT,
+  )
   exportForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,

@@ -1,120 +1,88 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
-import { applyDecorators } from '@nestjs/common';
-import { ApiResponse } from '@nestjs/swagger';
-import {
-  ApiAnswer,
-  ApiErrors,
-  ApiSubjectParams,
-  ApiTenantParam,
-  HASH,
-  named,
-  object,
-  type Schema,
-  SUBJECT_REF,
-  SUBJECT_TYPE,
-  TIMESTAMP,
-  UUID,
-} from '../../../http/describe/openapi';
-import { listExample, listFields, listSchema } from '../../../http/lists/paging';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../../../http/answer/snapshot-header.view';
-import { ORDERS } from '../snapshot/snapshot.dto';
-import { SNAPSHOT_EXAMPLE, SNAPSHOT_SCHEMA, VERDICT } from '../snapshot/snapshot.openapi';
+import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
+import { alias, constant, listOf } from '../../../http/describe/field';
+import { type Answer, answer, type Route } from '../../../http/describe/openapi';
+import { view, type ViewOf } from '../../../http/describe/view';
+import { lastPage, pageAnswer, pageFields } from '../../../http/lists/paging';
+import { SubjectRef } from '../../../http/request/fields';
+import { Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
+import { ORDERS } from '../snapshot/snapshot.query';
 
-const TEXT: Schema = { type: 'string' };
+const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
 
-const CHAIN_ITEM: Schema = named(
-  'ChainItem',
-  object({
-    snapshot_id: UUID,
-    snapshot_version: { type: 'integer', minimum: 1 },
-    envelope_hash: HASH,
-    prev_hash: HASH,
-    chain_valid: {
-      ...VERDICT,
-      description: "Its envelope and its parent's have the stored hashes, and `prev_hash` is that of the parent.",
-    },
-    generated_at: TIMESTAMP,
-  }),
-);
+export const ChainItem = view('ChainItem', {
+  snapshot_id,
+  snapshot_version,
+  envelope_hash,
+  prev_hash,
+  chain_valid: verdict.described(
+    "Its envelope and its parent's have the stored hashes, and `prev_hash` is that of the parent.",
+  ),
+  generated_at,
+});
+export type ChainItem = ViewOf<typeof ChainItem>;
 
-const CHAIN_PROOF: Schema = named(
-  'ChainProof',
-  object({
-    subject_type: SUBJECT_TYPE,
-    subject_id: TEXT,
-    chain_valid: { ...VERDICT, description: 'Of all items of the page.' },
-    chain: { type: 'array', items: CHAIN_ITEM, deprecated: true, description: 'Alias of items.' },
-    ...listFields(CHAIN_ITEM, ORDERS),
-  }),
-);
+/** A chain proof in both shapes of the specification: `items` with `page`, and `chain` with `chain_valid`. */
+const ChainProof = view('ChainProof', {
+  ...SubjectRef.fields,
+  chain_valid: verdict.described('Of all items of the page.'),
+  chain: alias('items'),
+  ...pageFields(ChainItem, ORDERS),
+});
+export type ChainProof = ViewOf<typeof ChainProof>;
 
-const { snapshot_id, snapshot_version, envelope_hash, prev_hash, generated_at, subject } = SNAPSHOT_HEADER_EXAMPLE;
-const CHAIN_ITEM_EXAMPLE = { snapshot_id, snapshot_version, envelope_hash, prev_hash, chain_valid: true, generated_at };
-const CHAIN_PROOF_EXAMPLE = {
-  ...subject,
+const Export = view('Export', {
+  subject: SubjectRef,
+  canonicalization_method: constant(CANONICALIZATION_METHOD),
+  hash_algorithm: constant(HASH_ALGORITHM),
+  snapshots: listOf(Snapshot).described('Ascending by `snapshot_version`.'),
+});
+
+const { subject, ...HEADER } = SNAPSHOT_HEADER_EXAMPLE;
+const LINK: ChainItem = {
+  snapshot_id: HEADER.snapshot_id,
+  snapshot_version: HEADER.snapshot_version,
+  envelope_hash: HEADER.envelope_hash,
+  prev_hash: HEADER.prev_hash,
   chain_valid: true,
-  chain: [CHAIN_ITEM_EXAMPLE],
-  ...listExample([CHAIN_ITEM_EXAMPLE], 50, 'desc'),
+  generated_at: HEADER.generated_at,
 };
 
-const EXPORT: Schema = named(
-  'Export',
-  object({
-    subject: SUBJECT_REF,
-    canonicalization_method: { type: 'string', const: CANONICALIZATION_METHOD },
-    hash_algorithm: { type: 'string', const: HASH_ALGORITHM },
-    snapshots: { type: 'array', items: SNAPSHOT_SCHEMA, description: 'Ascending by `snapshot_version`.' },
-  }),
-);
-
-const EXPORT_EXAMPLE = {
-  subject,
-  canonicalization_method: CANONICALIZATION_METHOD,
-  hash_algorithm: HASH_ALGORITHM,
-  snapshots: [SNAPSHOT_EXAMPLE],
-};
-
-interface Form {
-  tenant: boolean;
+/** What there is to say of a history in one of its forms. */
+export function historyOf(form: 'tenant' | 'global', defaultLimit: number): Route {
+  const item = form === 'tenant' ? SNAPSHOT_HEADER_EXAMPLE : SNAPSHOT_EXAMPLE;
+  return {
+    answers: { 200: pageAnswer('The snapshots.', Snapshot, [item], defaultLimit, ORDERS) },
+    errors: ['not_found'],
+  };
 }
 
-function subjectPath({ tenant }: Form): MethodDecorator {
-  return applyDecorators(
-    ...(tenant ? [ApiTenantParam()] : []),
-    ApiSubjectParams(),
-    ApiErrors('validation_error', 'unauthorized', ...(tenant ? (['forbidden'] as const) : []), 'not_found'),
-  );
-}
-
-/** Documents a history. */
-export function ApiHistory(form: Form, defaultLimit: number): MethodDecorator {
-  const item = form.tenant ? SNAPSHOT_HEADER_EXAMPLE : SNAPSHOT_EXAMPLE;
-  return applyDecorators(
-    subjectPath(form),
-    ApiAnswer(200, 'The snapshots.', listSchema(SNAPSHOT_SCHEMA, ORDERS), listExample([item], defaultLimit, 'desc')),
-  );
-}
-
-/** Documents a chain proof. */
-export function ApiChainProof(form: Form): MethodDecorator {
-  return applyDecorators(
-    subjectPath(form),
-    ApiAnswer(200, 'The links of the chain, recomputed.', CHAIN_PROOF, CHAIN_PROOF_EXAMPLE),
-  );
-}
-
-/** Documents an export. */
-export function ApiExport(form: Form): MethodDecorator {
-  return applyDecorators(
-    subjectPath(form),
-    ApiResponse({
-      status: 200,
-      description:
-        'Every snapshot. With `Accept: application/x-ndjson` one a line and without a limit, else in one document.',
-      content: {
-        'application/json': { schema: EXPORT, example: EXPORT_EXAMPLE },
-        'application/x-ndjson': { schema: SNAPSHOT_SCHEMA, example: SNAPSHOT_EXAMPLE },
-      },
+export const CHAIN_PROOF: Route = {
+  answers: {
+    200: answer('The links of the chain, recomputed.', ChainProof, {
+      ...subject,
+      chain_valid: true,
+      chain: [LINK],
+      ...lastPage([LINK], 50, 'desc'),
     }),
-  );
-}
+  },
+  errors: ['not_found'],
+};
+
+const EXPORTED: Answer = {
+  description:
+    'Every snapshot. With `Accept: application/x-ndjson` one a line and without a limit, else in one document.',
+  content: {
+    'application/json': {
+      schema: Export.facts.shown,
+      example: {
+        subject,
+        canonicalization_method: CANONICALIZATION_METHOD,
+        hash_algorithm: HASH_ALGORITHM,
+        snapshots: [SNAPSHOT_EXAMPLE],
+      },
+    },
+    'application/x-ndjson': { schema: Snapshot.facts.shown, example: SNAPSHOT_EXAMPLE },
+  },
+};
+export const EXPORT: Route = { answers: { 200: EXPORTED }, errors: ['not_found'] };

@@ -2,8 +2,7 @@ import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/d
 import type { SnapshotRecord } from '@iss/persistence';
 import { jsonStream, TextStream } from '../../../http/answer/json-text';
 import type { PageView } from '../../../http/lists/paging';
-import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
-import type { ChainItem } from './snapshot-list.service';
+import type { ChainProof } from './lineage.openapi';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
 import { snapshotText, type View } from '../snapshot/snapshot.views';
 
@@ -12,34 +11,12 @@ export async function* historyTexts(items: AsyncIterable<VerifiedSnapshot>, view
   for await (const { snapshot, verification } of items) yield snapshotText(snapshot, view, verification);
 }
 
-export interface ChainItemView {
-  snapshot_id: string;
-  snapshot_version: number;
-  envelope_hash: string | null;
-  prev_hash: string | null;
-  chain_valid: boolean | null;
-  generated_at: string;
-}
-
-export function chainItemView({ snapshot, chainValid }: ChainItem): ChainItemView {
-  const { snapshot_id, snapshot_version, envelope_hash, prev_hash, generated_at } = snapshotHeaderView(snapshot);
-  return { snapshot_id, snapshot_version, envelope_hash, prev_hash, chain_valid: chainValid, generated_at };
-}
-
-export interface ChainProofView extends PageView {
-  subject_type: string;
-  subject_id: string;
-  chain_valid: boolean | null;
-  items: ChainItemView[];
-  chain: ChainItemView[];
-}
-
-/** A chain proof in both shapes of the specification: `items` with `page`, and `chain` with `chain_valid`. */
+/** A chain proof in both shapes of the specification. */
 export function chainProofView(
   { subjectType, subjectId }: SubjectRef,
   chainValid: boolean | null,
-  page: { items: ChainItemView[] } & PageView,
-): ChainProofView {
+  page: Pick<ChainProof, 'items'> & PageView,
+): Omit<ChainProof, 'page'> & PageView {
   return { subject_type: subjectType, subject_id: subjectId, chain_valid: chainValid, chain: page.items, ...page };
 }
 

@@ -4,14 +4,13 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
-import { ApiRoute } from '../../../http/describe/openapi';
+import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
-import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { ApiChainProof, ApiHistory } from './lineage.openapi';
-import { chainItemView, type ChainProofView, chainProofView, historyTexts } from './lineage.views';
-import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from '../snapshot/snapshot.dto';
+import { CHAIN_PROOF, ChainItem, historyOf } from './lineage.openapi';
+import { chainProofView, historyTexts } from './lineage.views';
+import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from '../snapshot/snapshot.query';
 import { SnapshotListService } from './snapshot-list.service';
 import type { View } from '../snapshot/snapshot.views';
 
@@ -30,87 +29,83 @@ export class SnapshotListsController {
   ) {}
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute("List a subject's snapshots", RULES.readLineage)
-  @ApiHistory({ tenant: true }, 20)
+  @ApiRoute("List a subject's snapshots", RULES.readLineage, historyOf('tenant', 20))
   snapshotsForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
-    @PageOf(TENANT_SNAPSHOTS_PAGE) paging: Paging,
+    @PageOf(TENANT_SNAPSHOTS_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'header', paging);
+    return this.history(reader, subject, 'header', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
-  @ApiRoute('The same as `/snapshots`', RULES.readLineage, { deprecated: true })
-  @ApiHistory({ tenant: true }, 50)
+  @ApiRoute('The same as `/snapshots`', RULES.readLineage, { ...historyOf('tenant', 50), deprecated: true })
   historyForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(TenantHistoryQuery) query: TenantHistoryQuery,
-    @PageOf(HISTORY_PAGE) paging: Paging,
+    @PageOf(HISTORY_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'header', paging);
+    return this.history(reader, subject, 'header', paging);
   }
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/history')
-  @ApiRoute("List a subject's snapshots, for any tenant of the caller that may", RULES.readLineage)
-  @ApiHistory({ tenant: false }, 50)
+  @ApiRoute(
+    "List a subject's snapshots, for any tenant of the caller that may",
+    inAnyTenant(RULES.readLineage),
+    historyOf('global', 50),
+  )
   historyForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(HistoryQuery) query: HistoryQuery,
-    @PageOf(HISTORY_PAGE) paging: Paging,
+    @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'full', paging);
+    return this.history(reader, subject, 'full', paging);
   }
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots')
-  @ApiRoute('The same as `/history`', RULES.readLineage, { deprecated: true })
-  @ApiHistory({ tenant: false }, 50)
+  @ApiRoute('The same as `/history`', inAnyTenant(RULES.readLineage), { ...historyOf('global', 50), deprecated: true })
   snapshotsForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(HistoryQuery) query: HistoryQuery,
-    @PageOf(HISTORY_PAGE) paging: Paging,
+    @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
-    return this.history(reader, subject, query, 'full', paging);
+    return this.history(reader, subject, 'full', paging);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute("Prove a subject's chain", RULES.readLineage)
-  @ApiChainProof({ tenant: true })
+  @ApiRoute("Prove a subject's chain", RULES.readLineage, CHAIN_PROOF)
   chainProofForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(ChainProofQuery) query: ChainProofQuery,
-    @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
-  ): Promise<ChainProofView> {
-    return this.chainProof(reader, subject, query, paging);
+    @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
+  ): Promise<ReturnType<typeof chainProofView>> {
+    return this.chainProof(reader, subject, paging);
   }
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute("Prove a subject's chain, for any tenant of the caller that may", RULES.readLineage)
-  @ApiChainProof({ tenant: false })
+  @ApiRoute(
+    "Prove a subject's chain, for any tenant of the caller that may",
+    inAnyTenant(RULES.readLineage),
+    CHAIN_PROOF,
+  )
   chainProofForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(ChainProofQuery) query: ChainProofQuery,
-    @PageOf(CHAIN_PROOF_PAGE) paging: Paging,
-  ): Promise<ChainProofView> {
-    return this.chainProof(reader, subject, query, paging);
+    @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
+  ): Promise<ReturnType<typeof chainProofView>> {
+    return this.chainProof(reader, subject, paging);
   }
 
   private async history(
     reader: Reader,
     subject: SubjectRef,
-    query: HistoryQuery,
     defaultView: View,
-    paging: Paging,
+    paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
+    const { query } = paging;
     const view = query.view ?? defaultView;
     const order = query.order ?? 'desc';
     const options = verifyOptions(query, this.settings.limits.verifyDepth);
@@ -122,11 +117,11 @@ export class SnapshotListsController {
   private async chainProof(
     reader: Reader,
     subject: SubjectRef,
-    query: ChainProofQuery,
-    paging: Paging,
-  ): Promise<ChainProofView> {
-    const order = query.order ?? 'desc';
+    paging: Paging<ChainProofQuery>,
+  ): Promise<ReturnType<typeof chainProofView>> {
+    const order = paging.query.order ?? 'desc';
     const page = await this.lists.chainProof(reader, subject, { ...paging.at({ order }), order });
-    return chainProofView(subject, page.chainValid, paging.answer(page, chainItemView));
+    const items = paging.answer(page, ({ snapshot, chainValid }) => ChainItem.of({ ...snapshot, chainValid }));
+    return chainProofView(subject, page.chainValid, items);
   }
 }

@@ -5,13 +5,13 @@ import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { JsonText } from '../../../http/answer/json-text';
 import { Hot } from '../../../http/fast/hot.decorator';
-import { ApiRoute } from '../../../http/describe/openapi';
+import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { RecentAnswers } from './recent-answers';
-import { SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.dto';
-import { ApiSnapshotRead } from '../snapshot/snapshot.openapi';
+import { SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.query';
+import { readOf } from '../snapshot/snapshot.openapi';
 import { SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
 import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer } from '../snapshot/snapshot.views';
 
@@ -27,8 +27,7 @@ export class SnapshotsController {
   ) {}
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id')
-  @ApiRoute("Read a subject's current state", RULES.readLatest)
-  @ApiSnapshotRead('latest', 'tenant', 'summary')
+  @ApiRoute("Read a subject's current state", RULES.readLatest, readOf('summary'))
   summaryForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -39,8 +38,11 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id')
-  @ApiRoute("Read a subject's current state, for any tenant of the caller that may", RULES.readLatest)
-  @ApiSnapshotRead('latest', 'global', 'summary')
+  @ApiRoute(
+    "Read a subject's current state, for any tenant of the caller that may",
+    inAnyTenant(RULES.readLatest),
+    readOf('summary'),
+  )
   summaryForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -51,8 +53,7 @@ export class SnapshotsController {
 
   @Hot()
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/latest')
-  @ApiRoute("Read a subject's latest snapshot", RULES.readLatest)
-  @ApiSnapshotRead('latest', 'tenant')
+  @ApiRoute("Read a subject's latest snapshot", RULES.readLatest, readOf('snapshot'))
   latestForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -63,8 +64,11 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/latest')
-  @ApiRoute("Read a subject's latest snapshot, for any tenant of the caller that may", RULES.readLatest)
-  @ApiSnapshotRead('latest', 'global')
+  @ApiRoute(
+    "Read a subject's latest snapshot, for any tenant of the caller that may",
+    inAnyTenant(RULES.readLatest),
+    readOf('snapshot'),
+  )
   latestForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -75,8 +79,7 @@ export class SnapshotsController {
 
   @Hot()
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
-  @ApiRoute('Read one version of a subject', RULES.readVersion)
-  @ApiSnapshotRead('version', 'tenant')
+  @ApiRoute('Read one version of a subject', RULES.readVersion, readOf('snapshot'))
   versionForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -88,8 +91,11 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
-  @ApiRoute('Read one version of a subject, for any tenant of the caller that may', RULES.readVersion)
-  @ApiSnapshotRead('version', 'global')
+  @ApiRoute(
+    'Read one version of a subject, for any tenant of the caller that may',
+    inAnyTenant(RULES.readVersion),
+    readOf('snapshot'),
+  )
   versionForAny(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
@@ -101,8 +107,7 @@ export class SnapshotsController {
 
   @Hot()
   @Get('tenants/:tenant_id/snapshots/:snapshot_id')
-  @ApiRoute('Read a snapshot by id', RULES.readById)
-  @ApiSnapshotRead('id', 'tenant')
+  @ApiRoute('Read a snapshot by id', RULES.readById, readOf('snapshot'))
   idForTenant(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
@@ -113,8 +118,11 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id')
-  @ApiRoute('Read a snapshot by id, for any tenant of the caller that may', RULES.readById)
-  @ApiSnapshotRead('id', 'global')
+  @ApiRoute(
+    'Read a snapshot by id, for any tenant of the caller that may',
+    inAnyTenant(RULES.readById),
+    readOf('snapshot'),
+  )
   idForAny(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
@@ -124,8 +132,7 @@ export class SnapshotsController {
   }
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/proof')
-  @ApiRoute("Read a snapshot's hashes", RULES.readById)
-  @ApiSnapshotRead('id', 'tenant', 'proof')
+  @ApiRoute("Read a snapshot's hashes", RULES.readById, readOf('proof'))
   proofForTenant(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
@@ -135,8 +142,11 @@ export class SnapshotsController {
 
   @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id/proof')
-  @ApiRoute("Read a snapshot's hashes, for any tenant of the caller that may", RULES.readById)
-  @ApiSnapshotRead('id', 'global', 'proof')
+  @ApiRoute(
+    "Read a snapshot's hashes, for any tenant of the caller that may",
+    inAnyTenant(RULES.readById),
+    readOf('proof'),
+  )
   proofForAny(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,

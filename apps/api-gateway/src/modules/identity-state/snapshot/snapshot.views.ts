@@ -1,15 +1,8 @@
-import {
-  CANONICALIZATION_METHOD,
-  canonicalize,
-  HASH_ALGORITHM,
-  isJsonObject,
-  type JsonValue,
-  parseStoredJson,
-  type Verification,
-} from '@iss/domain';
+import { canonicalize, isJsonObject, type JsonValue, parseStoredJson, type Verification } from '@iss/domain';
 import type { SnapshotRecord, SnapshotTarget } from '@iss/persistence';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
 import { JsonText } from '../../../http/answer/json-text';
+import { SnapshotProof } from './snapshot.openapi';
 
 export const VIEWS = ['full', 'header'] as const;
 export type View = (typeof VIEWS)[number];
@@ -65,17 +58,7 @@ export function summaryAnswer(snapshot: SnapshotRecord, verification?: Verificat
 
 /** What proves a snapshot without its content (specification, "Snapshot reads"). */
 export function proofAnswer(snapshot: SnapshotRecord): JsonText {
-  const text = JSON.stringify({
-    snapshot_id: snapshot.snapshotId,
-    subject_type: snapshot.subjectType,
-    subject_id: snapshot.subjectId,
-    snapshot_version: snapshot.snapshotVersion,
-    envelope_hash: snapshot.envelopeHash,
-    prev_hash: snapshot.prevHash,
-    canonicalization_method: CANONICALIZATION_METHOD,
-    hash_algorithm: HASH_ALGORITHM,
-  });
-  return answer(text, snapshot, 'proof', 'immutable');
+  return answer(JSON.stringify(SnapshotProof.of(snapshot)), snapshot, 'proof', 'immutable');
 }
 
 /**

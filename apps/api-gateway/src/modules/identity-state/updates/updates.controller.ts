@@ -1,5 +1,5 @@
 import { type Actor, RULES, type SubjectRef } from '@iss/domain';
-import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Controller, Get, Post, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
 import type { Response } from 'express';
@@ -9,27 +9,25 @@ import { Hot } from '../../../http/fast/hot.decorator';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam, UuidParam } from '../../../http/request/path-params';
-import { QueryOf } from '../../../http/lists/query';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
-import {
-  proposalOf,
-  ProposeSubjectUpdateBody,
-  ProposeUpdateBody,
-  subjectProposalOf,
-  UpdateListQuery,
-} from './update.dto';
-import {
-  ApiUpdate,
-  ApiUpdateApply,
-  ApiUpdateList,
-  ApiUpdatePropose,
-  ApiUpdateWithdraw,
-  WHO_WITHDRAWS,
-} from './update.openapi';
 import { UpdateApplyService } from './update-apply.service';
 import { type Proposal, UpdateService } from './update.service';
-import { type AppliedView, appliedView, updateText } from './update.views';
+import {
+  APPLY,
+  APPLY_FOR_SUBJECT,
+  AppliedUpdate,
+  LIST,
+  proposalOf,
+  PROPOSE,
+  ProposeSubjectUpdateBody,
+  ProposeUpdateBody,
+  READ,
+  subjectProposalOf,
+  Update,
+  UpdateListQuery,
+  WITHDRAW,
+} from './update.views';
 
 const PAGE = { default: 50, max: 200 };
 
@@ -45,8 +43,7 @@ export class UpdatesController {
 
   @Hot()
   @Post('entity-state-updates')
-  @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate)
-  @ApiUpdatePropose('tenant', ProposeUpdateBody)
+  @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate, PROPOSE)
   propose(
     @ActorParam() actor: Actor,
     @JsonBody(ProposeUpdateBody) body: ProposeUpdateBody,
@@ -56,27 +53,20 @@ export class UpdatesController {
   }
 
   @Get('entity-state-updates')
-  @ApiRoute('List the updates of the tenant, newest first', RULES.readUpdates)
-  @ApiUpdateList('tenant')
-  list(
-    @ActorParam() actor: Actor,
-    @QueryOf(UpdateListQuery) query: UpdateListQuery,
-    @PageOf(PAGE) paging: Paging,
-  ): Promise<JsonText> {
-    return this.page(actor, null, query, paging);
+  @ApiRoute('List the updates of the tenant, newest first', RULES.readUpdates, LIST)
+  list(@ActorParam() actor: Actor, @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>): Promise<JsonText> {
+    return this.page(actor, null, paging);
   }
 
   @Get('entity-state-updates/:update_id')
-  @ApiRoute('Read an update', RULES.readUpdates)
-  @ApiUpdate('tenant')
+  @ApiRoute('Read an update', RULES.readUpdates, READ)
   async find(@ActorParam() actor: Actor, @UuidParam({ name: 'update_id' }) updateId: string): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.find({ ...actor, updateId, subject: null })));
+    return new JsonText(Update.textOf(await this.updates.find({ ...actor, updateId, subject: null })));
   }
 
   @Hot()
   @Post('entity-state-updates/:update_id/apply')
-  @ApiRoute('Apply an update: writes the next snapshot and answers its envelope', RULES.applyUpdate)
-  @ApiUpdateApply('tenant')
+  @ApiRoute('Apply an update: writes the next snapshot and answers its envelope', RULES.applyUpdate, APPLY)
   async apply(
     @ActorParam() actor: Actor,
     @UuidParam({ name: 'update_id' }) updateId: string,
@@ -87,17 +77,14 @@ export class UpdatesController {
   }
 
   @Post('entity-state-updates/:update_id/withdraw')
-  @HttpCode(200)
-  @ApiRoute('Withdraw an update that is still proposed', RULES.withdrawUpdate, { description: WHO_WITHDRAWS })
-  @ApiUpdateWithdraw('tenant')
+  @ApiRoute('Withdraw an update that is still proposed', RULES.withdrawUpdate, WITHDRAW)
   async withdraw(@ActorParam() actor: Actor, @UuidParam({ name: 'update_id' }) updateId: string): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.withdraw({ ...actor, updateId, subject: null })));
+    return new JsonText(Update.textOf(await this.updates.withdraw({ ...actor, updateId, subject: null })));
   }
 
   @Hot()
   @Post('subjects/:subject_type/:subject_id/updates')
-  @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate)
-  @ApiUpdatePropose('subject', ProposeSubjectUpdateBody)
+  @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate, PROPOSE)
   proposeForSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
@@ -108,68 +95,59 @@ export class UpdatesController {
   }
 
   @Get('subjects/:subject_type/:subject_id/updates')
-  @ApiRoute('List the updates of a subject, newest first', RULES.readSubjectUpdates)
-  @ApiUpdateList('subject')
+  @ApiRoute('List the updates of a subject, newest first', RULES.readSubjectUpdates, LIST)
   listOfSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(UpdateListQuery) query: UpdateListQuery,
-    @PageOf(PAGE) paging: Paging,
+    @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>,
   ): Promise<JsonText> {
-    return this.page(actor, subject, query, paging);
+    return this.page(actor, subject, paging);
   }
 
   @Get('subjects/:subject_type/:subject_id/updates/:update_id')
-  @ApiRoute('Read an update of a subject', RULES.readSubjectUpdates)
-  @ApiUpdate('subject')
+  @ApiRoute('Read an update of a subject', RULES.readSubjectUpdates, READ)
   async findForSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
   ): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.find({ ...actor, updateId, subject })));
+    return new JsonText(Update.textOf(await this.updates.find({ ...actor, updateId, subject })));
   }
 
   @Hot()
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/apply')
-  @HttpCode(200)
-  @ApiRoute('Apply an update of a subject: writes the next snapshot and answers its hashes', RULES.applyUpdate)
-  @ApiUpdateApply('subject')
+  @ApiRoute(
+    'Apply an update of a subject: writes the next snapshot and answers its hashes',
+    RULES.applyUpdate,
+    APPLY_FOR_SUBJECT,
+  )
   async applyForSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
     @Trace() trace: RequestTrace,
-  ): Promise<AppliedView> {
-    return appliedView(await this.applications.apply(actor, trace, updateId, subject));
+  ): Promise<AppliedUpdate> {
+    return AppliedUpdate.of(await this.applications.apply(actor, trace, updateId, subject));
   }
 
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/withdraw')
-  @HttpCode(200)
-  @ApiRoute('Withdraw an update of a subject that is still proposed', RULES.withdrawUpdate, {
-    description: WHO_WITHDRAWS,
-  })
-  @ApiUpdateWithdraw('subject')
+  @ApiRoute('Withdraw an update of a subject that is still proposed', RULES.withdrawUpdate, WITHDRAW)
   async withdrawForSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
   ): Promise<JsonText> {
-    return new JsonText(updateText(await this.updates.withdraw({ ...actor, updateId, subject })));
+    return new JsonText(Update.textOf(await this.updates.withdraw({ ...actor, updateId, subject })));
   }
 
   private async store(actor: Actor, proposal: Proposal, response: Response): Promise<JsonText> {
     const { update, isNew } = await this.updates.propose(actor, proposal);
     response.status(isNew ? 201 : 200);
-    return new JsonText(updateText(update));
+    return new JsonText(Update.textOf(update));
   }
 
-  private async page(
-    actor: Actor,
-    subject: SubjectRef | null,
-    { status }: UpdateListQuery,
-    paging: Paging,
-  ): Promise<JsonText> {
-    return paging.answerText(await this.updates.list(actor, subject, status, paging.at({ status })), updateText);
+  private async page(actor: Actor, subject: SubjectRef | null, paging: Paging<UpdateListQuery>): Promise<JsonText> {
+    const { status } = paging.query;
+    return paging.answerText(await this.updates.list(actor, subject, status, paging.at({ status })), Update.textOf);
   }
 }

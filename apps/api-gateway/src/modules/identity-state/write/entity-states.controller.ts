@@ -5,11 +5,11 @@ import { ActorParam } from '../../../http/request/actor.decorator';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
 import { Hot } from '../../../http/fast/hot.decorator';
-import { ApiRoute, ApiTenantParam } from '../../../http/describe/openapi';
+import { ApiRoute } from '../../../http/describe/openapi';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { EntityStateService } from './entity-state.service';
-import { ApiEntityStateWrite } from '../snapshot/snapshot.openapi';
+import { ApiEnvelopeBody, WRITTEN } from '../snapshot/snapshot.openapi';
 import { snapshotText } from '../snapshot/snapshot.views';
 
 @ApiTags('Initial state')
@@ -23,10 +23,13 @@ export class EntityStatesController {
   @ApiRoute(
     "Write a subject's first snapshot and become its owner; or, as owner, the version after the latest",
     RULES.submitFirstState,
-    { description: 'The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.' },
+    {
+      description: 'The envelope is stored as its RFC 8785 text, and `envelope_hash` is the SHA-256 of it.',
+      answers: WRITTEN,
+      errors: ['conflict'],
+    },
   )
-  @ApiTenantParam()
-  @ApiEntityStateWrite()
+  @ApiEnvelopeBody()
   async submit(
     @ActorParam() actor: Actor,
     @Trace() trace: RequestTrace,

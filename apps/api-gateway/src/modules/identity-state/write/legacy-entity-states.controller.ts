@@ -6,12 +6,12 @@ import type { Principal } from '../../../auth/principal';
 import { Public } from '../../../auth/public.decorator';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
-import { ApiAnswer, ApiErrors, ApiRoute, ApiSnapshotParam } from '../../../http/describe/openapi';
+import { ApiRoute } from '../../../http/describe/openapi';
 import { UuidParam } from '../../../http/request/path-params';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { LegacyEntityStateService } from './legacy-entity-state.service';
-import { ApiEntityStateWrite, ENVELOPE_EXAMPLE, ENVELOPE_SCHEMA } from '../snapshot/snapshot.openapi';
+import { ApiEnvelopeBody, STORED, WRITTEN } from '../snapshot/snapshot.openapi';
 import { snapshotText } from '../snapshot/snapshot.views';
 
 const WHERE =
@@ -33,8 +33,10 @@ export class LegacyEntityStatesController {
       `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`; where a token is needed, its caller must be at ` +
       'least `tenant_editor` there. To be preferred: `POST /v1/tenants/{tenant_id}/entity-states`.',
     deprecated: true,
+    answers: WRITTEN,
+    errors: ['forbidden', 'conflict'],
   })
-  @ApiEntityStateWrite()
+  @ApiEnvelopeBody()
   async submit(
     @CurrentPrincipal() principal: Principal,
     @Trace() trace: RequestTrace,
@@ -51,10 +53,9 @@ export class LegacyEntityStatesController {
       'token also gets what it may read by id: as member of the owner, or by a grant with `read_snapshot_by_id`. Any ' +
       'other is 404. To be preferred: `GET /v1/snapshots/{snapshot_id}`.',
     deprecated: true,
+    answers: STORED,
+    errors: ['not_found'],
   })
-  @ApiSnapshotParam(ENVELOPE_EXAMPLE.snapshot_id)
-  @ApiAnswer(200, 'The envelope as it is stored.', ENVELOPE_SCHEMA, ENVELOPE_EXAMPLE)
-  @ApiErrors('validation_error', 'unauthorized', 'not_found')
   async read(
     @CurrentPrincipal() principal: Principal,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,

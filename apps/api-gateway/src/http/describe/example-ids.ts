@@ -1,0 +1,12 @@
+/** What the examples of all rooms call the same things. */
+export const EXAMPLE_IDS = {
+  snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+  next_snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e',
+  update_id: '0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2',
+  grant_id: '3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52',
+  refresh_request_id: '9a4e1f0c-2b7d-4c3e-8f51-6d0a7b9c2e14',
+  offer_id: '0c7a4be2-3f0d-4c58-9b0e-5a1d2c3e4f60',
+  /** Behind its prefix. */
+  subscription_id: '7d0b1c9e-40bb-4d5b-8f2c-6a3f0f3a9d11',
+  delivery_id: '0d9a3f52-7f0c-4b62-9f0e-2a1f6f1f9c77',
+};

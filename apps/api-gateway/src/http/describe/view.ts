@@ -1,0 +1,117 @@
+import type { Schema } from '@iss/domain';
+import { Alias, aliasSchema, camelCase, Field, type Fields, type ShownBy, type StoredBy } from './field';
+
+interface Entry {
+  name: string;
+  schema: Schema;
+  isOptional: boolean;
+  /** Null: made of the record itself. */
+  key: string | null;
+  show: ((stored: unknown) => unknown) | undefined;
+  isText: boolean;
+}
+
+/**
+ * What an answer shows of a record, declared once: its type (`ViewOf`), its schema, and how it is made. A view is also a
+ * field: of another view, under the record's member of that name unless it says `from`.
+ */
+export class View<F extends Fields> extends Field<ShownBy<F>, StoredBy<F>> {
+  /** The view of a record. */
+  readonly of: (record: StoredBy<F>) => ShownBy<F>;
+  /** The same as JSON text, in which stored JSON text stands as it is, behind the other members. */
+  readonly textOf: (record: StoredBy<F>) => string;
+
+  constructor(
+    readonly fields: F,
+    name?: string,
+  ) {
+    const entries = Object.keys(fields).map((one) => entryOf(fields, one));
+    const schema = { ...(name === undefined ? {} : { title: name }), ...objectSchema(entries) };
+    const texts = entries.filter(({ isText }) => isText);
+    const others = entries.filter(({ isText }) => !isText);
+    super({
+      problemsOf: () => null,
+      sent: schema,
+      shown: schema,
+      isOptional: false,
+      show: (stored) => membersOf(stored, entries),
+      parts: fields,
+    });
+    // Each member is made by its own field, of what `StoredBy` demands.
+    this.of = (record) => membersOf(record, entries) as ShownBy<F>;
+    this.textOf = (record) => {
+      let text = JSON.stringify(membersOf(record, others)).slice(0, -1);
+      for (const { name: member, key } of texts) text += `,"${member}":${String(storedIn(record, key))}`;
+      return `${text}}`;
+    };
+  }
+}
+
+function storedIn(record: unknown, key: string | null): unknown {
+  return key === null ? record : (record as Readonly<Record<string, unknown>>)[key];
+}
+
+/** What is not there is null, or left out. */
+function membersOf(record: unknown, entries: readonly Entry[]): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const { name, key, show, isOptional } of entries) {
+    const stored = storedIn(record, key);
+    if (stored === null || stored === undefined) {
+      if (!isOptional) members[name] = null;
+    } else {
+      members[name] = show === undefined ? stored : show(stored);
+    }
+  }
+  return members;
+}
+
+/** A view under the name that its schema has in the document. */
+export function view<const F extends Fields>(name: string, fields: F): View<F> {
+  return new View(fields, name);
+}
+
+/** A part of a view that has no name of its own. */
+export function part<const F extends Fields>(fields: F): View<F> {
+  return new View(fields);
+}
+
+/** The JSON that a view shows. */
+export type ViewOf<V> = V extends { types: { shown: infer Shown } } ? Shown : never;
+
+/** The record that a view is made of. */
+export type RecordOf<V> = V extends { of: (record: infer Stored) => unknown } ? Stored : never;
+
+/** The schema of an object: every member is required that is not said to be optional. */
+export function objectSchema(entries: readonly { name: string; schema: Schema; isOptional: boolean }[]): Schema {
+  const required = entries.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
+    ...(required.length > 0 ? { required } : {}),
+  };
+}
+
+function entryOf(fields: Fields, name: string): Entry {
+  const member = fields[name];
+  if (member === undefined) throw new Error(`a view has no field ${name}`);
+  if (member instanceof Alias) {
+    const [head = '', inner] = member.of.split('.');
+    const entry = inner === undefined ? entryOf(fields, head) : entryOf(partsOf(fields[head], head), inner);
+    return { ...entry, name, schema: aliasSchema(member, entry.schema) };
+  }
+  const { shown, show, key, isOptional, isText = false } = member.facts;
+  return {
+    name,
+    schema: shown,
+    key: key === undefined ? camelCase(name) : key,
+    show: isText ? (stored) => JSON.parse(String(stored)) : show,
+    isOptional,
+    isText,
+  };
+}
+
+/** The fields of a view that stands in another one, made of the same record. */
+function partsOf(member: Fields[string] | undefined, name: string): Fields {
+  if (member instanceof Field && member.facts.parts !== undefined) return member.facts.parts;
+  throw new Error(`${name} is no part of this view`);
+}

@@ -1,0 +1,173 @@
+import {
+  anyArray,
+  anyText,
+  inTurn,
+  isUuid,
+  type JsonValue,
+  PRINCIPAL_TYPES,
+  ROLES,
+  rule,
+  type Schema,
+  SCOPES,
+  SUBJECT_TYPES,
+  snapshotVersion,
+  subjectId as subjectIdCheck,
+  TENANCY_ROLES,
+  textThat,
+} from '@iss/domain';
+import { Field, field, shown } from '../describe/field';
+import { view } from '../describe/view';
+
+/** The fields of the interface that stand in more than one place. */
+
+const TEXT: Schema = { type: 'string' };
+const INTEGER: Schema = { type: 'integer' };
+
+/** 1-128 characters, starting alphanumeric (contract, "`tenant_id`, `slug`"). */
+export const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+/** `oidc:{project_id}#{user_id}` without control characters (specification, "Principal access record"). */
+export const PRINCIPAL_ID = /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u;
+
+/** One rule, whose violation is an invalid value, whatever was sent instead. */
+function valueOf<T>(schema: Schema, message: string, holds: (value: JsonValue) => boolean): Field<T> {
+  return field(rule(schema, 'invalid_value', message, holds));
+}
+
+function textOf(schema: Schema, message: string, holds: (text: string) => boolean): Field<string> {
+  return field(textThat(schema, 'invalid_value', message, holds)).shownAs(TEXT);
+}
+
+export const text = field(anyText);
+export const flag: Field<boolean> = field(
+  rule({ type: 'boolean' }, 'invalid_type', 'must be true or false', (value) => typeof value === 'boolean'),
+);
+export const uuid = valueOf<string>(
+  { type: 'string', format: 'uuid' },
+  'must be a UUID',
+  (value) => typeof value === 'string' && isUuid(value),
+);
+/** A moment: RFC 3339 with a timezone. Whoever compares a sent one with the clock also reads it. */
+export const time = field<string>({ ...anyText, schema: { ...TEXT, format: 'date-time' } }).madeOf((date: Date) =>
+  date.toISOString(),
+);
+/** A moment as it was sent, which is what was hashed. */
+export const sentTime = time.madeOf((sent: string) => sent);
+export const hash = shown<string>({ ...TEXT, pattern: '^[0-9a-f]{64}$' });
+export const count = shown<number>({ ...INTEGER, minimum: 0 });
+export const integer = shown<number>(INTEGER);
+export const anyObject = shown<object>({ type: 'object', additionalProperties: true });
+
+export const tenantId = textOf(
+  { maxLength: 128, pattern: TENANT_ID.source },
+  'must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
+  (id) => TENANT_ID.test(id),
+);
+export const principalId = textOf({ pattern: PRINCIPAL_ID.source }, 'must be oidc:{project_id}#{user_id}', (id) =>
+  PRINCIPAL_ID.test(id),
+);
+export const subjectId = field(subjectIdCheck).shownAs(TEXT);
+export const version = field(snapshotVersion);
+
+/** One of some strings. */
+export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
+  const known: readonly unknown[] = values;
+  return valueOf<T>({ type: 'string', enum: values }, `must be one of ${values.join(', ')}`, (value) =>
+    known.includes(value),
+  );
+}
+
+export const subjectType = oneOf<string>(SUBJECT_TYPES);
+export const role = oneOf(ROLES);
+export const tenancyRole = oneOf(TENANCY_ROLES);
+export const principalType = oneOf(PRINCIPAL_TYPES);
+
+/**
+ * Some of `values`, each once, one at least. One rule that looks at the length first: over the length of an array that
+ * fills a body, comparing each with each takes seconds.
+ */
+export function setOf<const T extends string>(values: readonly T[], bounds: Schema = {}): Field<T[], readonly T[]> {
+  const known: readonly unknown[] = values;
+  const items = { type: 'string', enum: values };
+  return valueOf<T[]>(
+    { type: 'array', minItems: 1, ...bounds, uniqueItems: true, items },
+    `must be a non-empty array of distinct values of ${values.join(', ')}`,
+    (sent) =>
+      Array.isArray(sent) &&
+      sent.length >= 1 &&
+      sent.length <= values.length &&
+      new Set(sent).size === sent.length &&
+      sent.every((item) => known.includes(item)),
+  )
+    .shownAs({ type: 'array', items })
+    .madeOf((stored: readonly T[]) => [...stored]);
+}
+
+export const scopes = setOf(SCOPES);
+
+/** A list of anything, whose items are looked at by whoever takes it. */
+export function arrayWith(items: Schema): Field<JsonValue[]> {
+  return field({ ...anyArray, schema: { type: 'array', items } });
+}
+
+/** 1 to `max` characters without control characters. With the u flag the count is of code points. */
+export function line(max: number): Field<string> {
+  const pattern = new RegExp(`^\\P{Cc}{1,${max}}$`, 'u');
+  const message = `must be 1 to ${max} characters without control characters`;
+  return textOf({ minLength: 1, maxLength: max }, message, (sent) => pattern.test(sent));
+}
+
+/** 1 to `max` characters that whoever takes them reads as a URL. */
+export function url(max: number): Field<string> {
+  const message = `must be 1 to ${max} characters`;
+  return textOf({ format: 'uri', maxLength: max }, message, (sent) => sent.length >= 1 && sent.length <= max);
+}
+
+/** How such a line begins. */
+export function prefix(max: number): Field<string> {
+  const pattern = new RegExp(`^\\P{Cc}{0,${max}}$`, 'u');
+  const message = `must be at most ${max} characters without control characters`;
+  return textOf({ maxLength: max }, message, (sent) => pattern.test(sent));
+}
+
+/** At most `max` characters, in lines. */
+export function prose(max: number): Field<string> {
+  const pattern = new RegExp(`^[\\P{Cc}\\t\\n\\r]{0,${max}}$`, 'u');
+  const message = `must be at most ${max} characters without control characters but tabs and line ends`;
+  return textOf({ maxLength: max }, message, (sent) => pattern.test(sent));
+}
+
+/** An integer from `minimum` to `maximum`. */
+export function integerFrom(minimum: number, maximum: number): Field<number> {
+  const isInRange = (value: JsonValue): boolean => typeof value === 'number' && value >= minimum && value <= maximum;
+  const schema = { ...INTEGER, minimum, maximum };
+  return field(
+    inTurn(
+      rule(INTEGER, 'invalid_type', 'must be an integer', Number.isInteger),
+      rule<number>(schema, 'invalid_value', `must be from ${minimum} to ${maximum}`, isInRange),
+    ),
+  );
+}
+
+/** An integer >= 1 in a query, as text; `note` is its example or its default, as a number. */
+export function positive(note: { example: number } | { default: number }): Field<string> {
+  const isPositive = (value: JsonValue): boolean => typeof value === 'string' && /^[1-9][0-9]{0,9}$/.test(value);
+  return valueOf({ ...INTEGER, minimum: 1, ...note }, 'must be an integer >= 1', isPositive);
+}
+
+/** A text of a query that has a pattern. */
+export function matching(pattern: RegExp, message: string): Field<string> {
+  return textOf({ pattern: pattern.source }, message, (sent) => pattern.test(sent));
+}
+
+/** What every list takes. The bounds of `limit` are the list's: `PageOf`. */
+export const PAGE = {
+  limit: field<string>({ ...anyText, schema: { ...INTEGER, minimum: 1 } })
+    .described('Items of a page.')
+    .optional(),
+  cursor: textOf({ maxLength: 4096 }, 'must be at most 4096 characters', (sent) => sent.length <= 4096)
+    .described('`next_cursor` of the page before, with the same order and filters.')
+    .optional(),
+};
+
+/** A subject as an object of its own, made of the record that it belongs to. */
+export const SubjectRef = view('SubjectRef', { subject_type: subjectType, subject_id: subjectId });
