@@ -1,4 +1,4 @@
-import { jsonEquals } from './patch';
+import { jsonEquals } from './equals';
 import { isJsonObject, type JsonValue } from './value';
 
 /**

@@ -7,3 +7,15 @@ export interface JsonObject {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Whether at most `maxDepth` arrays and objects lie inside one another; looks no deeper than that. */
+export function isWithinDepth(value: JsonValue, maxDepth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (maxDepth <= 0) return false;
+  if (Array.isArray(value)) {
+    for (const element of value) if (!isWithinDepth(element, maxDepth - 1)) return false;
+  } else {
+    for (const key in value) if (!isWithinDepth(value[key]!, maxDepth - 1)) return false;
+  }
+  return true;
+}
