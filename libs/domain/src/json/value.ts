@@ -19,3 +19,13 @@ export function isWithinDepth(value: JsonValue, maxDepth: number): boolean {
   }
   return true;
 }
+
+/** By UTF-16 code units, in place; the keys of a canonical text are in that order already. */
+export function sortKeys(keys: string[]): void {
+  for (let at = 1; at < keys.length; at++) {
+    if (keys[at - 1]! > keys[at]!) {
+      keys.sort();
+      return;
+    }
+  }
+}
