@@ -70,6 +70,21 @@ describe('verifySnapshot, mode hash', () => {
     );
   });
 
+  it.each([1_220, 50_000])(
+    'holds for an envelope %i levels deep, which was taken in before depth was limited',
+    (depth) => {
+      for (const leaf of ['1', '"\\n"']) {
+        const envelopeText = `{"attributes":${'['.repeat(depth)}${leaf}${']'.repeat(depth)},"snapshot_id":"${snapshotId(1)}","snapshot_version":1}`;
+        const stored = { snapshotId: snapshotId(1), snapshotVersion: 1, envelopeText, prevHash: null };
+        const envelopeHash = hashText(envelopeText);
+        expect(verifySnapshot('chain', { ...stored, envelopeHash }, [])).toMatchObject({
+          hash: { value: envelopeHash, valid: true },
+          chain: { valid: true },
+        });
+      }
+    },
+  );
+
   it('detects a change of any one character of the text', () => {
     const [snapshot] = history(1, { a: [1, 'é', '😀', null], b: { c: true } });
     if (snapshot === undefined) throw new Error('unreachable');

@@ -1,9 +1,7 @@
 import type { ErrorDetail } from '../errors';
+import { MAX_PROBLEMS } from '../limits';
 import { formatPointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
-
-/** A caller who got this many things wrong learns nothing from more, and the answer stays small. */
-export const MAX_PROBLEMS = 100;
 
 /** A JSON Schema (2020-12) as data. */
 export type Schema = Readonly<Record<string, unknown>>;

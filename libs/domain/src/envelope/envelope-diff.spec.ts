@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { canonicalize } from '../json/canonicalize';
 import { applyPatch } from '../json/patch';
-import { parseJsonText } from '../json/parse';
+import { parseJsonText, parseStoredJson } from '../json/parse';
+import { DIFF_BUDGET } from '../limits';
 import type { JsonValue } from '../json/value';
 import { anyKey, jsonValues, plainKey } from '../testing/json-values';
 import {
@@ -35,6 +36,62 @@ test('any two envelopes: the operations turn one into the other within the roots
     }),
     { numRuns: 1000 },
   );
+});
+
+describe('a diff that would be too long', () => {
+  const changed = (value: number, more: JsonValue): JsonValue => ({
+    subject: { subject_id: 's', note: more },
+    attributes: {
+      ['k'.repeat(100_000)]: Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`m${at}`, value])),
+    },
+    extra: value,
+  });
+  const names = (operations: readonly { path: string }[]): string[] => operations.map(({ path }) => path.slice(0, 20));
+
+  test('replaces the included roots, and touches no other', () => {
+    const [from, to] = [changed(1, 1), changed(2, 1)];
+    const operations = diffEnvelopes(from, to, ['/attributes', '/subject']);
+    expect(names(operations)).toEqual([`/attributes`]);
+    expect(applyPatch(from, operations)).toEqual({ ...(to as object), extra: 1 });
+  });
+
+  test.each<[DiffRoot[], string[]]>([
+    [
+      ['/attributes', '/subject'],
+      ['/attributes', '/subject'],
+    ],
+    [
+      ['/subject', '/attributes'],
+      ['/attributes', '/subject'],
+    ],
+    [['/subject'], ['/subject']],
+    [['/'], ['']],
+  ])('of documents nested too deep, with %j', (include, paths) => {
+    const deep = (value: number): JsonValue => parseStoredJson(`${'['.repeat(2000)}${value}${']'.repeat(2000)}`);
+    const [from, to] = [
+      { subject: deep(1), attributes: deep(1), extra: 1 },
+      { subject: deep(2), attributes: deep(2), extra: 2 },
+    ];
+    const operations = diffEnvelopes(from, to, include);
+    expect(names(operations)).toEqual(paths);
+    expect(diffEnvelopes(from, { ...to, subject: from.subject }, ['/attributes', '/subject']).length).toBe(1);
+    expect(diffEnvelopes(from, { subject: deep(1) }, ['/attributes', '/subject'])).toEqual([
+      { op: 'remove', path: '/attributes' },
+    ]);
+  });
+
+  test.each([10, 10_000, 100_000])('is answered with its attribution in some MiB: %i members', (members) => {
+    const envelope = (value: string): JsonValue => ({
+      attributes: Object.fromEntries(Array.from({ length: members }, (_, at) => [`${'k'.repeat(100)}${at}`, value])),
+      attribute_paths: { [`/attributes/${'k'.repeat(100)}0`]: [{ evidence_id: value, evidence_type: 't' }] },
+    });
+    const [from, to] = [envelope('a'), envelope('b')];
+    const operations = diffEnvelopes(from, to, ['/attributes']);
+    const attribution = attributeChanges(changedPaths(operations), from, to);
+    const answer = JSON.stringify({ operations, attribution }).length;
+    const [before, after] = [from, to].map((one) => JSON.stringify(one).length) as [number, number];
+    expect(answer).toBeLessThan(Math.max(DIFF_BUDGET, after) + before);
+  });
 });
 
 test('only the included roots are looked at', () => {

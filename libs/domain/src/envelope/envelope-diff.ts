@@ -1,3 +1,4 @@
+import { canonicalize } from '../json/canonicalize';
 import { diff, type DiffOperation } from '../json/diff';
 import { getMember, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
@@ -24,11 +25,22 @@ export interface PathAttribution {
 
 /**
  * The JSON Patch that turns one envelope into the other within the included roots: applied to {@link withinRoots} of
- * `from` it gives that of `to`, in canonical form byte for byte. Paths are JSON Pointers into the envelope.
- * Specification "Diff result", `ops`.
+ * `from` it gives that of `to`, in canonical form byte for byte; applied to `from` it touches nothing else. Paths are JSON
+ * Pointers into the envelope. Coarser where it would be too long, as {@link diff} says. Specification "Diff result", `ops`.
  */
 export function diffEnvelopes(from: JsonValue, to: JsonValue, include: readonly DiffRoot[]): DiffOperation[] {
-  return diff(withinRoots(from, include), withinRoots(to, include));
+  const operations = diff(withinRoots(from, include), withinRoots(to, include));
+  if (operations[0]?.path !== '' || include.includes('/')) return operations;
+  // The roots that are not included would go with the whole.
+  return DIFF_ROOTS.filter((root) => include.includes(root)).flatMap((root) => replaceRoot(from, to, root));
+}
+
+function replaceRoot(from: JsonValue, to: JsonValue, path: DiffRoot): DiffOperation[] {
+  const before = getMember(from, path.slice(1));
+  const value = getMember(to, path.slice(1));
+  if (value === undefined) return before === undefined ? [] : [{ op: 'remove', path }];
+  if (before === undefined) return [{ op: 'add', path, value }];
+  return canonicalize(before) === canonicalize(value) ? [] : [{ op: 'replace', path, value }];
 }
 
 /** The envelope with only the included roots that it has; the envelope itself when `/` is among them. */
@@ -50,15 +62,12 @@ export function changedPaths(operations: readonly DiffOperation[]): string[] {
 
 /** The figures of a diff. Specification "Diff result", `change_summary`. */
 export function summarizeChanges(operations: readonly DiffOperation[]): ChangeSummary {
-  const count = (op: DiffOperation['op']): number => operations.filter((operation) => operation.op === op).length;
-  return {
-    total_ops: operations.length,
-    adds: count('add'),
-    removes: count('remove'),
-    replaces: count('replace'),
-    paths_changed: changedPaths(operations).length,
-  };
+  const summary: ChangeSummary = { total_ops: operations.length, adds: 0, removes: 0, replaces: 0, paths_changed: 0 };
+  for (const { op } of operations) summary[COUNTS[op]]++;
+  return { ...summary, paths_changed: new Set(operations.map(({ path }) => path)).size };
 }
+
+const COUNTS = { add: 'adds', remove: 'removes', replace: 'replaces' } as const;
 
 /**
  * For each changed path, what the `attribute_paths` of the two envelopes say of exactly that path.

@@ -1,4 +1,5 @@
 import { DomainError, type ErrorDetail } from '../errors';
+import { MAX_PROBLEMS } from '../limits';
 import { isPointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import {
@@ -11,7 +12,6 @@ import {
   enumOf,
   inTurn,
   mapOf,
-  MAX_PROBLEMS,
   named,
   objectOf,
   optional,

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../errors';
 import type { PatchOperation } from '../json/patch';
-import { MAX_PROBLEMS } from './check';
+import { MAX_PROBLEMS } from '../limits';
 
 /** The members of an envelope that the server alone sets, contract "What a patch may touch". */
 export const PROTECTED_ROOTS: readonly string[] = [

@@ -1,5 +1,5 @@
-import { Digests } from './digests';
-import { jsonEquals } from './patch';
+import { Classes } from './classes';
+import { jsonEquals } from './equals';
 import { isJsonObject, type JsonValue } from './value';
 
 /**
@@ -25,40 +25,55 @@ interface Match {
 const MAX_EDITS = 400;
 const MAX_LOOKS = 1 << 21;
 
-/** Arrays that lie deeper than this in one another have their elements compared by digests, which are made but once. */
-const MAX_DEPTH_COMPARED = 2;
+/** Arrays that lie deeper than this in one another have their elements compared by class, so that each is looked at once. */
+const MAX_LEVELS_COMPARED = 2;
 
-/** Finds what became of the elements of arrays, for all arrays of two documents together. */
+/**
+ * Says how the elements of two arrays go together. All calls for one pair of documents take time in proportion to their
+ * size, and {@link MAX_LOOKS} at most: an element is compared as a whole at {@link MAX_LEVELS_COMPARED} levels, its class
+ * is made once, and it is set against 16 others at most.
+ */
 export class Aligner {
-  /** How many arrays lie around those that are compared now. */
-  arraysAround = 0;
-  private readonly digests = new Digests();
+  private readonly classes = new Classes();
   private looksLeft = MAX_LOOKS;
 
-  /** Whether two values are the same JSON, whatever the order of their keys. */
-  areEqual(a: JsonValue, b: JsonValue): boolean {
-    if (this.arraysAround > MAX_DEPTH_COMPARED && this.digests.of(a) !== this.digests.of(b)) return false;
-    return jsonEquals(a, b);
+  /** The steps from one array to the other. `level` is 1 for arrays that lie in no other. */
+  align(from: JsonValue[], to: JsonValue[], level: number): Run[] {
+    let start = 0;
+    let fromEnd = from.length;
+    let toEnd = to.length;
+    while (start < fromEnd && start < toEnd && this.areEqual(from[start]!, to[start]!, level)) start++;
+    while (fromEnd > start && toEnd > start && this.areEqual(from[fromEnd - 1]!, to[toEnd - 1]!, level)) {
+      fromEnd--;
+      toEnd--;
+    }
+    return [
+      { step: 'same', count: start },
+      ...this.alignDifferent(from.slice(start, fromEnd), to.slice(start, toEnd), level),
+    ];
   }
 
-  /** The steps that lead from all of `from` to all of `to`; what stays, likest to likest. */
-  align(from: JsonValue[], to: JsonValue[]): Run[] {
+  private areEqual(a: JsonValue, b: JsonValue, level: number): boolean {
+    return level > MAX_LEVELS_COMPARED ? this.classes.of(a) === this.classes.of(b) : jsonEquals(a, b);
+  }
+
+  private alignDifferent(from: JsonValue[], to: JsonValue[], level: number): Run[] {
     if (from.length === 0 || to.length === 0) return alignByPosition(from.length, to.length);
     if (from.length === to.length) {
-      const runs = this.alignInPlace(from, to);
+      const runs = this.alignInPlace(from, to, level);
       if (runs) return runs;
     }
-    const fromDigests = this.digests.ofAll(from);
-    const toDigests = this.digests.ofAll(to);
-    const common = new Set(fromDigests);
-    if (!toDigests.some((digest) => common.has(digest))) return alignGap(from, to);
+    const fromClasses = this.classesOf(from);
+    const toClasses = this.classesOf(to);
+    const common = new Set(fromClasses);
+    if (!toClasses.some((one) => common.has(one))) return alignGap(from, to);
     const runs: Run[] = [];
     let fromAt = 0;
     let toAt = 0;
     const end: Match = { from: from.length, to: to.length, count: 0 };
-    for (const match of [...this.matchEqual(fromDigests, toDigests), end]) {
+    for (const match of [...this.matchEqual(fromClasses, toClasses), end]) {
       runs.push(...alignGap(from.slice(fromAt, match.from), to.slice(toAt, match.to)));
-      runs.push({ step: 'keep', count: match.count });
+      runs.push({ step: 'same', count: match.count });
       fromAt = match.from + match.count;
       toAt = match.to + match.count;
     }
@@ -66,13 +81,13 @@ export class Aligner {
   }
 
   /** By position when at least half of the elements are where they were: the others were changed in place. */
-  private alignInPlace(from: JsonValue[], to: JsonValue[]): Run[] | undefined {
+  private alignInPlace(from: JsonValue[], to: JsonValue[], level: number): Run[] | undefined {
     const { length } = from;
     if (length === 1) return alignByPosition(1, 1);
     const runs: Run[] = [];
     let changed = 0;
     for (let at = 0, last: Run | undefined; at < length && changed * 2 <= length; at++) {
-      const step = this.areEqual(from[at]!, to[at]!) ? 'same' : 'keep';
+      const step = this.areEqual(from[at]!, to[at]!, level) ? 'same' : 'keep';
       if (step === 'keep') changed++;
       if (last?.step === step) last.count++;
       else runs.push((last = { step, count: 1 }));
@@ -101,6 +116,10 @@ export class Aligner {
       }
     }
     return [];
+  }
+
+  private classesOf(elements: JsonValue[]): Int32Array {
+    return Int32Array.from(elements, (element) => this.classes.of(element));
   }
 }
 
@@ -141,6 +160,8 @@ function alignGap(from: JsonValue[], to: JsonValue[]): Run[] {
   if (from.length === to.length || from.length * to.length > MAX_GAP_PAIRS || from.length * to.length === 0) {
     return alignByPosition(from.length, to.length);
   }
+  const fromKeys = from.map(keysOf);
+  const toKeys = to.map(keysOf);
   const width = to.length + 1;
   // The least cost and its first step from (i, j) to the end of both.
   const costs = new Float64Array((from.length + 1) * width);
@@ -151,7 +172,9 @@ function alignGap(from: JsonValue[], to: JsonValue[]): Run[] {
       const before = from[i];
       const after = to[j];
       const keep =
-        before === undefined || after === undefined ? Infinity : costs[at + width + 1]! + 2 - similarity(before, after);
+        before === undefined || after === undefined
+          ? Infinity
+          : costs[at + width + 1]! + 2 - similarity(before, after, fromKeys[i]!, toKeys[j]!);
       const remove = before === undefined ? Infinity : costs[at + width]! + 1;
       const add = after === undefined ? Infinity : costs[at + 1]! + 1;
       const least = Math.min(keep, remove, add);
@@ -169,12 +192,24 @@ function alignGap(from: JsonValue[], to: JsonValue[]): Run[] {
   return runs;
 }
 
-/** From 0, nothing in common, to 1: the share of keys, and of plain values under them, that two objects have in common. */
-function similarity(a: JsonValue, b: JsonValue): number {
+function keysOf(value: JsonValue): string[] {
+  return isJsonObject(value) ? Object.keys(value) : [];
+}
+
+/**
+ * From 0, nothing in common, to 1: the share of keys, and of plain values under them, that two objects have in common. Looks
+ * at the keys of the smaller one, so that a large object is not looked at once for each of many small ones.
+ */
+function similarity(a: JsonValue, b: JsonValue, aKeys: string[], bKeys: string[]): number {
   if (Array.isArray(a) && Array.isArray(b)) return a.length > 0 && b.length > 0 ? 0.5 : 0;
   if (!isJsonObject(a) || !isJsonObject(b)) return a === b ? 1 : 0;
-  const keys = Object.keys(a);
-  const shared = keys.filter((key) => Object.hasOwn(b, key));
-  const same = shared.filter((key) => a[key] === b[key]);
-  return (shared.length + same.length) / (2 * Math.max(keys.length, Object.keys(b).length, 1));
+  let shared = 0;
+  let same = 0;
+  const other = aKeys.length <= bKeys.length ? b : a;
+  for (const key of other === b ? aKeys : bKeys) {
+    if (!Object.hasOwn(other, key)) continue;
+    shared++;
+    if (a[key] === b[key]) same++;
+  }
+  return (shared + same) / (2 * Math.max(aKeys.length, bKeys.length, 1));
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../errors';
+import { MAX_RECURSION } from '../limits';
 import { setMember } from './pointer';
 import { hasEscapedSurrogate } from './surrogates';
 import type { JsonObject, JsonValue } from './value';
@@ -10,7 +11,7 @@ import type { JsonObject, JsonValue } from './value';
  * surrogate pair.
  */
 export function canonicalize(value: JsonValue): string {
-  const ordered = inOrder(value);
+  const ordered = inOrder(value, MAX_RECURSION);
   if (ordered !== undefined) {
     const text = JSON.stringify(ordered);
     if (!hasEscapedSurrogate(text)) return text;
@@ -21,9 +22,10 @@ export function canonicalize(value: JsonValue): string {
 /**
  * The value with its members in the order of RFC 8785, section 3.2.3: what `JSON.stringify` makes of it is the canonical
  * text, since section 3.2.2 writes everything else as ECMAScript does. What is in order is not copied. Undefined for what
- * no object holds in order, since integer keys always come first in one, and for what is not JSON.
+ * no object holds in order, since integer keys always come first in one, for what is nested more than `levels` deep, and
+ * for what is not JSON.
  */
-function inOrder(value: JsonValue): JsonValue | undefined {
+function inOrder(value: JsonValue, levels: number): JsonValue | undefined {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -36,21 +38,22 @@ function inOrder(value: JsonValue): JsonValue | undefined {
       return undefined;
   }
   if (value === null) return value;
-  return Array.isArray(value) ? elementsInOrder(value) : membersInOrder(value);
+  if (levels === 0) return undefined;
+  return Array.isArray(value) ? elementsInOrder(value, levels - 1) : membersInOrder(value, levels - 1);
 }
 
-function elementsInOrder(array: JsonValue[]): JsonValue[] | undefined {
+function elementsInOrder(array: JsonValue[], levels: number): JsonValue[] | undefined {
   let copy: JsonValue[] | undefined;
   for (let index = 0; index < array.length; index++) {
     const element = array[index]!;
-    const ordered = inOrder(element);
+    const ordered = inOrder(element, levels);
     if (ordered === undefined) return undefined;
     if (ordered !== element) (copy ??= array.slice())[index] = ordered;
   }
   return copy ?? array;
 }
 
-function membersInOrder(object: JsonObject): JsonObject | undefined {
+function membersInOrder(object: JsonObject, levels: number): JsonObject | undefined {
   const keys = Object.keys(object);
   // An integer key would be the first.
   if (/^[0-9]/.test(keys[0] ?? '')) return undefined;
@@ -58,7 +61,7 @@ function membersInOrder(object: JsonObject): JsonObject | undefined {
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at]!;
     const member = object[key];
-    const ordered = member === undefined ? undefined : inOrder(member);
+    const ordered = member === undefined ? undefined : inOrder(member, levels);
     if (ordered === undefined) return undefined;
     if (copy === undefined && ordered !== member) {
       copy = {};
@@ -69,8 +72,37 @@ function membersInOrder(object: JsonObject): JsonObject | undefined {
   return copy ?? object;
 }
 
-/** Writes the text itself, whatever the keys, and says what is not JSON. */
+/** An array or object that is being written: what it holds, and how much of that is. */
+type Open = { at: number } & (
+  { elements: JsonValue[]; members?: never } | { members: JsonObject; keys: string[]; elements?: never }
+);
+
+/** Writes the text itself, whatever the keys and however deep, and says what is not JSON. */
 function write(value: JsonValue): string {
+  const open: Open[] = [];
+  let text = writeStart(value, open);
+  for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
+    const at = inner.at++;
+    const isOver = at === (inner.elements ?? inner.keys).length;
+    if (isOver) {
+      open.pop();
+      text += inner.elements ? ']' : '}';
+      continue;
+    }
+    if (at > 0) text += ',';
+    if (inner.elements) {
+      text += writeStart(inner.elements[at]!, open);
+    } else {
+      const key = inner.keys[at]!;
+      text += quote(key) + ':';
+      text += writeStart(inner.members[key]!, open);
+    }
+  }
+  return text;
+}
+
+/** A value that holds nothing, or the bracket of one that does, which is then the innermost that is open. */
+function writeStart(value: JsonValue, open: Open[]): string {
   switch (typeof value) {
     case 'string':
       return quote(value);
@@ -85,19 +117,14 @@ function write(value: JsonValue): string {
       throw notJson(`A JSON document cannot hold a value of type ${typeof value}.`);
   }
   if (value === null) return 'null';
-  let text = '';
   if (Array.isArray(value)) {
-    for (const element of value) text += text === '' ? write(element) : ',' + write(element);
-    return '[' + text + ']';
+    open.push({ at: 0, elements: value });
+    return '[';
   }
   const keys = Object.keys(value);
   sort(keys);
-  for (const key of keys) {
-    const member = value[key];
-    if (member === undefined) throw notJson('A JSON document cannot hold undefined.');
-    text += (text === '' ? '' : ',') + quote(key) + ':' + write(member);
-  }
-  return '{' + text + '}';
+  open.push({ at: 0, members: value, keys });
+  return '{';
 }
 
 function quote(string: string): string {

@@ -130,7 +130,7 @@ describe('long arrays', () => {
   test('arrays with nothing in common are walked by position', () => {
     const from = long(200_000);
     const to = from.slice(1).map((value) => value + 10);
-    const operations = diff(from, to);
+    const operations = diff(from, to, Infinity);
     expect(operations).toHaveLength(200_000);
     expect(operations.at(-1)).toEqual({ op: 'remove', path: '/199999' });
   });

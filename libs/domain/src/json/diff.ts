@@ -1,6 +1,8 @@
+import { DIFF_BUDGET, DIFF_OPERATION_COST, MAX_RECURSION } from '../limits';
 import { Aligner } from './align';
+import { canonicalize } from './canonicalize';
 import { formatPointer } from './pointer';
-import { isJsonObject, type JsonObject, type JsonValue } from './value';
+import { isJsonObject, isWithinDepth, type JsonObject, type JsonValue, sortKeys } from './value';
 
 /** An operation of a diff: a JSON Patch operation (RFC 6902 section 4) of the kinds that need no other value's place. */
 export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonValue } | { op: 'remove'; path: string };
@@ -10,82 +12,98 @@ export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonVa
  * visited in the order of their UTF-16 code units. An element inserted into an array is one `add`, one taken out is one
  * `remove`, and one changed where it stands is described inside, unless to replace it is shorter. The values in the
  * result are those of `to`, not copies.
+ *
+ * With |x| for the bytes of x as JSON text, an operation costs |value| + 2 |path| + 256. Operations that would cost more
+ * than `budget` together are coarser: each place is described inside or replaced whole, whichever costs less, so that
+ * they cost max(`budget`, |to| + 256) at most. With n values in both documents together, members and elements are looked at
+ * 32 n times at most, whatever the shape, besides the 2^21 looks of `align.ts`; memory is in proportion to n and `budget`.
+ * Documents that are nested more than 640 deep are replaced whole.
  */
-export function diff(from: JsonValue, to: JsonValue): DiffOperation[] {
-  const differ = new Differ();
-  differ.values(from, to, new Place(undefined, ''));
-  return differ.operations;
+export function diff(from: JsonValue, to: JsonValue, budget = DIFF_BUDGET): DiffOperation[] {
+  if (!isWithinDepth(from, MAX_RECURSION) || !isWithinDepth(to, MAX_RECURSION)) {
+    return canonicalize(from) === canonicalize(to) ? [] : [{ op: 'replace', path: '', value: to }];
+  }
+  const change = new Differ().between(from, to, '');
+  if (change === undefined) return [];
+  const prices = new Prices();
+  const isWithinBudget = prices.of(change, 0) <= budget;
+  const operations: DiffOperation[] = [];
+  write(isWithinBudget ? change : prices.cheapest(change, 0).change, '', operations);
+  return operations;
 }
 
-/** A place in the document. Most are passed without a change, so a pointer is only written where one is named. */
-class Place {
-  private written: string | undefined;
-
-  constructor(
-    private readonly parent: Place | undefined,
-    private readonly token: string | number,
-  ) {}
-
-  get pointer(): string {
-    this.written ??= this.parent === undefined ? '' : this.parent.pointer + formatPointer([this.token]);
-    return this.written;
-  }
+/** What becomes of a place, which `token` names in the value around it. */
+type Change = Operation | Inside;
+/** The place comes or becomes another value, `to`, or goes. */
+interface Operation {
+  op: DiffOperation['op'];
+  token: string | number;
+  to: JsonValue;
+}
+/** The place stays, and becomes `to` by what changes inside. */
+interface Inside {
+  op: 'inside';
+  token: string | number;
+  to: JsonValue;
+  changes: Change[];
+  /** How many operations that makes. */
+  count: number;
+  /** What they are to a reader, once it was asked for. */
+  weight: number | undefined;
 }
 
 /** What an operation is to a reader beside its value, counted in values. */
-const OPERATION_SIZE = 2;
+const OPERATION_WEIGHT = 2;
 
+/** Finds what changed. Pointers are not written here: the way from the root may be long, and shared by thousands of changes. */
 class Differ {
-  readonly operations: DiffOperation[] = [];
   private readonly aligner = new Aligner();
+  private readonly sizes = new Map<JsonValue, number>();
+  private arraysAround = 0;
 
-  values(from: JsonValue, to: JsonValue, place: Place): void {
-    if (from === to) return;
-    if (Array.isArray(from) && Array.isArray(to)) this.arrays(from, to, place);
-    else if (isJsonObject(from) && isJsonObject(to)) this.objects(from, to, place);
-    else this.operations.push({ op: 'replace', path: place.pointer, value: to });
+  between(from: JsonValue, to: JsonValue, token: string | number): Change | undefined {
+    if (from === to) return undefined;
+    if (Array.isArray(from) && Array.isArray(to)) return inside(token, to, this.arrays(from, to));
+    if (isJsonObject(from) && isJsonObject(to)) return inside(token, to, this.objects(from, to));
+    return { op: 'replace', token, to };
   }
 
-  private objects(from: JsonObject, to: JsonObject, place: Place): void {
+  private objects(from: JsonObject, to: JsonObject): Change[] {
+    const changes: Change[] = [];
     let fromKeys = Object.keys(from);
     let toKeys = Object.keys(to);
     if (isSameList(fromKeys, toKeys)) {
       fromKeys = fromKeys.filter((key) => from[key] !== to[key]);
       toKeys = fromKeys;
     }
-    sort(fromKeys);
-    sort(toKeys);
+    sortKeys(fromKeys);
+    sortKeys(toKeys);
     for (let fromAt = 0, toAt = 0; fromAt < fromKeys.length || toAt < toKeys.length;) {
       const before = fromKeys[fromAt];
       const after = toKeys[toAt];
       if (before !== undefined && before === after) {
-        this.values(from[before]!, to[before]!, new Place(place, before));
+        const change = this.between(from[before]!, to[before]!, before);
+        if (change) changes.push(change);
         fromAt++;
         toAt++;
       } else if (after === undefined || (before !== undefined && before < after)) {
-        this.operations.push({ op: 'remove', path: place.pointer + formatPointer([before!]) });
+        changes.push({ op: 'remove', token: before!, to: null });
         fromAt++;
       } else {
-        this.operations.push({ op: 'add', path: place.pointer + formatPointer([after]), value: to[after]! });
+        changes.push({ op: 'add', token: after, to: to[after]! });
         toAt++;
       }
     }
+    return changes;
   }
 
-  private arrays(from: JsonValue[], to: JsonValue[], place: Place): void {
-    this.aligner.arraysAround++;
-    let start = 0;
-    let fromEnd = from.length;
-    let toEnd = to.length;
-    while (start < fromEnd && start < toEnd && this.aligner.areEqual(from[start]!, to[start]!)) start++;
-    while (fromEnd > start && toEnd > start && this.aligner.areEqual(from[fromEnd - 1]!, to[toEnd - 1]!)) {
-      fromEnd--;
-      toEnd--;
-    }
-    let fromAt = start;
-    // Also the index in the array as the operations so far leave it.
-    let toAt = start;
-    for (const { step, count } of this.aligner.align(from.slice(start, fromEnd), to.slice(start, toEnd))) {
+  private arrays(from: JsonValue[], to: JsonValue[]): Change[] {
+    this.arraysAround++;
+    const changes: Change[] = [];
+    let fromAt = 0;
+    // Also the index in the array as the changes so far leave it.
+    let toAt = 0;
+    for (const { step, count } of this.aligner.align(from, to, this.arraysAround)) {
       if (step === 'same') {
         fromAt += count;
         toAt += count;
@@ -93,59 +111,130 @@ class Differ {
       }
       for (let left = count; left > 0; left--) {
         if (step === 'remove') {
-          this.operations.push({ op: 'remove', path: `${place.pointer}/${toAt}` });
+          changes.push({ op: 'remove', token: toAt, to: null });
         } else if (step === 'add') {
-          this.operations.push({ op: 'add', path: `${place.pointer}/${toAt}`, value: to[toAt]! });
+          changes.push({ op: 'add', token: toAt, to: to[toAt]! });
         } else {
-          this.elements(from[fromAt]!, to[toAt]!, new Place(place, toAt));
+          const change = this.elements(from[fromAt]!, to[toAt]!, toAt);
+          if (change) changes.push(change);
         }
         if (step !== 'add') fromAt++;
         if (step !== 'remove') toAt++;
       }
     }
-    this.aligner.arraysAround--;
+    this.arraysAround--;
+    return changes;
   }
 
   /** An element that became another one reads better as one replacement than as a list of changes inside. */
-  private elements(from: JsonValue, to: JsonValue, place: Place): void {
-    const { operations } = this;
-    const first = operations.length;
-    this.values(from, to, place);
-    if (operations.length <= first + 1) return;
-    let described = 0;
-    for (let at = first; at < operations.length; at++) {
-      const operation = operations[at]!;
-      described += OPERATION_SIZE + (operation.op === 'remove' ? 0 : size(operation.value));
-    }
-    if (OPERATION_SIZE + size(to, described) >= described) return;
-    operations.length = first;
-    operations.push({ op: 'replace', path: place.pointer, value: to });
+  private elements(from: JsonValue, to: JsonValue, token: number): Change | undefined {
+    const change = this.between(from, to, token);
+    if (change?.op !== 'inside' || change.count === 1) return change;
+    return OPERATION_WEIGHT + this.size(to) < this.weight(change) ? { op: 'replace', token, to } : change;
   }
+
+  private weight(change: Change): number {
+    switch (change.op) {
+      case 'remove':
+        return OPERATION_WEIGHT;
+      case 'add':
+      case 'replace':
+        return OPERATION_WEIGHT + this.size(change.to);
+      case 'inside':
+        return (change.weight ??= sum(change.changes, (one) => this.weight(one)));
+    }
+  }
+
+  /** How many values there are in a value, itself included. */
+  private size(value: JsonValue): number {
+    if (value === null || typeof value !== 'object') return 1;
+    let size = this.sizes.get(value);
+    if (size === undefined) {
+      size = 1 + sum(Array.isArray(value) ? value : Object.values(value), (child) => this.size(child));
+      this.sizes.set(value, size);
+    }
+    return size;
+  }
+}
+
+/** Prices of changes in bytes, as {@link diff} says. `at` is what the pointer of the place takes. */
+class Prices {
+  private readonly sizes = new Map<JsonValue, number>();
+
+  of(change: Change, at: number): number {
+    if (change.op !== 'inside') return this.ofOperation(change.op === 'remove' ? 0 : this.size(change.to), at);
+    return sum(change.changes, (one) => this.of(one, at + tokenSize(one.token)));
+  }
+
+  /** The change with each place in it described inside or replaced whole, whichever costs less. */
+  cheapest(change: Change, at: number): { change: Change; price: number } {
+    if (change.op !== 'inside') return { change, price: this.of(change, at) };
+    const { token, to } = change;
+    const parts = change.changes.map((one) => this.cheapest(one, at + tokenSize(one.token)));
+    const described = sum(parts, ({ price }) => price);
+    const replaced = this.ofOperation(this.size(to), at);
+    if (replaced < described) return { change: { op: 'replace', token, to }, price: replaced };
+    return { change: { ...change, changes: parts.map((part) => part.change) }, price: described };
+  }
+
+  private ofOperation(value: number, at: number): number {
+    return value + 2 * at + DIFF_OPERATION_COST;
+  }
+
+  /** The bytes of a value as JSON text. */
+  private size(value: JsonValue): number {
+    if (value === null || typeof value !== 'object') return textSize(value);
+    let size = this.sizes.get(value);
+    if (size !== undefined) return size;
+    if (Array.isArray(value)) {
+      size = 1 + sum(value, (element) => 1 + this.size(element));
+    } else {
+      size = 1 + sum(Object.keys(value), (key) => 2 + textSize(key) + this.size(value[key]!));
+    }
+    // An empty one has no comma less.
+    size = Math.max(size, 2);
+    this.sizes.set(value, size);
+    return size;
+  }
+}
+
+function textSize(value: null | boolean | number | string): number {
+  return typeof value === 'string' ? Buffer.byteLength(JSON.stringify(value)) : String(value).length;
+}
+
+/** The bytes that a token adds to a pointer. */
+function tokenSize(token: string | number): number {
+  return typeof token === 'number' ? 1 + String(token).length : textSize(formatPointer([token])) - 2;
+}
+
+function write(change: Change, path: string, operations: DiffOperation[]): void {
+  switch (change.op) {
+    case 'remove':
+      operations.push({ op: 'remove', path });
+      return;
+    case 'add':
+    case 'replace':
+      operations.push({ op: change.op, path, value: change.to });
+      return;
+    case 'inside':
+      for (const one of change.changes) write(one, path + formatPointer([one.token]), operations);
+  }
+}
+
+function inside(token: string | number, to: JsonValue, changes: Change[]): Inside | undefined {
+  if (changes.length === 0) return undefined;
+  const count = sum(changes, (change) => (change.op === 'inside' ? change.count : 1));
+  return { op: 'inside', token, to, changes, count, weight: undefined };
+}
+
+function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  let total = 0;
+  for (const item of items) total += of(item);
+  return total;
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
   return true;
-}
-
-/** By UTF-16 code units, in place; the keys of a canonical text are in that order already. */
-function sort(keys: string[]): void {
-  for (let at = 1; at < keys.length; at++) {
-    if (keys[at - 1]! > keys[at]!) {
-      keys.sort();
-      return;
-    }
-  }
-}
-
-/** How many values there are in a value, itself included; the count ends soon after it is beyond `limit`. */
-function size(value: JsonValue, limit = Infinity): number {
-  if (value === null || typeof value !== 'object') return 1;
-  let count = 1;
-  for (const child of Array.isArray(value) ? value : Object.values(value)) {
-    if (count > limit) break;
-    count += size(child, limit - count);
-  }
-  return count;
 }

@@ -232,11 +232,39 @@ describe('parseStoredJson', () => {
     deepStrictEqual(parseStoredJson('{"stored":1,"\\n":2}'), { stored: 1, '\n': 2 });
   });
 
+  test.each(['1', '"\\n"', '{"2":1,"10":2}'])(
+    'goes as deep as a text does, which the canonical form gives back: %s',
+    (leaf) => {
+      for (const depth of [1_220, 100_000]) {
+        const text = '[{"a":'.repeat(depth) + leaf.replace('"2":1,"10":2', '"10":2,"2":1') + '}]'.repeat(depth);
+        expect(canonicalize(parseStoredJson(text)) === text).toBe(true);
+      }
+    },
+  );
+
   test('goes as deep as any limit allows, and names the place at which a text is none', () => {
     deepStrictEqual(parseStoredJson('['.repeat(512) + ']'.repeat(512)), JSON.parse('['.repeat(512) + ']'.repeat(512)));
     expect(() => parseStoredJson('{"a":[1,')).toThrow(DomainError);
     expect(() => parseStoredJson('')).toThrow(DomainError);
   });
+});
+
+test('a place below a long key is cut', () => {
+  const { path } = faultOf(`{"${'k'.repeat(100_000)}":tru}`);
+  expect(path).toBe(`/${'k'.repeat(254)}…`);
+});
+
+test('an integer key takes no more room than another', () => {
+  const count = 20_000;
+  const text = ` [${'{"1000":0},'.repeat(count)}0]`;
+  const before = process.memoryUsage().heapUsed;
+  const value = parseJsonText(text);
+  // Room for the elements before it would be 240 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(120_000_000);
+  expect(value).toHaveLength(count + 1);
+  deepStrictEqual(parseJsonText(' {"12":1,"5":2,"4294967294":3,"007":4,"99999999999":5,"0":{"70":6}}'), {
+    '12': 1, '5': 2, '4294967294': 3, '007': 4, '99999999999': 5, '0': { '70': 6 },
+  }); // prettier-ignore
 });
 
 describe('depth', () => {

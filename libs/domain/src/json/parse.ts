@@ -1,10 +1,8 @@
 import { DomainError } from '../errors';
-import { formatPointer, setMember } from './pointer';
+import { DEFAULT_MAX_DEPTH, MAX_RECURSION } from '../limits';
+import { formatPointer, setMember, shortPointer } from './pointer';
 import { hasEscapedSurrogate } from './surrogates';
-import type { JsonObject, JsonValue } from './value';
-
-/** How many arrays and objects may lie inside one another unless the caller says otherwise. */
-export const DEFAULT_MAX_DEPTH = 64;
+import { isWithinDepth, type JsonObject, type JsonValue } from './value';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -15,7 +13,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * numbers of up to 17 significant digits; nothing may overflow, or underflow to zero. `-0` becomes `0`.
  * Every key is an own property of the result, `__proto__` included.
  *
- * Throws `DomainError('validation_error')` with one detail: `path` is the JSON Pointer of the place.
+ * Throws `DomainError('validation_error')` with one detail: `path` is the JSON Pointer of the place, cut where it is long.
  */
 export function parseJson(
   bytes: Uint8Array,
@@ -30,10 +28,7 @@ export function parseJson(
   return parseJsonText(text, limits);
 }
 
-/** Deeper than any limit that a deployment may set on what it takes in. */
-const STORED_MAX_DEPTH = 1_024;
-
-/** The value of a text that this service wrote: canonical, hence within the limits of the day it was sent. */
+/** The value of a text that this service wrote: canonical, hence within the limits of the day it was sent, however deep. */
 export function parseStoredJson(text: string): JsonValue {
   // Canonical text leaves `JSON.parse` nothing to drop or to round, and without an escape nothing to mistake.
   if (!text.includes('\\')) {
@@ -43,7 +38,7 @@ export function parseStoredJson(text: string): JsonValue {
       // The parser below says what is wrong, and where.
     }
   }
-  return parseJsonText(text, { maxDepth: STORED_MAX_DEPTH });
+  return parseJsonText(text, { maxDepth: Infinity });
 }
 
 /** `parseJson` for a text that was decoded from UTF-8 before, such as a stored canonical text. */
@@ -61,27 +56,23 @@ export function parseJsonText(text: string, limits: { maxDepth: number } = { max
 function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text);
-    if (!isWithin(value, maxDepth) || JSON.stringify(value) !== text || hasEscapedSurrogate(text)) return undefined;
+    if (
+      !isWithinDepth(value, Math.min(maxDepth, MAX_RECURSION)) ||
+      JSON.stringify(value) !== text ||
+      hasEscapedSurrogate(text)
+    )
+      return undefined;
     return value;
   } catch {
     return undefined;
   }
 }
 
-function isWithin(value: JsonValue, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (depth === 0) return false;
-  if (Array.isArray(value)) {
-    for (const element of value) if (!isWithin(element, depth - 1)) return false;
-  } else {
-    for (const key in value) if (!isWithin(value[key]!, depth - 1)) return false;
-  }
-  return true;
-}
-
-/** Reads any text, and says what is wrong and where. */
+/** Reads any text, and says what is wrong and where. Never calls itself, so that no depth of a text is too much for it. */
 class Parser {
   private position = 0;
+  /** The arrays and objects around the place, and the token of the place in each. */
+  private readonly around: (JsonValue[] | JsonObject)[] = [];
   private readonly path: (string | number)[] = [];
 
   constructor(
@@ -106,18 +97,28 @@ class Parser {
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
     }
-    return formatPointer(this.path);
+    return this.place();
   }
 
+  /** One value with all that it holds. */
   private value(): JsonValue {
+    for (;;) {
+      const value = this.start();
+      const whole = value === undefined ? undefined : this.finish(value);
+      if (whole !== undefined) return whole;
+    }
+  }
+
+  /** The value that starts here; undefined where it is an array or object that holds something, which is next. */
+  private start(): JsonValue | undefined {
     const code = this.skipSpace();
     switch (code) {
       case 0x22:
         return this.string(this.position);
       case 0x7b:
-        return this.object();
+        return this.enter({}, 0x7d);
       case 0x5b:
-        return this.array();
+        return this.enter([], 0x5d);
       case 0x74:
         return this.literal('true', true);
       case 0x66:
@@ -130,54 +131,56 @@ class Parser {
     }
   }
 
-  private object(): JsonObject {
-    this.enter();
-    const object: JsonObject = {};
-    if (this.skipSpace() === 0x7d) {
-      this.position++;
-      return object;
-    }
-    for (;;) {
-      if (this.skipSpace() !== 0x22) throw this.unexpected('a key in double quotes');
-      const start = this.position;
-      const key = this.string(start);
-      this.path.push(key);
-      if (Object.hasOwn(object, key)) throw this.fault('duplicate_key', 'The key occurs twice in one object', start);
-      if (this.skipSpace() !== 0x3a) throw this.unexpected('":"');
-      this.position++;
-      setMember(object, key, this.value());
-      this.path.pop();
+  /** Puts a value that is complete where it belongs; what is complete when nothing is around it, undefined when more follows. */
+  private finish(value: JsonValue): JsonValue | undefined {
+    for (let complete = value; ; this.around.pop()) {
+      const container = this.around.at(-1);
+      if (container === undefined) return complete;
+      const token = this.path.pop();
+      const isArray = Array.isArray(container);
+      if (isArray) container.push(complete);
+      else setMember(container, String(token), complete);
       const code = this.skipSpace();
-      if (code !== 0x2c && code !== 0x7d) throw this.unexpected('"," or "}"');
+      const end = isArray ? 0x5d : 0x7d;
+      if (code !== 0x2c && code !== end) throw this.unexpected(isArray ? '"," or "]"' : '"," or "}"');
       this.position++;
-      if (code === 0x7d) return object;
+      if (code === 0x2c) {
+        this.next(container);
+        return undefined;
+      }
+      complete = container;
     }
   }
 
-  private array(): JsonValue[] {
-    this.enter();
-    const array: JsonValue[] = [];
-    if (this.skipSpace() === 0x5d) {
-      this.position++;
-      return array;
-    }
-    for (;;) {
-      this.path.push(array.length);
-      array.push(this.value());
-      this.path.pop();
-      const code = this.skipSpace();
-      if (code !== 0x2c && code !== 0x5d) throw this.unexpected('"," or "]"');
-      this.position++;
-      if (code === 0x5d) return array;
-    }
-  }
-
-  private enter(): void {
+  /** Into an array or object; itself when it is empty, which ends it. */
+  private enter(container: JsonValue[] | JsonObject, end: number): JsonValue | undefined {
     // The path holds one token for each array and object around this one.
     if (this.path.length >= this.maxDepth) {
       const message = `Arrays and objects are nested more than ${this.maxDepth} deep`;
       throw this.fault('too_deep', message, this.position);
     }
+    this.position++;
+    if (this.skipSpace() === end) {
+      this.position++;
+      return container;
+    }
+    this.around.push(container);
+    this.next(container);
+    return undefined;
+  }
+
+  /** To the next element or member, whose value follows. */
+  private next(container: JsonValue[] | JsonObject): void {
+    if (Array.isArray(container)) {
+      this.path.push(container.length);
+      return;
+    }
+    if (this.skipSpace() !== 0x22) throw this.unexpected('a key in double quotes');
+    const start = this.position;
+    const key = this.string(start);
+    this.path.push(key);
+    if (Object.hasOwn(container, key)) throw this.fault('duplicate_key', 'The key occurs twice in one object', start);
+    if (this.skipSpace() !== 0x3a) throw this.unexpected('":"');
     this.position++;
   }
 
@@ -286,7 +289,11 @@ class Parser {
 
   private fault(code: string, what: string, position: number): DomainError {
     const message = `${what} (character ${position}).`;
-    return new DomainError('validation_error', message, [{ path: formatPointer(this.path), message, code }]);
+    return new DomainError('validation_error', message, [{ path: this.place(), message, code }]);
+  }
+
+  private place(): string {
+    return shortPointer(formatPointer(this.path));
   }
 }
 

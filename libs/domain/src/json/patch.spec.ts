@@ -5,8 +5,9 @@ import * as fc from 'fast-check';
 import { DomainError, type ErrorDetail } from '../errors';
 import { anyKey, jsonValues } from '../testing/json-values';
 import { canonicalize } from './canonicalize';
-import { applyPatch, jsonEquals, parsePatch, type PatchOperation } from './patch';
-import type { JsonValue } from './value';
+import { jsonEquals } from './equals';
+import { applyPatch, parsePatch, type PatchOperation, problemsOfPatch } from './patch';
+import { isWithinDepth, type JsonValue } from './value';
 
 const vectors = join(__dirname, '../../../../../shared/vectors/json-patch/spec_tests.json');
 const hasVectors = existsSync(vectors);
@@ -361,11 +362,101 @@ describe('growth', () => {
     });
   });
 
+  const chain = (depth: number): JsonValue => json('{"":'.repeat(depth) + '1' + '}'.repeat(depth));
+  const chained = (moves: number): PatchOperation[] =>
+    Array.from({ length: moves + 1 }, (_, at) => '/' + 'n'.repeat(62 * (moves - at) + 1)).flatMap((path, at, paths) => [
+      { op: 'add', path, value: chain(60) },
+      ...(at === 0 ? [] : [{ op: 'move' as const, from: paths[at - 1]!, path: path + '/'.repeat(60) }]),
+    ]);
+
+  test.each([1, 20, 110])('%i moves of what is deep already, from longer names to shorter ones', (moves) => {
+    const [detail] = detailsOf(() => applyPatch({}, chained(moves), '/patch_ops'));
+    expect(detail).toMatchObject({ path: `/patch_ops/${2 * moves}`, code: 'too_deep' });
+    expect(detail?.message).toContain('more than 64 deep at "/n///');
+  });
+
+  test('deep on the way, and not in the end', () => {
+    const back: PatchOperation[] = [{ op: 'move', from: '/n' + '/'.repeat(60), path: '/n' }];
+    expect(isWithinDepth(applyPatch({}, [...chained(1), ...back]), 64)).toBe(true);
+    expect(isWithinDepth(applyPatch({}, [...chained(110), { op: 'replace', path: '/n', value: 1 }]), 64)).toBe(true);
+  });
+
+  test('a document that is deeper than what is taken in today can be patched beside that', () => {
+    const document = { old: deep(3_000), a: { b: {} }, c: [1] };
+    const patch: PatchOperation[] = [
+      { op: 'move', from: '/c', path: '/a/b/c' },
+      { op: 'replace', path: '/old' + '/0'.repeat(100), value: 1 },
+    ];
+    expect(detailsOf(() => applyPatch(document, [{ op: 'copy', from: '/old', path: '/new' }]))).toMatchObject([{ path: '/0', code: 'too_deep' }]);
+    expect(detailsOf(() => applyPatch(document, [{ op: 'move', from: '/old', path: '/a/b/c' }]))).toMatchObject([{ path: '/0', code: 'too_deep' }]);
+    expect(applyPatch(document, patch)).toMatchObject({ a: { b: { c: [1] } } });
+  }); // prettier-ignore
+
+  test('elements that are shifted again and again are counted', () => {
+    const list = Array.from({ length: 1000 }, (_, index) => index);
+    const patch: PatchOperation[] = [
+      { op: 'remove', path: '/list/200' },
+      { op: 'add', path: '/list/-', value: 1 },
+      { op: 'add', path: '/list/400', value: 1 },
+      { op: 'move', from: '/list/999', path: '/list/0' },
+    ];
+    const shifted = 800 + 0 + 600 + 2 + 1000;
+    expect(applyPatch({ list }, patch, '', { maxShifted: shifted })).toMatchObject({ list: { length: 1001 } });
+    const [detail] = detailsOf(() => applyPatch({ list }, patch, '', { maxShifted: shifted - 1 }));
+    expect(detail).toMatchObject({ path: '/3', code: 'too_large' });
+    expect(detail?.message).toContain(`more than ${shifted - 1} times`);
+  });
+
+  test('a copy of objects with far integer keys takes no more room than they did', () => {
+    const list = json(`[${'{"1000":0},'.repeat(2_000)}0]`);
+    const before = process.memoryUsage().heapUsed;
+    const copies = Array.from({ length: 10 }, (_, at): PatchOperation => ({ op: 'copy', from: '/list', path: `/c${at}` }));
+    const result = applyPatch({ list }, copies);
+    // Room for the elements before each would be 240 MB.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(120_000_000);
+    expect(result).toHaveProperty('c9', list);
+  }); // prettier-ignore
+
+  test('a failure names the operation and the place, both short', () => {
+    const long = '/k'.repeat(100_000);
+    const [detail] = detailsOf(() => applyPatch({}, [{ op: 'move', from: long, path: long + '/x' }], '/patch_ops'));
+    expect(detail?.message).toContain(`from "${'/k'.repeat(127)}/…" to "${'/k'.repeat(127)}/…"`);
+    expect(JSON.stringify(detail).length).toBeLessThan(1000);
+    expect(detailsOf(() => parsePatch(Array.from({ length: 1000 }, () => ({})), { at: '', maxOperations: 1000 }))).toHaveLength(100);
+  }); // prettier-ignore
+
   test('10,000 operations on one array', () => {
     const patch = Array.from({ length: 10_000 }, (_, i): PatchOperation => ({ op: 'add', path: '/list/0', value: i }));
     expect((applyPatch({ list: [] }, patch) as { list: number[] }).list.slice(0, 2)).toEqual([9999, 9998]);
   });
 });
+
+describe('problems of the result are put down to operations', () => {
+  const document = { list: [{ n: 0 }, { n: 1 }, { n: 2 }], name: { given: 'A' }, other: 1 };
+  test.each<[string, PatchOperation[], string, string]>([
+    ['nothing changed', [], '/other', ''],
+    ['another place', [{ op: 'add', path: '/new', value: 1 }], '/other', ''],
+    ['set twice', [{ op: 'replace', path: '/other', value: 1 }, { op: 'replace', path: '/other', value: 2 }], '/other', '/1'],
+    ['set around it', [{ op: 'replace', path: '/name', value: {} }, { op: 'add', path: '/name/family', value: 'B' }], '/name/given', '/0'],
+    ['taken out inside it', [{ op: 'test', path: '/other', value: 1 }, { op: 'remove', path: '/name/given' }], '/name', '/1'],
+    ['missing', [{ op: 'remove', path: '/name/given' }, { op: 'remove', path: '/other' }], '/name/given', '/0'],
+    ['moved away', [{ op: 'move', from: '/name', path: '/moved' }], '/name', '/0'],
+    ['moved to', [{ op: 'move', from: '/name', path: '/moved' }], '/moved/given', '/0'],
+    ['copied to', [{ op: 'copy', from: '/list/0', path: '/list/-' }], '/list/3/n', '/0'],
+    ['an element before others that came', [{ op: 'replace', path: '/list/1/n', value: 'x' }, { op: 'add', path: '/list/0', value: {} }, { op: 'add', path: '/list/3', value: {} }], '/list/2/n', '/0'],
+    ['an element after others that went', [{ op: 'replace', path: '/list/2/n', value: 'x' }, { op: 'remove', path: '/list/0' }], '/list/1/n', '/0'],
+    ['an element that came', [{ op: 'add', path: '/list/1', value: {} }, { op: 'remove', path: '/list/0' }], '/list/0/n', '/0'],
+    ['an element that was there', [{ op: 'add', path: '/list/1', value: {} }, { op: 'remove', path: '/list/0' }], '/list/1/n', ''],
+    ['an index as a name', [{ op: 'add', path: '/name/1', value: 1 }, { op: 'remove', path: '/name/given' }], '/name/1', '/0'],
+    ['the root', [{ op: 'replace', path: '', value: {} }], '/x', '/0'],
+    ['a place that was cut', [{ op: 'add', path: '/name/' + 'x'.repeat(300), value: 1 }], `/name/${'x'.repeat(249)}…`, '/0'],
+  ])('%s', (_name, operations, path, operation) => {
+    const problem = { path, message: 'is wrong', code: 'wrong' };
+    expect(problemsOfPatch([problem], document, operations, '/patch_ops')).toEqual([
+      { path: `/patch_ops${operation}`, message: `${path} is wrong`, code: 'wrong' },
+    ]);
+  });
+}); // prettier-ignore
 
 describe('jsonEquals', () => {
   function reversed(value: JsonValue): JsonValue {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { DomainError } from '../errors';
 import { HAZARD_KEYS, anyKey } from '../testing/json-values';
-import { formatPointer, getAt, isPointer, parsePointer, setMember } from './pointer';
+import { formatPointer, getAt, isPointer, parsePointer, setMember, shortPointer } from './pointer';
 import type { JsonObject } from './value';
 
 describe('parsePointer', () => {
@@ -33,6 +33,14 @@ describe('parsePointer', () => {
   test('takes a pointer as long as a body', () => {
     expect(parsePointer('/a~1'.repeat(300_000))).toHaveLength(300_000);
   });
+});
+
+test.each([
+  ['/a'.repeat(128), '/a'.repeat(128)],
+  ['/a'.repeat(129), '/a'.repeat(127) + '/…'],
+  [`/${'a'.repeat(253)}😂b`, `/${'a'.repeat(253)}…`],
+])('shortPointer cuts what is longer than 256 characters: case %#', (pointer, short) => {
+  expect(shortPointer(pointer)).toBe(short);
 });
 
 test('formatPointer escapes names and takes indexes', () => {

@@ -1,4 +1,5 @@
 import { DomainError } from '../errors';
+import { MAX_POINTER_SHOWN } from '../limits';
 import type { JsonObject, JsonValue } from './value';
 
 /** Whether `text` has the syntax of a JSON Pointer (RFC 6901 section 3): empty, or `/` first and every `~` followed by `0` or `1`. */
@@ -26,6 +27,13 @@ export function formatPointer(tokens: readonly (string | number)[]): string {
   return text;
 }
 
+/** A JSON Pointer as messages and details show it: one of more than 256 characters is cut, and ends in `…`. */
+export function shortPointer(pointer: string): string {
+  if (pointer.length <= MAX_POINTER_SHOWN) return pointer;
+  // Half of a surrogate pair is no character.
+  return pointer.slice(0, MAX_POINTER_SHOWN - 1).replace(/[\ud800-\udbff]$/, '') + '…';
+}
+
 /**
  * The value that the reference tokens name in `document`, or undefined when there is none (RFC 6901 section 4).
  * Sees own members only, so `constructor` or `length` name nothing unless the document holds such a key.
@@ -50,9 +58,29 @@ export function getMember(value: JsonValue, token: string): JsonValue | undefine
 export function setMember(object: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    object[key] = value;
+    return;
   }
+  if (isIndexWithGap(key) && !Object.hasOwn(object, key)) storeSparsely(object);
+  object[key] = value;
+}
+
+/** Whether a key is an integer, of two digits or more, before which others may be missing. */
+function isIndexWithGap(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return first >= 0x31 && first <= 0x39 && key.length > 1 && key.length <= 10 && /^[0-9]+$/.test(key);
+}
+
+/** The largest that V8 takes for an index. */
+const LARGEST_INDEX = '4294967294';
+
+/**
+ * Has V8 keep integer keys in a table: for `{"1000":0}` it would make room for 1,500 elements, a thousand times what was
+ * sent. An index far off decides it, and the table stays when that is gone.
+ */
+function storeSparsely(object: JsonObject): void {
+  if (Object.hasOwn(object, LARGEST_INDEX)) return;
+  object[LARGEST_INDEX] = null;
+  delete object[LARGEST_INDEX];
 }
 
 /** The array index below `length` that a reference token names: decimal digits without leading zeros (RFC 6901 section 4); else -1. */

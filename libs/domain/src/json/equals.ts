@@ -1,0 +1,24 @@
+import type { JsonValue } from './value';
+
+/**
+ * Whether two JSON values are equal as RFC 6902 section 4.6 has it: numbers by value, arrays element by element, objects
+ * by their own members in any order.
+ */
+export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    for (let at = 0; at < a.length; at++) if (!jsonEquals(a[at]!, b[at]!)) return false;
+    return true;
+  }
+  const keys = Object.keys(a);
+  const others = Object.keys(b);
+  if (keys.length !== others.length) return false;
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]!;
+    if (key !== others[at] && !Object.hasOwn(b, key)) return false;
+    if (!jsonEquals(a[key]!, b[key]!)) return false;
+  }
+  return true;
+}
