@@ -21,7 +21,7 @@ export interface StartedService {
 const START_MS = 120_000;
 
 /** Starts it on free ports, in a temporary folder and a database of the tests' cluster. */
-export async function startService(): Promise<StartedService> {
+export async function startService(changes: Record<string, string> = {}): Promise<StartedService> {
   const database = await createTestDatabase();
   const dataFolder = mkdtempSync(join(tmpdir(), 'iss-started-'));
   chmodSync(dataFolder, 0o755);
@@ -35,6 +35,7 @@ export async function startService(): Promise<StartedService> {
     WORKER_PORT: String(workerPort),
     IDP_PORT: String(idpPort),
     INBOX_PORT: String(inboxPort),
+    ...changes,
   };
   const npm = (...args: string[]): Promise<{ code: number | null; stdout: string }> => {
     const child = spawn('npm', args, { cwd: repositoryRoot, env, stdio: ['ignore', 'pipe', 'ignore'] });

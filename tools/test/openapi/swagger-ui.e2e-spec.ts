@@ -127,7 +127,8 @@ withBrowser('at /docs', () => {
   let signedInAs: Caller | null = null;
 
   beforeAll(async () => {
-    service = await startService();
+    // The examples' deliveries are older than what the worker keeps.
+    service = await startService({ WEBHOOK_RETENTION_DAYS: '36500' });
     examples = await ExampleWorld.open(service.databaseUrl);
     browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
     page = await browser.newPage();
