@@ -9,7 +9,17 @@ import {
   getLatestSnapshot,
   proposeSubjectUpdate,
 } from './generated/hey-api';
-import { BASE_URL, firstEnvelope, GRANTEE_TENANT, GRANTEE_TOKEN, OWNER_TOKEN, subject, tenant } from './main-job';
+import {
+  BASE_URL,
+  firstEnvelope,
+  GRANTEE_TENANT,
+  GRANTEE_TOKEN,
+  OWNER_TOKEN,
+  proposalBody,
+  subject,
+  subscriptionBody,
+  tenant,
+} from './main-job';
 
 const clientOf = (token: string) => createClient({ baseUrl: BASE_URL, auth: token });
 const owner = { client: clientOf(OWNER_TOKEN), throwOnError: true } as const;
@@ -20,20 +30,9 @@ async function main(): Promise<void> {
   const shared = { ...path, tenant_id: GRANTEE_TENANT };
 
   await createTenant({ ...owner, body: { tenant_id: tenant, name: 'Northwind' } });
-  const subscription = await createWebhookSubscription({
-    ...owner,
-    body: { tenant_id: tenant, target_url: 'https://hooks.example.com/iss', event_types: ['refresh_request.created'] },
-  });
+  const subscription = await createWebhookSubscription({ ...owner, body: subscriptionBody });
   await createEntityState({ ...owner, path, body: firstEnvelope });
-  const update = await proposeSubjectUpdate({
-    ...owner,
-    path,
-    body: {
-      subject_id: subject.subject_id,
-      base_snapshot_version: 1,
-      patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Northwind Holding Ltd' }],
-    },
-  });
+  const update = await proposeSubjectUpdate({ ...owner, path, body: proposalBody });
   await applySubjectUpdate({ ...owner, path: { ...path, update_id: update.data.update_id } });
   const latest = await getLatestSnapshot({ ...owner, path, query: { verify: 'chain', depth: 2 } });
   await createGrant({

@@ -22,6 +22,18 @@ export const firstEnvelope = {
   audit: { created_by: 'onboarding', created_at: new Date().toISOString(), source: 'client' },
 };
 
+export const subscriptionBody = {
+  tenant_id: tenant,
+  target_url: 'https://hooks.example.com/iss',
+  event_types: ['refresh_request.created' as const],
+};
+
+export const proposalBody = {
+  subject_id: subject.subject_id,
+  base_snapshot_version: 1,
+  patch_ops: [{ op: 'replace' as const, path: '/attributes/legal/legal_name', value: 'Northwind Holding Ltd' }],
+};
+
 function required(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === '') throw new Error(`${name} is not set`);

@@ -1,6 +1,16 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './generated/openapi-typescript';
-import { BASE_URL, firstEnvelope, GRANTEE_TENANT, GRANTEE_TOKEN, OWNER_TOKEN, subject, tenant } from './main-job';
+import {
+  BASE_URL,
+  firstEnvelope,
+  GRANTEE_TENANT,
+  GRANTEE_TOKEN,
+  OWNER_TOKEN,
+  proposalBody,
+  subject,
+  subscriptionBody,
+  tenant,
+} from './main-job';
 
 const clientOf = (token: string) =>
   createClient<paths>({ baseUrl: BASE_URL, headers: { Authorization: `Bearer ${token}` } });
@@ -19,26 +29,9 @@ async function main(): Promise<void> {
   const ofSubject = '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}';
 
   done(await owner.POST('/v1/tenants', { body: { tenant_id: tenant, name: 'Northwind' } }));
-  const subscription = done(
-    await owner.POST('/v1/webhook-subscriptions', {
-      body: {
-        tenant_id: tenant,
-        target_url: 'https://hooks.example.com/iss',
-        event_types: ['refresh_request.created'],
-      },
-    }),
-  );
+  const subscription = done(await owner.POST('/v1/webhook-subscriptions', { body: subscriptionBody }));
   done(await owner.POST('/v1/tenants/{tenant_id}/entity-states', { ...inTenant, body: firstEnvelope }));
-  const { update_id } = done(
-    await owner.POST(`${ofSubject}/updates`, {
-      params: { path },
-      body: {
-        subject_id: subject.subject_id,
-        base_snapshot_version: 1,
-        patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Northwind Holding Ltd' }],
-      },
-    }),
-  );
+  const { update_id } = done(await owner.POST(`${ofSubject}/updates`, { params: { path }, body: proposalBody }));
   done(await owner.POST(`${ofSubject}/updates/{update_id}/apply`, { params: { path: { ...path, update_id } } }));
   const query = { verify: 'chain', depth: 2 } as const;
   const latest = done(await owner.GET(`${ofSubject}/snapshots/latest`, { params: { path, query } }));

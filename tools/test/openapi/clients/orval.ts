@@ -1,7 +1,16 @@
 import type { ZodType } from 'zod';
 import * as api from './generated/orval/fetch';
 import * as schemas from './generated/orval/zod';
-import { firstEnvelope, GRANTEE_TENANT, GRANTEE_TOKEN, OWNER_TOKEN, subject, tenant } from './main-job';
+import {
+  firstEnvelope,
+  GRANTEE_TENANT,
+  GRANTEE_TOKEN,
+  OWNER_TOKEN,
+  proposalBody,
+  subject,
+  subscriptionBody,
+  tenant,
+} from './main-job';
 
 const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const owner = as(OWNER_TOKEN);
@@ -20,20 +29,12 @@ async function main(): Promise<void> {
 
   const newTenant = schemas.CreateTenantBody.parse({ tenant_id: tenant, name: 'Northwind' });
   done(schemas.CreateTenantResponse, await api.createTenant(newTenant, owner));
-  const newSubscription = schemas.CreateWebhookSubscriptionBody.parse({
-    tenant_id: tenant,
-    target_url: 'https://hooks.example.com/iss',
-    event_types: ['refresh_request.created'],
-  });
+  const newSubscription = schemas.CreateWebhookSubscriptionBody.parse(subscriptionBody);
   const created = await api.createWebhookSubscription(newSubscription, owner);
   const { secret } = done(schemas.CreateWebhookSubscriptionResponse, created);
   const envelope = schemas.CreateEntityStateBody.parse(firstEnvelope);
   done(schemas.CreateEntityStateResponse, await api.createEntityState(tenant, envelope, owner));
-  const proposal = schemas.ProposeSubjectUpdateBody.parse({
-    subject_id,
-    base_snapshot_version: 1,
-    patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Northwind Holding Ltd' }],
-  });
+  const proposal = schemas.ProposeSubjectUpdateBody.parse(proposalBody);
   const proposed = await api.proposeSubjectUpdate(...of, proposal, owner);
   const { update_id } = done(schemas.ProposeSubjectUpdateResponse, proposed);
   const applied = await api.applySubjectUpdate(...of, update_id, owner);
