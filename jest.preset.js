@@ -4,6 +4,7 @@ const esmOnly = [
   'jose',
   'uuid',
   'canonicalize',
+  'marked',
   'file-type',
   'uint8array-extras',
   'token-types',

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-
 const SUBJECT = 'organization/acme-corp';
+/** Of versions 1 and 2: the ids of the documented examples, so that what Swagger UI fills in is there. */
+const SNAPSHOT_IDS = ['5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e'] as const;
 
 export interface SeedSettings {
   baseUrl: string;
@@ -36,14 +36,17 @@ export async function seed(settings: SeedSettings): Promise<string[]> {
     });
     await call(inboxUrl, '', 'PUT', '/hooks/acme/secret', { secret });
   });
-  await attempt('version 1', () => asAlice('POST', '/tenants/acme/entity-states', firstEnvelope()));
-  await attempt('versions 2 and 3', async () => {
+  await attempt('versions 1 and 2', async () => {
+    for (const envelope of history()) await asAlice('POST', '/tenants/acme/entity-states', envelope);
+  });
+  await attempt('version 3', async () => {
     const updates = `/tenants/acme/subjects/${SUBJECT}/updates`;
-    for (const [index, patchOps] of PATCHES.entries()) {
-      const proposal = { subject_id: 'acme-corp', base_snapshot_version: index + 1, patch_ops: patchOps };
-      const { update_id: updateId } = await asAlice('POST', updates, proposal);
-      await asAlice('POST', `${updates}/${String(updateId)}/apply`);
-    }
+    const { update_id: updateId } = await asAlice('POST', updates, {
+      subject_id: 'acme-corp',
+      base_snapshot_version: 2,
+      patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Corporation International' }],
+    });
+    await asAlice('POST', `${updates}/${String(updateId)}/apply`);
   });
   await attempt('grant to beta', () =>
     asAlice('POST', '/tenants/acme/grants', {
@@ -61,28 +64,13 @@ export async function seed(settings: SeedSettings): Promise<string[]> {
   return faults;
 }
 
-const PATCHES = [
-  [
-    { op: 'replace', path: '/attributes/contact/email', value: 'office@acme.example' },
-    { op: 'add', path: '/attributes/identifiers/lei', value: '5493001KJTIIGC8Y1R12' },
-  ],
-  [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Corporation International' }],
-];
-
-function firstEnvelope(): unknown {
+/** What `acme` knew before it came here: imported version by version. */
+function history(): unknown[] {
   const now = new Date().toISOString();
-  return {
+  const common = {
     envelope_version: 'entity_state_envelope_v1',
-    snapshot_id: randomUUID(),
-    snapshot_version: 1,
     generated_at: now,
     subject: { subject_type: 'organization', subject_id: 'acme-corp' },
-    attributes: {
-      legal: { legal_name: 'Acme Corporation', form: 'Inc.' },
-      contact: { email: 'info@acme.example' },
-      jurisdiction: { country: 'US', region: 'DE' },
-      identifiers: { registration_number: '7654321' },
-    },
     evidence: [
       {
         evidence_id: 'ev-1',
@@ -96,6 +84,23 @@ function firstEnvelope(): unknown {
     },
     audit: { created_by: 'seed', created_at: now, source: 'seed' },
   };
+  const attributes = {
+    legal: { legal_name: 'Acme Corporation', form: 'Inc.' },
+    contact: { email: 'info@acme.example' },
+    jurisdiction: { country: 'US', region: 'DE' },
+    identifiers: { registration_number: '7654321' },
+  };
+  const later = {
+    ...attributes,
+    contact: { email: 'office@acme.example' },
+    identifiers: { ...attributes.identifiers, lei: '5493001KJTIIGC8Y1R12' },
+  };
+  return [attributes, later].map((known, index) => ({
+    ...common,
+    snapshot_id: SNAPSHOT_IDS[index],
+    snapshot_version: index + 1,
+    attributes: known,
+  }));
 }
 
 /** A call that must succeed; gives the JSON object of the answer. */

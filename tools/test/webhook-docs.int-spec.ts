@@ -15,11 +15,17 @@ const BODY =
 const secret = newWebhookSecret();
 const oldSecret = newWebhookSecret();
 
-/** What is in the page's only block of a language. */
-function sample(language: string): string {
-  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
-  expect(blocks).toHaveLength(1);
-  return blocks[0]?.[1] ?? '';
+/** A program of the page, and how it is started: both stand where its file is named, `// receiver.mjs: node receiver.mjs`. */
+function sample(file: string): { text: string; command: string; args: string[] } {
+  const blocks = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
+  const told = new RegExp(`^(?://|#) ${file.replace('.', '\\.')}: (\\S+) (.*?)(?: \\(.*\\)| <.*)?$`, 'm');
+  const found = blocks.flatMap((text) => {
+    const [, command = '', args = ''] = told.exec(text) ?? [];
+    return command === '' ? [] : [{ text, command, args: args.split(' ') }];
+  });
+  const [only, ...others] = found;
+  if (only === undefined || others.length > 0) throw new Error(`docs/webhooks.md has ${found.length} programs ${file}`);
+  return only;
 }
 
 type Headers = Record<string, string>;
@@ -102,16 +108,24 @@ it('the example carries its own signatures', () => {
   expect(headers).toMatchObject(signDelivery({ secrets: [shown], id: JSON.parse(body).id, timestampSeconds, body }));
 });
 
+const BOTH = ['webhook', 'service'] as const;
 const receivers = [
-  { language: 'ts', file: 'receiver.mts', command: process.execPath, present: true },
-  { language: 'python', file: 'receiver.py', command: 'python3', present: isPresent('python3', '--version') },
-  { language: 'go', file: 'receiver.go', command: 'go', present: isPresent('go', 'version') },
-  { language: 'java', file: 'Receiver.java', command: 'java', present: isPresent('java', '--version') },
+  { file: 'receiver.mjs', versionFlag: '--version', schemes: BOTH },
+  { file: 'library.mjs', versionFlag: '--version', schemes: ['webhook'] as const },
+  { file: 'receiver.py', versionFlag: '--version', schemes: BOTH },
+  { file: 'receiver.go', versionFlag: 'version', schemes: BOTH },
+  { file: 'Receiver.java', versionFlag: '--version', schemes: BOTH },
 ];
 
-describe.each(receivers)('the receiver in $language', ({ language, file, command, present }) => {
-  itWith(command, present).each(['webhook', 'service'] as const)('verifies by the scheme %s', async (scheme) => {
-    writeFileSync(join(folder, file), sample(language));
+it('plain JavaScript comes first, then the library of Standard Webhooks', () => {
+  const files = [...page.matchAll(/^(?:\/\/|#) (\S+\.\w+): /gm)].map(([, file]) => file);
+  expect(files).toEqual([...receivers.map(({ file }) => file), 'verify.sh']);
+});
+
+describe.each(receivers)('the receiver $file', ({ file, versionFlag, schemes }) => {
+  const { text, command, args } = sample(file);
+  itWith(command, isPresent(command, versionFlag)).each(schemes)('verifies by the scheme %s', async (scheme) => {
+    writeFileSync(join(folder, file), text);
     const port = await freePort();
     const env = {
       ...process.env,
@@ -120,7 +134,7 @@ describe.each(receivers)('the receiver in $language', ({ language, file, command
       PORT: String(port),
       NODE_OPTIONS: '',
     };
-    const child = spawn(command, [...(language === 'go' ? ['run'] : []), file], { cwd: folder, env, detached: true });
+    const child = spawn(command, args, { cwd: folder, env, detached: true });
     const printed = capture(child);
     try {
       const post = async ({ headers, body }: Delivery): Promise<number> =>
@@ -146,7 +160,8 @@ describe.each(receivers)('the receiver in $language', ({ language, file, command
 describe('the shell script', () => {
   const present = isPresent('bash', '--version') && isPresent('openssl', 'version');
   itWith('bash with openssl', present).each(['webhook', 'service'] as const)('verifies by the scheme %s', (scheme) => {
-    writeFileSync(join(folder, 'verify.sh'), sample('bash'));
+    const { text, command, args } = sample('verify.sh');
+    writeFileSync(join(folder, 'verify.sh'), text);
     const verify = ({ headers, body }: Delivery): number | null => {
       const variables = Object.entries(headers).map(([name, value]) => [
         name.toUpperCase().replaceAll('-', '_'),
@@ -158,7 +173,7 @@ describe('the shell script', () => {
         WEBHOOK_SCHEME: scheme,
         ...Object.fromEntries(variables),
       };
-      return spawnSync('bash', ['verify.sh'], { cwd: folder, env, input: body }).status;
+      return spawnSync(command, args, { cwd: folder, env, input: body }).status;
     };
     const { genuine, forged } = deliveries(scheme);
     expect([...genuine, ...forged].map((delivery) => [delivery.what, verify(delivery)])).toEqual([

@@ -64,9 +64,14 @@ export class ExampleWorld {
   async reset(stage: Stage): Promise<void> {
     const steps = [this.tenants, this.firstVersion, this.use, this.secondVersion];
     await this.sql.query('BEGIN');
-    await this.forget();
-    for (const step of steps.slice(0, STAGES.indexOf(stage))) await step.call(this);
-    await this.sql.query('COMMIT');
+    try {
+      await this.forget();
+      for (const step of steps.slice(0, STAGES.indexOf(stage))) await step.call(this);
+      await this.sql.query('COMMIT');
+    } catch (error) {
+      await this.sql.query('ROLLBACK');
+      throw error;
+    }
   }
 
   private async forget(): Promise<void> {

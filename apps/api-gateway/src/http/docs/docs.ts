@@ -1,10 +1,11 @@
-import { ERROR_CODES } from '@iss/domain';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import { ERROR_HELP, ERROR_STATUSES, ERRORS_PATH } from '../errors/error-statuses';
+import { ERRORS_PATH } from '../errors/error-statuses';
 import { completeDocument } from '../describe/openapi-document';
 import type { GatewaySettings } from '../../settings';
+import { renderPage } from './pages';
+import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
 /** Swagger UI is a document with inline styles and scripts of its own; it fetches from itself and the issuer only. */
 function contentSecurityPolicy(issuer: string): string {
@@ -69,15 +70,12 @@ function operationId(controller: string, method: string): string {
   return `${resource.charAt(0).toLowerCase()}${resource.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
-/** One section for each code; every text is ours, so that there is nothing to escape. */
-function errorsPage(): string {
-  const sections = ERROR_CODES.map(
-    (code) => `<h2 id="${code}">${code}</h2><p><b>${ERROR_STATUSES[code]}.</b> ${ERROR_HELP[code]}</p>`,
-  );
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Errors</title><h1>Errors</h1>${sections.join('')}</html>`;
-}
+const WEBHOOKS_PATH = '/docs/webhooks';
 
-/** Serves `/openapi.json`, `/openapi.yaml`, Swagger UI with a real sign-in at `/docs`, and what error codes mean. */
+/**
+ * Serves `/openapi.json`, `/openapi.yaml`, Swagger UI with a real sign-in at `/docs`, and the pages of the repository's
+ * `docs/` that integrators need.
+ */
 export function setUpDocs(app: INestApplication, settings: GatewaySettings): void {
   const policy = contentSecurityPolicy(settings.auth.issuer);
   app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
@@ -88,8 +86,13 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings): voi
   app.use('/oauth2-redirect.html', (request: Request, response: Response) => {
     response.redirect(`/docs/oauth2-redirect.html${request.originalUrl.slice('/oauth2-redirect.html'.length)}`);
   });
-  const errors = errorsPage();
-  app.use(ERRORS_PATH, (_request: Request, response: Response) => response.type('html').send(errors));
+  for (const [path, name] of [
+    [ERRORS_PATH, 'errors'],
+    [WEBHOOKS_PATH, 'webhooks'],
+  ] as const) {
+    const page = renderPage(name);
+    app.use(path, (_request: Request, response: Response) => response.type('html').send(page));
+  }
   const document = describe(app, settings);
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'openapi.json',
@@ -98,6 +101,7 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings): voi
     swaggerOptions: {
       persistAuthorization: true,
       displayRequestDuration: true,
+      plugins: SWAGGER_UI_PLUGINS,
       initOAuth: { clientId: settings.docsClientId, usePkceWithAuthorizationCodeGrant: true, scopes: ['openid'] },
     },
   });

@@ -20,7 +20,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
 /** Where the `Link: …; rel="help"` of an error leads, with the code as fragment. */
 export const ERRORS_PATH = '/docs/errors';
 
-/** What each code means to its caller, and the way out. Shown in OpenAPI and at `/docs/errors`. */
+/** What each code means to its caller, and the way out, in short. Shown in OpenAPI; more stands in `docs/errors.md`. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   validation_error:
     'Something in the request is not valid, and nothing was changed. Mend each place that details names.',

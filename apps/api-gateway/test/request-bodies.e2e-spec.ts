@@ -1,0 +1,363 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import addFormats from 'ajv-formats';
+import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
+import type { Response } from 'supertest';
+import { isJson, list, member, type Operation, operationsOf, resolved } from './conformance';
+import { parametersOf, requestsOf } from './examples/documented';
+import { ExampleWorld, type Stage } from './examples/world';
+import { startGateway, type TestGateway } from './gateway';
+
+type Json = Record<string, unknown>;
+
+/** Bodies of an operation, each a change of the first of its examples; a member that is undefined is left out. */
+interface Bodies {
+  stage: Stage;
+  caller?: 'bob';
+  /** Taken by the document and by the service. */
+  good: readonly Json[];
+  /** Refused by both, at this place. */
+  bad: readonly (readonly [pointer: string, change: Json])[];
+}
+
+const ORGANIZATION = { subject_type: 'organization', subject_id: 'acme-corp' };
+const INDIVIDUAL = { subject_type: 'individual', subject_id: 'jane' };
+const EVIDENCE = { evidence_id: 'ev-1', evidence_type: 'passport', source: 'x', captured_at: '2026-01-15T09:00:00Z' };
+const AUDIT = { created_by: 'x', created_at: '2026-01-15T09:00:00Z', source: 'x' };
+const RENAME = { op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Holding AG' };
+const patch = (operation: Json): Json => ({ patch_ops: [operation] });
+const wrongPatches = (...others: readonly (readonly [string, Json])[]): Bodies['bad'] => [
+  ['/patch_ops', { patch_ops: undefined }],
+  ['/patch_ops', { patch_ops: 'replace' }],
+  ['/patch_ops/0', { patch_ops: ['replace'] }],
+  ['/patch_ops/0/op', patch({ ...RENAME, op: 'upsert' })],
+  ['/patch_ops/0/op', patch({ path: RENAME.path, value: 1 })],
+  ['/patch_ops/0/path', patch({ op: 'remove' })],
+  ['/patch_ops/0/path', patch({ ...RENAME, path: 'attributes' })],
+  ['/patch_ops/0/value', patch({ op: 'add', path: '/attributes/x' })],
+  ['/base_snapshot_version', { base_snapshot_version: 0 }],
+  ['/base_snapshot_version', { base_snapshot_version: '1' }],
+  ['/request_id', { request_id: '' }],
+  ['/unknown', { unknown: 1 }],
+  ...others,
+];
+
+const ENVELOPES: Bodies = {
+  stage: 'tenants',
+  good: [
+    {},
+    { attributes: {} },
+    { attribute_paths: undefined },
+    { evidence: [], attribute_paths: undefined },
+    { extension: { any: 'thing' } },
+    { subject: INDIVIDUAL, attributes: { biographic: { name: { family_name: 'Doe' } } } },
+    { subject: INDIVIDUAL, attributes: { contact: {} } },
+    { subject: { ...ORGANIZATION, subject_type: 'entity' }, attributes: { legal: {} } },
+    { evidence: [{ ...EVIDENCE, hash: { alg: 'sha256', value: 'x' }, notes: 'seen' }] },
+  ],
+  bad: [
+    ...['envelope_version', 'snapshot_id', 'snapshot_version', 'generated_at', 'subject', 'attributes', 'audit'].map(
+      (name) => [`/${name}`, { [name]: undefined }] as const,
+    ),
+    ['/evidence', { evidence: undefined }],
+    ['/envelope_version', { envelope_version: 'v2' }],
+    ['/snapshot_id', { snapshot_id: 'one' }],
+    ['/snapshot_version', { snapshot_version: 0 }],
+    ['/snapshot_version', { snapshot_version: 1.5 }],
+    ['/generated_at', { generated_at: 'yesterday' }],
+    ['/subject/subject_type', { subject: { ...ORGANIZATION, subject_type: 'person' } }],
+    ['/subject/subject_id', { subject: { ...ORGANIZATION, subject_id: '' } }],
+    ['/subject/subject_id', { subject: { ...ORGANIZATION, subject_id: 'a\u0000b' } }],
+    ['/subject/subject_id', { subject: { subject_type: 'organization' } }],
+    ['/attributes', { attributes: [] }],
+    ['/attributes/legal/legal_name', { attributes: { legal: {} } }],
+    ['/attributes/legal/legal_name', { attributes: { legal: { legal_name: '' } } }],
+    ['/attributes/legal', { attributes: { legal: 'Acme' } }],
+    ['/attributes/biographic/name', { subject: INDIVIDUAL, attributes: { biographic: {} } }],
+    ['/attributes/biographic/name', { subject: INDIVIDUAL, attributes: { biographic: { name: {} } } }],
+    ['/evidence', { evidence: {} }],
+    ['/evidence/0/source', { evidence: [{ ...EVIDENCE, source: undefined }] }],
+    ['/evidence/0/captured_at', { evidence: [{ ...EVIDENCE, captured_at: 'then' }] }],
+    ['/evidence/0/hash/value', { evidence: [{ ...EVIDENCE, hash: { alg: 'sha256' } }] }],
+    ['/audit/created_by', { audit: { ...AUDIT, created_by: undefined } }],
+    ['/attribute_paths', { attribute_paths: [] }],
+    ['/attribute_paths/~1attributes', { attribute_paths: { '/attributes': {} } }],
+    [
+      '/attribute_paths/~1attributes/0/role',
+      { attribute_paths: { '/attributes': [{ evidence_id: 'ev-1', evidence_type: 'passport', role: 'witness' }] } },
+    ],
+  ],
+};
+
+const SUBSCRIPTION_FAULTS: Bodies['bad'] = [
+  ['/event_types', { event_types: [] }],
+  ['/event_types/0', { event_types: ['snapshot'] }],
+  ['/event_types', { event_types: 'identity.snapshot.created' }],
+  ['/target_url', { target_url: 'hooks' }],
+  ['/unknown', { unknown: 1 }],
+];
+
+const BODIES: Readonly<Record<string, Bodies>> = {
+  'POST /v1/tenants': {
+    stage: 'before all',
+    good: [{}, { slug: undefined }, { chain_enforced: false }],
+    bad: [
+      ['/tenant_id', { tenant_id: undefined }],
+      ['/tenant_id', { tenant_id: '-acme' }],
+      ['/name', { name: undefined }],
+      ['/name', { name: '' }],
+      ['/name', { name: 1 }],
+      ['/slug', { slug: 'a b' }],
+      ['/chain_enforced', { chain_enforced: 'yes' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'PATCH /v1/tenants/{tenant_id}': {
+    stage: 'in use',
+    good: [{}, { name: undefined, slug: 'other' }, { name: undefined, slug: null }, { chain_enforced: false }],
+    bad: [
+      ['/name', { name: '' }],
+      ['/slug', { slug: '' }],
+      ['/chain_enforced', { chain_enforced: 1 }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'PUT /v1/tenants/{tenant_id}/members/{principal_id}': {
+    stage: 'in use',
+    good: [{}, { role: 'tenant_admin' }],
+    bad: [
+      ['/role', { role: undefined }],
+      ['/role', { role: 'king' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'PUT /v1/tenants/{tenant_id}/principals/{principal_id}': {
+    stage: 'in use',
+    good: [{}, { principal_type: 'human' }, { tenancy_role: 'member' }, { api_functional_role: 'tenant_editor' }],
+    bad: [
+      ['/principal_type', { principal_type: 'robot' }],
+      ['/tenancy_role', { tenancy_role: 'owner' }],
+      ['/api_functional_role', { api_functional_role: 'editor' }],
+      ['/allow_counterparty_access', { allow_counterparty_access: 'true' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'POST /v1/tenants/{tenant_id}/entity-states': ENVELOPES,
+  'POST /v1/entity-states': ENVELOPES,
+  'POST /v1/tenants/{tenant_id}/entity-state-updates': {
+    stage: 'first version',
+    good: [
+      {},
+      { patch_ops: undefined, operations: [RENAME] },
+      { patch_ops: undefined, ops: [RENAME] },
+      { patch_ops: [RENAME], ops: [RENAME] },
+      { initiated_by: 'registry-sync' },
+      { initiator: 'registry-sync' },
+      patch({ op: 'move', from: '/attributes/legal', path: '/attributes/juridical' }),
+      patch({ op: 'copy', from: '/attributes/legal', path: '/attributes/juridical' }),
+      patch({ op: 'test', path: '/attributes/jurisdiction', value: { country: 'CH' } }),
+    ],
+    bad: wrongPatches(
+      ['/patch_ops/0/from', patch({ op: 'move', path: '/attributes/x' })],
+      ['/base_snapshot_id', { base_snapshot_id: 'one' }],
+      ['/subject_id', { subject_id: 'a\u0007' }],
+      ['/initiated_by', { initiated_by: '' }],
+    ),
+  },
+  'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates': {
+    stage: 'first version',
+    good: [{}, patch({ op: 'remove', path: '/attributes/jurisdiction' }), { request_id: undefined }],
+    bad: wrongPatches(
+      ['/patch_ops/0/op', patch({ op: 'move', from: '/attributes/legal', path: '/attributes/juridical' })],
+      ['/subject_id', { subject_id: undefined }],
+    ),
+  },
+  'POST /v1/tenants/{tenant_id}/transfer-offers': {
+    stage: 'first version',
+    good: [{}, { message: undefined, expires_at: undefined }],
+    bad: [
+      ['/to_principal_id', { to_principal_id: undefined }],
+      ['/to_principal_id', { to_principal_id: 'carol' }],
+      ['/to_principal_id', { to_principal_id: 'oidc:dev#a\u0000' }],
+      ['/message', { message: 'x'.repeat(2_001) }],
+      ['/expires_at', { expires_at: 'never' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'POST /v1/tenants/{tenant_id}/grants': {
+    stage: 'first version',
+    good: [{}, { expires_at: '2099-01-01T00:00:00Z' }, { scopes: ['read_diff', 'read_lineage'] }],
+    bad: [
+      ['/grantee_tenant_id', { grantee_tenant_id: undefined }],
+      ['/grantee_tenant_id', { grantee_tenant_id: '' }],
+      ['/subject_type', { subject_type: 'person' }],
+      ['/subject_id', { subject_id: '' }],
+      ['/subject_id', { subject_id: 'a\u0085' }],
+      ['/scopes', { scopes: undefined }],
+      ['/scopes', { scopes: [] }],
+      ['/scopes', { scopes: ['read_latest', 'read_latest'] }],
+      ['/scopes/0', { scopes: ['write'] }],
+      ['/expires_at', { expires_at: 'soon' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests': {
+    stage: 'in use',
+    caller: 'bob',
+    good: [{}, { expires_at: '2099-01-01T00:00:00Z' }, { requested_paths: ['/attributes/a~1b'] }],
+    bad: [
+      ['/requesting_tenant_id', { requesting_tenant_id: undefined }],
+      ['/requesting_tenant_id', { requesting_tenant_id: '' }],
+      ['/reason_code', { reason_code: '' }],
+      ['/message', { message: 'x'.repeat(2_001) }],
+      ['/requested_paths', { requested_paths: '/attributes' }],
+      ['/requested_paths/0', { requested_paths: ['attributes'] }],
+      ['/requested_paths/0', { requested_paths: ['/a~2'] }],
+      ['/expires_at', { expires_at: 'soon' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/fulfill': {
+    stage: 'in use',
+    good: [{}, { resolved_snapshot_id: undefined, snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' }],
+    bad: [
+      ['/resolved_snapshot_id', { resolved_snapshot_id: undefined }],
+      ['/resolved_snapshot_id', { resolved_snapshot_id: 'latest' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'POST /v1/webhook-subscriptions': {
+    stage: 'tenants',
+    good: [{}, { event_types: undefined, subscribed_event_types: ['refresh_request.created'] }],
+    bad: [
+      ['/tenant_id', { tenant_id: undefined }],
+      ['/tenant_id', { tenant_id: '' }],
+      ['/target_url', { target_url: undefined }],
+      ['/event_types', { event_types: undefined }],
+      ...SUBSCRIPTION_FAULTS,
+    ],
+  },
+  'PATCH /v1/webhook-subscriptions/{subscription_id}': {
+    stage: 'in use',
+    good: [{}, { status: undefined, event_types: ['refresh_request.created'] }, { status: 'active' }],
+    bad: [['/status', { status: 'dead' }], ...SUBSCRIPTION_FAULTS],
+  },
+  'POST /v1/webhook-subscriptions/{subscription_id}/rotate-secret': {
+    stage: 'in use',
+    good: [{}, { grace_seconds: 0 }, { grace_seconds: 604_800 }],
+    bad: [
+      ['/grace_seconds', { grace_seconds: -1 }],
+      ['/grace_seconds', { grace_seconds: 604_801 }],
+      ['/grace_seconds', { grace_seconds: 1.5 }],
+      ['/grace_seconds', { grace_seconds: '60' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'POST /v1/webhook-subscriptions/{subscription_id}/deliveries/replay': {
+    stage: 'in use',
+    good: [{}, { to: '2026-01-16T00:00:00Z', status: 'skipped' }],
+    bad: [
+      ['/from', { from: undefined }],
+      ['/from', { from: 'yesterday' }],
+      ['/to', { to: 'now' }],
+      ['/status', { status: 'pending' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
+};
+
+const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../openapi.json'), 'utf8'));
+const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
+const operations = operationsOf(document).filter(({ description }) => 'requestBody' in description);
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats(ajv);
+ajv.addSchema(isJson(document) ? document : {}, 'openapi');
+
+let gateway: TestGateway;
+let world: ExampleWorld;
+const tokens = new Map<string, string>();
+
+beforeAll(async () => {
+  gateway = await startGateway({ OIDC_PROJECT_ID: 'dev' });
+  world = await ExampleWorld.open(gateway.databaseUrl);
+  for (const caller of ['alice', 'bob']) tokens.set(caller, await gateway.issuer.mint(caller));
+});
+afterAll(async () => {
+  await world.close();
+  await gateway.close();
+});
+
+it('every operation that takes a body has its bodies here', () => {
+  expect(Object.keys(BODIES).sort()).toEqual(operations.map(nameOf).sort());
+});
+
+describe.each(operations.map((operation) => [nameOf(operation), operation] as const))('%s', (name, operation) => {
+  const { stage, caller = 'alice', good, bad } = BODIES[name] ?? { stage: 'in use', good: [], bad: [] };
+  const example = requestsOf(operation)[0]?.body;
+  const changed = (change: Json): Json =>
+    isJson(example) ? JSON.parse(JSON.stringify({ ...example, ...change })) : {};
+  const schema = ['paths', operation.path, operation.method, 'requestBody', 'content', 'application/json', 'schema'];
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+    const described = parametersOf(operation, 'path').find((one) => one['name'] === parameter);
+    return encodeURIComponent(String(described?.['example']));
+  });
+  const send = (body: Json): Promise<Response> =>
+    gateway
+      .withToken(tokens.get(caller) ?? '', operation.method, path)
+      .send(body)
+      .then();
+
+  /** For an optional member, null is the same as absent. */
+  const body = resolved(
+    document,
+    member(member(member(operation.description['requestBody'], 'content'), 'application/json'), 'schema'),
+  );
+  const required: unknown = body['required'];
+  const isFixed = body['additionalProperties'] === false;
+  const optional = Object.keys(member(body, 'properties')).filter(
+    (property) => isFixed && !(Array.isArray(required) && required.includes(property)),
+  );
+  const namesAnother = new Set(['patch_ops', 'resolved_snapshot_id', 'event_types']);
+  const nulls = optional.filter((property) => !namesAnother.has(property)).map((property) => ({ [property]: null }));
+
+  it.each([...good, ...nulls].map((change) => [JSON.stringify(change), change] as const))(
+    'takes %s',
+    async (_, change) => {
+      await world.reset(stage);
+      const answer = await send(changed(change));
+      expect({
+        document: faultsOf(schema, changed(change)),
+        service: [Math.floor(answer.status / 100), answer.text],
+      }).toEqual({
+        document: [],
+        service: [2, answer.text],
+      });
+    },
+  );
+
+  it.each(bad.map(([pointer, change]) => [pointer, JSON.stringify(change), change] as const))(
+    'refuses at %s what has %s',
+    async (pointer, _, change) => {
+      await world.reset(stage);
+      const answer = await send(changed(change));
+      const paths = list(member(answer.body, 'error')['details']).map((detail) => detail['path']);
+      expect({ document: faultsOf(schema, changed(change)), service: [answer.status, paths] }).toEqual({
+        document: expect.arrayContaining([pointer]),
+        service: [400, expect.arrayContaining([pointer])],
+      });
+    },
+  );
+});
+
+/** The places of a body that the document's schema refuses, as JSON Pointers. */
+function faultsOf(schema: readonly string[], body: Json): string[] {
+  const tokens = schema.map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')));
+  const validate: ValidateFunction = ajv.compile({ $ref: `openapi#/${tokens.join('/')}` });
+  return validate(body) ? [] : [...new Set((validate.errors ?? []).map(placeOf))];
+}
+
+function placeOf({ instancePath, params }: ErrorObject): string {
+  const name: unknown = params['missingProperty'] ?? params['additionalProperty'];
+  return typeof name === 'string' ? `${instancePath}/${name}` : instancePath;
+}

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENT_TYPES } from '@iss/domain';
+import {
+  isJson,
+  list,
+  member,
+  type Operation,
+  operationsOf,
+  resolved,
+} from '../../../apps/api-gateway/test/conformance.ts';
+import { idOf } from '../../../apps/api-gateway/test/examples/documented.ts';
+import { repositoryRoot } from '../../root.ts';
+
+type Json = Record<string, unknown>;
+
+// What generators of clients, validators in other languages and Swagger UI need of the document, beyond being valid.
+
+const document: unknown = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
+const operations = operationsOf(document);
+const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
+const isText = (value: unknown): boolean => typeof value === 'string' && value.length > 0;
+
+/** Every object of a value, with its place; not those within examples, which are data. */
+function everyObject(value: unknown, place = '#'): [place: string, value: Json][] {
+  if (Array.isArray(value)) return value.flatMap((one: unknown, index) => everyObject(one, `${place}/${index}`));
+  if (!isJson(value)) return [];
+  const members = Object.entries(value).filter(([key]) => key !== 'example' && key !== 'examples');
+  return [[place, value], ...members.flatMap(([key, one]) => everyObject(one, `${place}/${key}`))];
+}
+
+/** A schema and all within it, references followed. */
+function everySchema(schema: Json, place: string): [place: string, schema: Json][] {
+  const target = resolved(document, schema);
+  return everyObject(target, place).flatMap(([at, one]) =>
+    '$ref' in one ? everySchema(one, at) : [[at, one] as const],
+  );
+}
+
+const everything = everyObject(document);
+
+describe('patterns', () => {
+  const patterns = everything.flatMap(([place, { pattern }]) =>
+    typeof pattern === 'string' ? [[place, pattern]] : [],
+  );
+  const failing = (isFit: (pattern: string) => boolean): unknown[] =>
+    patterns.filter(([, pattern = '']) => !isFit(pattern));
+
+  it('compile without flags, and say there what they say with the flag u', () => {
+    const compiles = (pattern: string, flags: string): boolean => {
+      try {
+        return new RegExp(pattern, flags).source.length > 0;
+      } catch {
+        return false;
+      }
+    };
+    expect(failing((pattern) => compiles(pattern, '') && compiles(pattern, 'u'))).toEqual([]);
+    expect(failing((pattern) => !/\\[pP]\{|\\u\{|\\k</.test(pattern))).toEqual([]);
+  });
+
+  it('neither begin nor end with a slash, which generators take for the bounds of a literal', () => {
+    expect(failing((pattern) => !/^\/|\/$/.test(pattern))).toEqual([]);
+  });
+});
+
+describe('descriptions', () => {
+  it('every property of every schema has one, itself or where it refers to', () => {
+    const lacking = everything.flatMap(([place, { properties }]) =>
+      Object.entries(isJson(properties) ? properties : {})
+        .filter(
+          ([, property]) =>
+            !isJson(property) || !isText({ ...resolved(document, property), ...property }['description']),
+        )
+        .map(([name]) => `${place} ${name}`),
+    );
+    expect(lacking).toEqual([]);
+  });
+
+  it('every parameter and every header has one', () => {
+    const parameters = operations.flatMap((operation) =>
+      list(operation.description['parameters'])
+        .filter(({ description }) => !isText(description))
+        .map(({ name }) => `${nameOf(operation)} ${String(name)}`),
+    );
+    const headers = Object.entries(member(member(document, 'components'), 'headers'))
+      .filter(([, header]) => !isJson(header) || !isText(header['description']))
+      .map(([name]) => name);
+    expect([...parameters, ...headers]).toEqual([]);
+  });
+});
+
+describe('defaults', () => {
+  it('no member of a request body has one: generators make such a member required', () => {
+    const found = operations.flatMap((operation) =>
+      Object.entries(member(member(operation.description, 'requestBody'), 'content')).flatMap(([type, media]) =>
+        everySchema(member(media, 'schema'), `${nameOf(operation)} ${type}`)
+          .filter(([, schema]) => 'default' in schema)
+          .map(([place]) => place),
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('an optional parameter without one shows its examples in its schema: Swagger UI would send any other', () => {
+    const found = operations.flatMap((operation) =>
+      list(operation.description['parameters'])
+        .filter(({ required, schema }) => required !== true && isJson(schema) && !('default' in schema))
+        .filter(
+          (parameter) => 'example' in parameter || 'examples' in parameter || 'example' in member(parameter, 'schema'),
+        )
+        .map(({ name }) => `${nameOf(operation)} ${String(name)}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+/** What an operation may do. */
+const VERBS =
+  /^(accept|apply|cancel|create|decline|delete|diff|export|fulfill|get|list|propose|put|redeliver|remove|replay|revoke|rotate|test|update|withdraw)[A-Z]/;
+
+describe('operation ids', () => {
+  const ids = operations.map(idOf);
+
+  it('are a verb on a noun', () => {
+    expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z0-9]+)+$/.test(id) || !VERBS.test(id))).toEqual([]);
+  });
+
+  it('of the global forms say that they answer across tenants', () => {
+    const forms = new Map(operations.map((operation) => [nameOf(operation), idOf(operation)]));
+    const pairs = operations.flatMap((operation) => {
+      const name = nameOf(operation);
+      const scoped = forms.get(name.replace('/v1/', '/v1/tenants/{tenant_id}/'));
+      return scoped === undefined || scoped === idOf(operation) ? [] : [[idOf(operation), scoped] as const];
+    });
+    expect(pairs.length).toBeGreaterThan(10);
+    expect(pairs.filter(([id, scoped]) => id !== `${scoped}AcrossTenants` && !id.includes('Legacy'))).toEqual([]);
+  });
+
+  it('are named once', () => {
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  });
+});
+
+describe('webhooks', () => {
+  const types = [...EVENT_TYPES, 'webhook.test'];
+
+  it('there is one for each type of event', () => {
+    expect(Object.keys(member(document, 'webhooks')).sort()).toEqual([...types].sort());
+  });
+
+  it.each(types)(
+    '%s has a typed body with an example, the headers that are signed, and the answers that count',
+    (type) => {
+      const { post } = member(member(document, 'webhooks'), type);
+      const media = member(member(member(post, 'requestBody'), 'content'), 'application/json');
+      const body = resolved(document, member(media, 'schema'));
+      const properties = member(body, 'properties');
+      expect(Object.keys(properties)).toEqual(
+        expect.arrayContaining(['id', 'type', 'created_at', 'tenant_id', 'data']),
+      );
+      expect(resolved(document, member(properties, 'type'))).toMatchObject({ const: type });
+      const data = resolved(document, member(properties, 'data'));
+      expect(Object.keys(member(data, 'properties')).length).toBeGreaterThan(0);
+      expect('example' in media || Object.keys(member(media, 'examples')).length > 0).toBe(true);
+      const headers = list(isJson(post) ? post['parameters'] : []).map(({ name }) => String(name).toLowerCase());
+      expect(headers).toEqual(
+        expect.arrayContaining(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-service-signature']),
+      );
+      expect(Object.keys(member(post, 'responses'))).toEqual(expect.arrayContaining(['204', '410']));
+    },
+  );
+});
+
+it('NDJSON has a path of its own beside each export', () => {
+  const paths = member(document, 'paths');
+  const exports = Object.keys(paths).filter((path) => path.endsWith('/export'));
+  expect(exports.length).toBeGreaterThan(0);
+  const types = exports.map((path) => {
+    const answer = member(member(member(member(paths, `${path}.ndjson`), 'get'), 'responses'), '200');
+    return Object.keys(member(answer, 'content'));
+  });
+  expect(types).toEqual(exports.map(() => ['application/x-ndjson']));
+});
