@@ -9,8 +9,17 @@ export const QUERY_CLASS = 'x-query-class';
 
 const readQuery = createParamDecorator((shape: Type<object>, context: ExecutionContext): object => {
   const request = context.switchToHttp().getRequest<Request>();
-  return requireShape(shape, { ...request.query }, ['query']);
+  return request.url.includes('?') ? requireShape(shape, { ...request.query }, ['query']) : withoutQuery(shape);
 });
+
+const empty = new WeakMap<Type<object>, object>();
+
+/** What every request without a query has. Found out once: it takes a sixth of the time of a read. */
+function withoutQuery(shape: Type<object>): object {
+  const known = empty.get(shape) ?? Object.freeze(requireShape(shape, {}, ['query']));
+  empty.set(shape, known);
+  return known;
+}
 
 /**
  * Injects the query as an instance of a class with class-validator rules; faults are named under `/query`. Its fields are
