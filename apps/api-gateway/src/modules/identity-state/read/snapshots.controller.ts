@@ -5,11 +5,11 @@ import { ReaderParam } from '../../../http/request/actor.decorator';
 import { Public } from '../../../auth/public.decorator';
 import type { JsonText } from '../../../http/answer/json-text';
 import { Hot } from '../../../http/fast/hot.decorator';
+import { RecentAnswers } from '../../../http/fast/recent-answers';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { RecentAnswers } from './recent-answers';
 import { SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.dto';
 import { ApiSnapshotRead } from '../snapshot/snapshot.openapi';
 import { SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
@@ -154,8 +154,13 @@ export class SnapshotsController {
   private async snapshot(reader: Reader, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
     const view = query.view ?? 'full';
     const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: view === 'full' };
-    if (options.verify === 'none' && options.withEnvelope)
-      return this.recent.answer(target, (knownHash) => this.snapshots.readUnless(reader, target, knownHash));
+    if (options.verify === 'none' && options.withEnvelope) {
+      return this.recent.answer(
+        keyOf(target),
+        (knownHash) => this.snapshots.readUnless(reader, target, knownHash),
+        (snapshot) => snapshotAnswer(snapshot, view, REUSE[target.kind]),
+      );
+    }
     const { snapshot, verification } = await this.snapshots.read(reader, target, options);
     return snapshotAnswer(snapshot, view, REUSE[target.kind], verification);
   }
@@ -165,5 +170,17 @@ export class SnapshotsController {
     const options = { verify: 'none', depth: 1, withEnvelope: false } as const;
     const { snapshot } = await this.snapshots.read(reader, target, options);
     return proofAnswer(snapshot);
+  }
+}
+
+/** Names what is read, whoever reads it. */
+function keyOf(target: SnapshotTarget): string {
+  switch (target.kind) {
+    case 'latest':
+      return `latest/${target.subject.subjectType}/${target.subject.subjectId}`;
+    case 'version':
+      return `${target.version}/${target.subject.subjectType}/${target.subject.subjectId}`;
+    case 'id':
+      return target.snapshotId;
   }
 }
