@@ -7,6 +7,7 @@ import { createTestDatabase } from '../../../tools/testing/test-database';
 import { startTestIssuer, type TestIssuer } from '../../../tools/testing/test-issuer';
 import { createGateway } from '../src/app';
 import { EventHandOver } from '../src/events/event-hand-over';
+import { HandlerChain } from '../src/http/fast/handler-chain';
 import { Conformance, type Method } from './conformance';
 
 /** Who calls in the tests; none is a member of anything at first. */
@@ -20,6 +21,8 @@ export interface TestGateway {
   issuer: TestIssuer;
   /** Names of the statements sent since the last `sent.length = 0`. */
   sent: string[];
+  /** The routes of the hot lane, as `GET /v1/…/:id`. */
+  hotRoutes: readonly string[];
   /** A request as one of {@link USERS}; null: without a token. Its answer is held to the OpenAPI document. */
   as(user: User | null, method: Method, path: string): Test;
   /** The same with any token. */
@@ -105,6 +108,10 @@ async function openGateway(
     databaseUrl: created.url,
     issuer,
     sent,
+    hotRoutes: app
+      .get(HandlerChain)
+      .hotRoutes()
+      .map(({ method, path }) => `${method} ${path}`),
     as: (user, method, path) => withToken(user === null ? null : (tokens.get(user) ?? ''), method, path),
     withToken,
   };

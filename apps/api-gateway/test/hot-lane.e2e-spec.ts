@@ -92,10 +92,57 @@ const post = (path: string, body: unknown, headers?: Record<string, string>): ((
   return () => ({ method: 'POST', path, body, ...(headers === undefined ? {} : { headers }) });
 };
 
+const TENANT = '/v1/tenants/:tenant_id';
+const OF_SUBJECT = `${TENANT}/subjects/:subject_type/:subject_id`;
+
+/** A success of each hot route. */
+const SUCCESSES: Readonly<Record<string, [number, () => Sent | Promise<Sent>]>> = {
+  [`GET ${OF_SUBJECT}/snapshots/latest`]: [200, get(`${SUBJECT}/snapshots/latest`)],
+  [`GET ${OF_SUBJECT}/snapshots/:snapshot_version`]: [200, get(`${SUBJECT}/snapshots/1`)],
+  [`GET ${TENANT}/snapshots/:snapshot_id`]: [200, get(`/v1/tenants/acme/snapshots/${String(first['snapshot_id'])}`)],
+  [`POST ${TENANT}/entity-states`]: [201, () => post('/v1/tenants/acme/entity-states', envelope())()],
+  [`POST ${OF_SUBJECT}/updates`]: [
+    201,
+    async () => {
+      const subjectId = await newSubject();
+      return { method: 'POST', path: updatesOf(subjectId), body: proposal(subjectId) };
+    },
+  ],
+  [`POST ${TENANT}/entity-state-updates`]: [
+    201,
+    async () => ({
+      method: 'POST',
+      path: '/v1/tenants/acme/entity-state-updates',
+      body: await proposalOfTenant(),
+    }),
+  ],
+  [`POST ${OF_SUBJECT}/updates/:update_id/apply`]: [
+    200,
+    async () => {
+      const { subjectId, updateId } = await proposed();
+      return { method: 'POST', path: `${updatesOf(subjectId)}/${updateId}/apply` };
+    },
+  ],
+  [`POST ${TENANT}/entity-state-updates/:update_id/apply`]: [
+    201,
+    async () => ({
+      method: 'POST',
+      path: `/v1/tenants/acme/entity-state-updates/${(await proposed()).updateId}/apply`,
+    }),
+  ],
+};
+
+const normal = (answer: Answer): Answer => ({
+  ...answer,
+  body: String(answer.body).replaceAll(/subject-…|"subject_id":"[^"]*"/g, ''),
+});
+
+it('every hot route has its success here', () => {
+  expect(Object.keys(SUCCESSES).sort()).toEqual([...gateway.hotRoutes].sort());
+});
+
 it.each<[string, number, () => Sent | Promise<Sent>]>([
-  ['latest', 200, get(`${SUBJECT}/snapshots/latest`)],
-  ['a version', 200, get(`${SUBJECT}/snapshots/1`)],
-  ['an id', 200, get(`/v1/tenants/acme/snapshots/${String(first['snapshot_id'])}`)],
+  ...Object.entries(SUCCESSES).map(([route, [status, make]]): [string, number, typeof make] => [route, status, make]),
   ['no such version', 404, get(`${SUBJECT}/snapshots/7`)],
   ['a malformed version', 400, get(`${SUBJECT}/snapshots/01`)],
   ['a malformed id', 400, get('/v1/tenants/acme/snapshots/7')],
@@ -105,45 +152,11 @@ it.each<[string, number, () => Sent | Promise<Sent>]>([
   ['another tenant', 403, get(`/v1/tenants/beta/snapshots/${randomUUID()}`)],
   ['no token', 401, get(`${SUBJECT}/snapshots/latest`, { authorization: '' })],
   ['a bad token', 401, get(`${SUBJECT}/snapshots/latest`, { authorization: 'Bearer x.y.z' })],
-  ['a first snapshot', 201, () => post('/v1/tenants/acme/entity-states', envelope())()],
   ['a snapshot that is not valid', 400, post('/v1/tenants/acme/entity-states', {})],
   ['a body that is no JSON', 400, post('/v1/tenants/acme/entity-states', '{"a":1,"a":2}')],
   ['another content type', 415, post('/v1/tenants/acme/entity-states', 'a=1', { 'content-type': 'text/plain' })],
   ['a subject that exists', 409, post('/v1/tenants/acme/entity-states', first)],
-  [
-    'a proposal',
-    201,
-    async () => {
-      const subjectId = await newSubject();
-      return { method: 'POST', path: updatesOf(subjectId), body: proposal(subjectId) };
-    },
-  ],
-  [
-    'a proposal of the other family',
-    201,
-    async () => ({
-      method: 'POST',
-      path: '/v1/tenants/acme/entity-state-updates',
-      body: await proposalOfTenant(),
-    }),
-  ],
   ['a proposal with an unknown field', 400, post(updatesOf('x'), { nonsense: 1 })],
-  [
-    'an application',
-    200,
-    async () => {
-      const { subjectId, updateId } = await proposed();
-      return { method: 'POST', path: `${updatesOf(subjectId)}/${updateId}/apply` };
-    },
-  ],
-  [
-    'an application of the other family',
-    201,
-    async () => ({
-      method: 'POST',
-      path: `/v1/tenants/acme/entity-state-updates/${(await proposed()).updateId}/apply`,
-    }),
-  ],
   [
     'no such update',
     404,
@@ -152,11 +165,58 @@ it.each<[string, number, () => Sent | Promise<Sent>]>([
 ])('%s (%i) is answered alike on the hot lane and on the ordinary way', async (_, status, make) => {
   const { hot, ordinary } = await bothWays(make);
   expect(hot.status).toBe(status);
-  const normal = (answer: Answer): Answer => ({
-    ...answer,
-    body: String(answer.body).replaceAll(/subject-…|"subject_id":"[^"]*"/g, ''),
-  });
   expect(normal(hot)).toEqual(normal(ordinary));
+});
+
+/** A value of each parameter of a path that is well-formed and known to nobody, and one that is malformed. */
+const PARAMETERS: Readonly<Record<string, { unknown: string; malformed: string }>> = {
+  tenant_id: { unknown: 'beta', malformed: '-' },
+  subject_type: { unknown: 'organization', malformed: 'person' },
+  subject_id: { unknown: 'nobody', malformed: '%01' },
+  snapshot_version: { unknown: '7', malformed: '01' },
+  snapshot_id: { unknown: randomUUID(), malformed: '7' },
+  update_id: { unknown: randomUUID(), malformed: '7' },
+};
+
+/** What can be wrong with a request, whatever its route. */
+function faultsOf(route: string): Sent[] {
+  const [method, pattern = ''] = route.split(' ');
+  const names = [...pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const path = (change: Record<string, string> = {}): string =>
+    pattern.replaceAll(
+      /:(\w+)/g,
+      (_, name: string) => change[name] ?? PARAMETERS[name]?.unknown ?? `no value of ${name}`,
+    );
+  const mine = path({ tenant_id: 'acme' });
+  const malformed = Object.fromEntries(names.map((name) => [name, PARAMETERS[name]?.malformed ?? '']));
+  const paths = [
+    ...[path(), mine, path(malformed), `${mine}/`, mine.toUpperCase()],
+    ...names.map((name) => path({ tenant_id: 'acme', [name]: PARAMETERS[name]?.malformed ?? '' })),
+    ...names.map((name) => path({ tenant_id: 'acme', [name]: '%ff' })),
+    ...names.map((name) => path({ tenant_id: 'acme', [name]: '' })),
+  ];
+  if (method === 'GET') {
+    const all = paths.map((one) => get(one)());
+    return [...all, ...['', 'Bearer x.y.z'].map((authorization) => get(mine, { authorization })())];
+  }
+  const bodies = [{}, { nonsense: 1 }, [], '{"a":1,"a":2}', '{', ''];
+  return [
+    ...paths.flatMap((one) => [post(one, {})(), post(one, '{')()]),
+    ...bodies.map((body) => post(mine, body)()),
+    ...['', 'Bearer x.y.z'].map((authorization) => post(mine, '{', { authorization })()),
+    post(mine, '{', { 'content-type': 'text/plain' })(),
+    post(mine, '{}', { 'content-encoding': 'gzip' })(),
+  ];
+}
+
+it('whatever is wrong with a request of a hot route, both ways say the same', async () => {
+  for (const route of gateway.hotRoutes) {
+    for (const sent of faultsOf(route)) {
+      const { hot, ordinary } = await bothWays(() => sent);
+      expect({ sent, answer: hot }).toEqual({ sent, answer: ordinary });
+      expect(hot.status).toBeGreaterThanOrEqual(400);
+    }
+  }
 });
 
 it('a tag that matches is answered 304 on both', async () => {

@@ -16,9 +16,14 @@ export const ANYONE: Principal = { principalId: 'anyone', subject: 'anyone', cla
 /** Whoever comes to the legacy paths where they take no token. No token gives a name without `oidc:`. */
 export const LEGACY: Principal = { principalId: 'legacy', subject: 'legacy', claimedType: 'service_account' };
 
+type Handler = ReturnType<ExecutionContext['getHandler']>;
+
 /** Stands before every route; only a route marked `@Public()` is open. */
 @Injectable()
 export class AuthGuard implements CanActivate {
+  /** By method of a controller: to ask for metadata each time would take longer than to check a known token. */
+  private readonly known = new Map<Handler, PublicWhen | 'never'>();
+
   constructor(
     @Inject(AUTH_SETTINGS) private readonly settings: AuthSettings,
     private readonly verifier: TokenVerifier,
@@ -27,7 +32,7 @@ export class AuthGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const when = this.reflector.get<PublicWhen | undefined>(IS_PUBLIC, context.getHandler());
+    const when = this.publicWhen(context.getHandler());
     if (when === 'always') return true;
     const guest = this.guestOf(when, request);
     if (guest === null) await this.authenticate(request, context.switchToHttp().getResponse<Response>());
@@ -35,8 +40,16 @@ export class AuthGuard implements CanActivate {
     return true;
   }
 
+  private publicWhen(handler: Handler): PublicWhen | 'never' {
+    const known = this.known.get(handler);
+    if (known !== undefined) return known;
+    const when = this.reflector.get<PublicWhen | undefined>(IS_PUBLIC, handler) ?? 'never';
+    this.known.set(handler, when);
+    return when;
+  }
+
   /** Who a caller is that needs no token here; null where it needs one. */
-  private guestOf(when: Exclude<PublicWhen, 'always'> | undefined, request: Request): Principal | null {
+  private guestOf(when: Exclude<PublicWhen, 'always'> | 'never', request: Request): Principal | null {
     switch (when) {
       case 'global_reads_are_public':
         return this.settings.globalReadsArePublic ? ANYONE : null;
@@ -45,7 +58,7 @@ export class AuthGuard implements CanActivate {
         const isGuest = this.settings.mode === 'oidc' && request.headers.authorization === undefined;
         return this.settings.legacyPathsArePublic && isGuest ? LEGACY : null;
       }
-      case undefined:
+      case 'never':
         return null;
     }
   }

@@ -34,7 +34,7 @@ export function createGatewayServer(express: Express): GatewayServer {
     drain() {
       isDraining = true;
       // What had sent its head before.
-      const closing = setInterval(() => server.closeIdleConnections(), LOOK_AGAIN_MS);
+      const closing = setInterval(() => server.closeIdleConnections(), LOOK_AGAIN_MS).unref();
       server.once('close', () => clearInterval(closing));
     },
   };

@@ -1,12 +1,42 @@
+/** How an answer may be reused (RFC 9111). */
+export interface Caching {
+  etag: string;
+  cacheControl: string;
+}
+
+/** Text as it is stored, and the SHA-256 that is stored for it, in hex. */
+export interface StoredText {
+  text: string;
+  hash: string;
+}
+
 /** An answer that is JSON text already, so that stored text is sent as it is instead of being parsed and serialized. */
 export class JsonText {
   private encodedLength: number | undefined;
 
   constructor(
     readonly text: string,
-    /** How the answer may be reused (RFC 9111); absent: not at all. */
-    readonly caching?: { etag: string; cacheControl: string },
+    /** Absent: not to be reused at all. */
+    readonly caching?: Caching,
+    /** Where stored text stands in it. By its place: a string of its own would be held besides. */
+    private readonly storedAt?: { from: number; to: number; hash: string },
   ) {}
+
+  /** An answer with stored text in it, byte for byte. */
+  static around(before: string, { text, hash }: StoredText, after: string, caching?: Caching): JsonText {
+    return new JsonText(before + text + after, caching, { from: before.length, to: before.length + text.length, hash });
+  }
+
+  get holdsStored(): boolean {
+    return this.storedAt !== undefined;
+  }
+
+  /** The stored text in it. */
+  get stored(): StoredText | undefined {
+    if (this.storedAt === undefined) return undefined;
+    const { from, to, hash } = this.storedAt;
+    return { text: this.text.slice(from, to), hash };
+  }
 
   /** Of the text in UTF-8. */
   get bytes(): number {

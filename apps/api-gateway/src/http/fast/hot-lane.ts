@@ -104,7 +104,7 @@ export class HotLane implements OnApplicationBootstrap {
         if (verdict !== true && (await verdict) !== true) throw new ForbiddenException();
       }
       response.statusCode = route.status;
-      const values: unknown[] = route.parameters.map(() => undefined);
+      const values = new Array<unknown>(route.parameters.length);
       for (const { index, read } of route.parameters) {
         const value = read(context);
         values[index] = value instanceof Promise ? await value : value;

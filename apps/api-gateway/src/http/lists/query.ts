@@ -10,7 +10,8 @@ export const QUERY = 'x-query';
 
 const readQuery = createParamDecorator((shape: Shape<Fields>, context: ExecutionContext): object => {
   const request = context.switchToHttp().getRequest<Request>();
-  return shape.require({ ...request.query }, ['query']);
+  // Express parses the query when it is asked for, also where there is none.
+  return shape.require(request.url.includes('?') ? { ...request.query } : {}, ['query']);
 });
 
 /** Injects the query, and documents its parameters. Faults are named under `/query`. */

@@ -9,7 +9,7 @@ import { LegacyEntityStateService } from './write/legacy-entity-state.service';
 import { LegacyEntityStatesController } from './write/legacy-entity-states.controller';
 import { SnapshotListService } from './lineage/snapshot-list.service';
 import { SnapshotListsController } from './lineage/snapshot-lists.controller';
-import { RecentAnswers } from './read/recent-answers';
+import { RecentAnswers } from '../../http/fast/recent-answers';
 import { SnapshotReadService } from './read/snapshot-read.service';
 import { SnapshotVerifier } from './snapshot/snapshot-verifier';
 import { SnapshotsController } from './read/snapshots.controller';

@@ -9,7 +9,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { RecentAnswers } from './recent-answers';
+import { RecentAnswers } from '../../../http/fast/recent-answers';
 import { SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.query';
 import { readOf } from '../snapshot/snapshot.openapi';
 import { SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
@@ -164,8 +164,13 @@ export class SnapshotsController {
   private async snapshot(reader: Reader, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
     const view = query.view ?? 'full';
     const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: view === 'full' };
-    if (options.verify === 'none' && options.withEnvelope)
-      return this.recent.answer(target, (knownHash) => this.snapshots.readUnless(reader, target, knownHash));
+    if (options.verify === 'none' && options.withEnvelope) {
+      return this.recent.answer(
+        keyOf(target),
+        (knownHash) => this.snapshots.readUnless(reader, target, knownHash),
+        (snapshot) => snapshotAnswer(snapshot, view, REUSE[target.kind]),
+      );
+    }
     const { snapshot, verification } = await this.snapshots.read(reader, target, options);
     return snapshotAnswer(snapshot, view, REUSE[target.kind], verification);
   }
@@ -175,5 +180,17 @@ export class SnapshotsController {
     const options = { verify: 'none', depth: 1, withEnvelope: false } as const;
     const { snapshot } = await this.snapshots.read(reader, target, options);
     return proofAnswer(snapshot);
+  }
+}
+
+/** Names what is read, whoever reads it. */
+function keyOf(target: SnapshotTarget): string {
+  switch (target.kind) {
+    case 'latest':
+      return `latest/${target.subject.subjectType}/${target.subject.subjectId}`;
+    case 'version':
+      return `${target.version}/${target.subject.subjectType}/${target.subject.subjectId}`;
+    case 'id':
+      return target.snapshotId;
   }
 }

@@ -1,7 +1,7 @@
 import { canonicalize, isJsonObject, type JsonValue, parseStoredJson, type Verification } from '@iss/domain';
 import type { SnapshotRecord, SnapshotTarget } from '@iss/persistence';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
-import { JsonText } from '../../../http/answer/json-text';
+import { type Caching, JsonText } from '../../../http/answer/json-text';
 import { SnapshotProof } from './snapshot.openapi';
 
 export const VIEWS = ['full', 'header'] as const;
@@ -18,9 +18,9 @@ const CACHE_CONTROL: Record<Reuse, string> = { immutable: 'private, immutable', 
 
 /** A snapshot as JSON text: the header, then the stored envelope as it stands (specification, "Snapshot header"). */
 export function snapshotText(snapshot: SnapshotRecord, view: View, verification?: Verification): string {
-  const header = JSON.stringify(snapshotHeaderView(snapshot));
+  const header = headerText(snapshot);
   const envelope = view === 'full' && snapshot.envelope !== null ? `,"envelope":${snapshot.envelope}` : '';
-  return `${header.slice(0, -1)}${envelope}${verificationText(verification)}}`;
+  return `${header}${envelope}${verificationText(verification)}}`;
 }
 
 /** The answer to a read of one snapshot. */
@@ -30,7 +30,13 @@ export function snapshotAnswer(
   reuse: Reuse,
   verification?: Verification,
 ): JsonText {
-  return answer(snapshotText(snapshot, view, verification), snapshot, view, reuse, verification);
+  const caching = cachingOf(snapshot, view, reuse, verification);
+  const { envelope, envelopeHash: hash } = snapshot;
+  if (view === 'header' || envelope === null || hash === null) {
+    return new JsonText(snapshotText(snapshot, view, verification), caching);
+  }
+  const before = `${headerText(snapshot)},"envelope":`;
+  return JsonText.around(before, { text: envelope, hash }, `${verificationText(verification)}}`, caching);
 }
 
 /** The current state of a subject, from its latest snapshot (specification, "Snapshot reads"). */
@@ -53,28 +59,33 @@ export function summaryAnswer(snapshot: SnapshotRecord, verification?: Verificat
   // What is canonical in the envelope is so by itself: the very text that was hashed.
   const identity = `,"identity":${canonicalize(attributes ?? {})}`;
   const text = `${head.slice(0, -1)}${identity}${verificationText(verification)}}`;
-  return answer(text, snapshot, 'summary', 'revalidate', verification);
+  return new JsonText(text, cachingOf(snapshot, 'summary', 'revalidate', verification));
 }
 
 /** What proves a snapshot without its content (specification, "Snapshot reads"). */
 export function proofAnswer(snapshot: SnapshotRecord): JsonText {
-  return answer(JSON.stringify(SnapshotProof.of(snapshot)), snapshot, 'proof', 'immutable');
+  const text = JSON.stringify(SnapshotProof.of(snapshot));
+  return new JsonText(text, cachingOf(snapshot, 'proof', 'immutable'));
 }
 
 /**
  * Tagged by hash and view. Not so what was verified, which must be done anew each time, and what was imported without its
  * hashes, which it may yet get.
  */
-function answer(
-  text: string,
+function cachingOf(
   snapshot: SnapshotRecord,
   view: View | 'summary' | 'proof',
   reuse: Reuse,
   verification?: Verification,
-): JsonText {
+): Caching | undefined {
   const isSealed = snapshot.envelopeHash !== null && (snapshot.prevHash !== null || snapshot.snapshotVersion === 1);
-  if (verification !== undefined || !isSealed) return new JsonText(text);
-  return new JsonText(text, { etag: `"${snapshot.envelopeHash}.${view}"`, cacheControl: CACHE_CONTROL[reuse] });
+  if (verification !== undefined || !isSealed) return undefined;
+  return { etag: `"${snapshot.envelopeHash}.${view}"`, cacheControl: CACHE_CONTROL[reuse] };
+}
+
+/** The header's members, not yet closed. */
+function headerText(snapshot: SnapshotRecord): string {
+  return JSON.stringify(snapshotHeaderView(snapshot)).slice(0, -1);
 }
 
 function verificationText(verification: Verification | undefined): string {

@@ -1,0 +1,27 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Request, type Response } from 'express';
+import { request as send } from 'undici';
+import { createGatewayServer } from './gateway-server';
+
+let server: Server | undefined;
+
+afterEach(() => server?.close());
+
+it('makes each answer the last one on its connection when it drains', async () => {
+  const application = express();
+  application.get('/', (_request: Request, response: Response) => response.end());
+  const gateway = createGatewayServer(application);
+  server = gateway.server.listen(0, '127.0.0.1');
+  const { port }: AddressInfo = await new Promise((resolve) => {
+    server?.once('listening', () => resolve(Object(server?.address())));
+  });
+  const connection = async (): Promise<unknown> => {
+    const { headers, body } = await send(`http://127.0.0.1:${port}/`);
+    await body.dump();
+    return headers['connection'];
+  };
+  expect(await connection()).toBe('keep-alive');
+  gateway.drain();
+  expect(await connection()).toBe('close');
+});

@@ -1,0 +1,62 @@
+import { hashText } from '@iss/domain';
+import { JsonText } from '../answer/json-text';
+import { RecentAnswers } from './recent-answers';
+
+const TEXT = '{"attributes":{"name":"Zürich"}}';
+const CACHING = { etag: '"tag"', cacheControl: 'private' };
+
+interface Stored {
+  text: string;
+  hash: string;
+  caching?: typeof CACHING;
+}
+
+const stored = (text: string, hash = hashText(text)): Stored => ({ text, hash, caching: CACHING });
+
+const answerOf = ({ caching, ...one }: Stored): JsonText => JsonText.around('{"envelope":', one, ',"x":1}', caching);
+
+/** A store that holds this, and says as the real one does that it is known. */
+function reading(recent: RecentAnswers, one: Stored) {
+  const known: (string | undefined)[] = [];
+  const read = async (): Promise<string> => {
+    const find = async (hash: Buffer | undefined): Promise<Stored | null> => {
+      known.push(hash?.toString('hex'));
+      return hash?.toString('hex') === one.hash ? null : one;
+    };
+    return (await recent.answer('latest/organization/a', find, answerOf)).text;
+  };
+  return { known, read };
+}
+
+it('asks whether what is stored is still what it knows, and answers the same', async () => {
+  const { known, read } = reading(new RecentAnswers(), stored(TEXT));
+  const texts = [await read(), await read(), await read()];
+  expect(new Set(texts)).toEqual(new Set([`{"envelope":${TEXT},"x":1}`]));
+  expect(known).toEqual([undefined, hashText(TEXT), hashText(TEXT)]);
+});
+
+it('answers with another text as soon as there is one', async () => {
+  const recent = new RecentAnswers();
+  await reading(recent, stored(TEXT)).read();
+  expect(await reading(recent, stored(TEXT.replace('Zürich', 'Basel'))).read()).toContain('Basel');
+});
+
+it.each<[string, Stored]>([
+  ['whose text has another hash', stored(TEXT.replace('Zürich', 'Basel'), hashText(TEXT))],
+  ['that may not be reused', { text: TEXT, hash: hashText(TEXT) }],
+])('knows nothing of an answer %s', async (_, one) => {
+  const { known, read } = reading(new RecentAnswers(), one);
+  await read();
+  await read();
+  expect(known).toEqual([undefined, undefined]);
+});
+
+it('knows nothing of an answer without stored text', async () => {
+  const recent = new RecentAnswers();
+  const known: unknown[] = [];
+  const read = () =>
+    recent.answer('a', async (hash) => known.push(hash), () => new JsonText('{}', CACHING)); // prettier-ignore
+  await read();
+  await read();
+  expect(known).toEqual([undefined, undefined]);
+});
