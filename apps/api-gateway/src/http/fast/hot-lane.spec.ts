@@ -30,7 +30,6 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
 import { request as send } from 'undici';
-import { LOGGER } from '../../settings';
 import { AccessLog } from '../answer/access-log';
 import { JsonAdapter } from '../answer/json-adapter';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
