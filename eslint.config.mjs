@@ -43,6 +43,32 @@ export default tseslint.config(
     },
   },
   {
+    files: ['**/*.ts'],
+    // Compiled against what the generators write, in a test.
+    ignores: ['tools/test/openapi/clients/**'],
+    languageOptions: { parserOptions: { project: ['tsconfig.test.json'], tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      // A promise that nobody waits for ends the process when it fails: each says what then, `void` alone does not do.
+      '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }],
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/return-await': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-unnecessary-type-assertion': 'error',
+      '@typescript-eslint/prefer-promise-reject-errors': 'error',
+      '@typescript-eslint/only-throw-error': 'error',
+    },
+  },
+  {
+    // Tests look into answers, which are JSON of any shape.
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: ['**/*spec.ts', '**/testing/**'],
+    rules: {
+      '@typescript-eslint/no-base-to-string': 'error',
+      '@typescript-eslint/restrict-template-expressions': 'error',
+    },
+  },
+  {
     files: ['**/env.ts', '**/*spec.ts', 'tools/**', 'docker/**', '**/testing/**', '**/test/**', '**/jest*.js'],
     rules: { 'no-restricted-properties': 'off' },
   },

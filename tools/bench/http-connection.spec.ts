@@ -28,13 +28,13 @@ const toPieces = (...pieces: string[]): Promise<HttpConnection> =>
     createTcpServer((socket) => {
       socket.setNoDelay(true);
       socket.on('error', () => undefined);
-      socket.on('data', async () => {
-        for (const piece of pieces) {
-          socket.write(piece, 'latin1');
-          // Two turns, so that each piece is read by itself.
-          await new Promise((resolve) => setTimeout(resolve, 5));
-        }
-      });
+      // A moment between two, so that each piece is read by itself.
+      const write = ([piece, ...others]: readonly string[]): void => {
+        if (piece === undefined) return;
+        socket.write(piece, 'latin1');
+        setTimeout(write, 5, others);
+      };
+      socket.on('data', () => write(pieces));
     }),
   );
 

@@ -89,11 +89,10 @@ if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.
   process.on('message', (load: Load) => {
     const deadlineMs = load.warmUpMs + load.measureMs + GRACE_MS;
     const overdue = setTimeout(() => process.send?.({ fault: 'The server stopped answering' }), deadlineMs);
-    generate(load)
-      .catch(faultOf)
-      .then((result) => {
-        clearTimeout(overdue);
-        process.send?.(result);
-      });
+    const tell = (result: Awaited<ReturnType<typeof generate>> | ReturnType<typeof faultOf>): void => {
+      clearTimeout(overdue);
+      process.send?.(result);
+    };
+    generate(load).then(tell, (error: unknown) => tell(faultOf(error)));
   });
 }

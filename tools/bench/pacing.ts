@@ -85,7 +85,7 @@ export function paced(clients: readonly Client[], perSecond: number, latencies: 
         }
         const from = isShort ? due : Math.min(now, due + TICK_MS);
         if (!isShort) lateness.push(now - from);
-        run(client, from).catch((error: unknown) => stop(() => reject(error)));
+        run(client, from).catch((error: unknown) => stop(() => reject(error instanceof Error ? error : new Error(String(error)))));
       }
       isShort = false;
       if (due >= latencies.endAt && free.length === clients.length) stop(() => resolve(lateness));

@@ -7,7 +7,7 @@ export async function listenOnLoopback(port: number, create: () => Server): Prom
   const servers: Server[] = [];
   for (const host of ['127.0.0.1', '::1']) {
     const server = create();
-    const error = await new Promise<unknown>((resolve) => {
+    const error = await new Promise<Error | undefined>((resolve) => {
       server.once('error', resolve);
       server.listen(port, host, () => resolve(undefined));
     });

@@ -44,9 +44,10 @@ export class ProductProcess {
     closeSync(log);
     this.child = child;
     this.isEnding = false;
-    void child.ended.then((how) => {
+    const tell = (how: string): void => {
       if (!this.isEnding) onUnexpectedEnd(how);
-    });
+    };
+    child.ended.then(tell, (error: unknown) => tell(String(error)));
     const answers = async (): Promise<boolean> => !child.running || (await fetch(`${url}/health`)).ok;
     await waitFor(answers, { deadlineMs: START_MS, what: name });
     if (!child.running) throw new Error(`${name} does not start: ${readFileSync(logFile, 'utf8').slice(-1_000)}`);

@@ -72,7 +72,9 @@ export class EventQueue {
         this.warn(`A ${name} job failed; the sweep will repeat its work`, error);
       }
     };
-    void this.run(name, () => this.backend.worker(name, process, options.concurrency));
+    this.run(name, () => this.backend.worker(name, process, options.concurrency)).catch((error: unknown) =>
+      this.warn(`The ${name} consumer has ended; the sweep does its work`, error),
+    );
   }
 
   /** Jobs that wait, by queue. Rejects within two seconds when the queue is down. */

@@ -60,10 +60,12 @@ export class DeliveryService {
     const trace = traceAttempt(attempt);
     const result = await this.send(attempt, trace);
     this.recordings += 1;
-    void this.record(attempt, trace, result).finally(() => {
-      this.recordings -= 1;
-      if (this.recordings === 0) this.onRecorded?.();
-    });
+    this.record(attempt, trace, result)
+      .catch((error: unknown) => this.warn('The result of an attempt was lost; the sweep will come back to it', error))
+      .finally(() => {
+        this.recordings -= 1;
+        if (this.recordings === 0) this.onRecorded?.();
+      });
     return result.status === 'succeeded' ? 'succeeded' : 'failed';
   }
 

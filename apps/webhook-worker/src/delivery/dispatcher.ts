@@ -127,7 +127,7 @@ export class Dispatcher {
       if (lane === undefined) return;
       // Its limit may have shrunk since it queued up; it comes back when one of its deliveries ends.
       const delivery = lane.running < lane.limit ? lane.waiting.shift() : undefined;
-      if (delivery !== undefined) void this.run(lane, delivery);
+      if (delivery !== undefined) this.run(lane, delivery);
       this.queueUp(lane);
     }
   }
@@ -141,16 +141,18 @@ export class Dispatcher {
     return lane;
   }
 
-  private async run(lane: Lane, delivery: PendingDelivery): Promise<void> {
+  private run(lane: Lane, delivery: PendingDelivery): void {
     const probes = isOpen(lane) ? 1 : 0;
     this.count(lane, { running: 1, waiting: -1, probes });
-    const outcome = await this.deliver(delivery).catch((): Outcome => 'failed');
-    this.count(lane, { running: -1, probes: -probes });
-    this.known.delete(delivery.deliveryId);
-    this.learn(lane, outcome);
-    this.forgetIfIdle(lane);
-    this.startSome();
-    if (this.running === 0) this.onIdle?.();
+    const end = (outcome: Outcome): void => {
+      this.count(lane, { running: -1, probes: -probes });
+      this.known.delete(delivery.deliveryId);
+      this.learn(lane, outcome);
+      this.forgetIfIdle(lane);
+      this.startSome();
+      if (this.running === 0) this.onIdle?.();
+    };
+    this.deliver(delivery).then(end, () => end('failed'));
   }
 
   private count(lane: Lane, { running = 0, waiting = 0, probes = 0 }: Partial<Tenant> & { probes?: number }): void {

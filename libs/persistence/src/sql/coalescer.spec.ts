@@ -14,7 +14,7 @@ function byHand(limits = { maxRows: 3, maxRunning: 1 }, keyOf?: (input: string) 
           try {
             resolve(settle());
           } catch (error) {
-            reject(error);
+            reject(error instanceof Error ? error : new Error(String(error)));
           }
         }),
       );

@@ -56,10 +56,11 @@ export class Coalescer<Input, Output> {
     if (this.running >= this.limits.maxRunning || this.waiting.length === 0) return;
     const rows = this.take();
     this.running += 1;
-    void this.settle(rows).finally(() => {
+    const goOn = (): void => {
       this.running -= 1;
       this.start();
-    });
+    };
+    this.settle(rows).then(goOn, goOn);
     if (this.waiting.length > 0) this.patience = setTimeout(() => this.start(), PATIENCE_MS);
   }
 

@@ -90,7 +90,8 @@ export class HotLane implements OnApplicationBootstrap {
     request.originalUrl = url;
     request.params = params;
     request.route = { path: found.hot.path };
-    void this.serve(found.hot, request, response);
+    // What cannot even be told as an error ends the connection.
+    this.serve(found.hot, request, response).catch(() => response.destroy());
     return true;
   }
 

@@ -11,7 +11,7 @@ it('hands on what came in one turn together, in its order, before anything that 
   const seen: string[] = [];
   const take = inBatches((request) => {
     seen.push(request.url);
-    void Promise.resolve().then(() => seen.push(`${request.url}, next stage`));
+    queueMicrotask(() => seen.push(`${request.url}, next stage`));
   });
   for (const pair of some('/a', '/b')) take(...pair);
   expect(seen).toEqual([]);

@@ -119,7 +119,8 @@ function interceptAnswer(response: Response, settle: (answer: Answer | null) => 
     const [body = ''] = sent;
     const isWhole = !response.headersSent && (typeof body === 'string' || Buffer.isBuffer(body));
     const answer = isWhole ? { status: response.statusCode, headers: response.getHeaders(), body: String(body) } : null;
-    void settle(answer).finally(() => Reflect.apply(end, response, sent));
+    const send = (): Response => Reflect.apply(end, response, sent);
+    settle(answer).then(send, send);
     return response;
   };
 }

@@ -1,4 +1,4 @@
-import { DomainError, isJsonObject, parseStoredJson } from '@iss/domain';
+import { DomainError, parseStoredJson } from '@iss/domain';
 import { SecretBox } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 
@@ -32,6 +32,6 @@ export class Cursors {
     }
     const position = parseStoredJson(Buffer.from(payload, 'base64url').toString('utf8'));
     if (!Array.isArray(position)) return [];
-    return position.map((part) => (typeof part === 'number' ? part : isJsonObject(part) ? '' : String(part)));
+    return position.map((part) => (typeof part === 'number' || typeof part === 'string' ? part : ''));
   }
 }

@@ -294,24 +294,24 @@ describe('request_id of a proposal', () => {
     await new SnapshotWriteStore(world.database.sql).create(first);
     const stores = [new UpdateStore(world.database.sql), new UpdateStore(world.database.sql)];
     const outcomes = await Promise.all(
-      Array.from({ length: 50 }, (_, index) =>
-        stores[index % 2]?.propose({
-          updateId: randomUUID(),
-          tenantId: 'acme',
-          principalId: 'tenant_proposer',
-          subjectType: first.subjectType,
-          subjectId: first.subjectId,
-          baseSnapshotId: first.snapshotId,
-          baseSnapshotVersion: 1,
-          patchOps: '[]',
-          requestId: `request-${first.subjectId}`,
-          initiatedBy: null,
-        }),
-      ),
+      Array.from({ length: 25 }, () => stores)
+        .flat()
+        .map((store) =>
+          store.propose({
+            updateId: randomUUID(),
+            tenantId: 'acme',
+            principalId: 'tenant_proposer',
+            subjectType: first.subjectType,
+            subjectId: first.subjectId,
+            baseSnapshotId: first.snapshotId,
+            baseSnapshotVersion: 1,
+            patchOps: '[]',
+            requestId: `request-${first.subjectId}`,
+            initiatedBy: null,
+          }),
+        ),
     );
-    const ids = outcomes.map((outcome) =>
-      outcome !== undefined && outcome.kind !== 'refused' ? outcome.update.updateId : null,
-    );
+    const ids = outcomes.map((outcome) => (outcome.kind === 'refused' ? null : outcome.update.updateId));
     expect(new Set(ids).size).toBe(1);
     expect(ids[0]).not.toBeNull();
   });
