@@ -47,7 +47,9 @@ afterEach(async () => {
 withBrowser('a person signs in at /docs and gets a 200 from "Try it out"', async () => {
   dataFolder = mkdtempSync(join(tmpdir(), 'iss-docs-'));
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
+    Array.from({ length: 6 }, () => freePort()),
+  );
   service = spawn('npm', ['start'], {
     cwd: repositoryRoot,
     stdio: 'ignore',
@@ -59,6 +61,8 @@ withBrowser('a person signs in at /docs and gets a 200 from "Try it out"', async
       WORKER_PORT: String(workerPort),
       IDP_PORT: String(idpPort),
       INBOX_PORT: String(inboxPort),
+      METRICS_PORT: String(metricsPort),
+      WORKER_METRICS_PORT: String(workerMetricsPort),
     },
   });
   const isSeeded = async (): Promise<boolean> => {

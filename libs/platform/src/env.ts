@@ -50,7 +50,15 @@ export interface SharedEnv {
   build: { gitSha: string | undefined; at: string | undefined };
 }
 
-export interface GatewayEnv extends SharedEnv {
+/** Where an app serves its figures. */
+export interface MetricsEnv {
+  /** 0: any that is free. */
+  metricsPort: number;
+  /** Undefined: every address of the machine. */
+  metricsHost: string | undefined;
+}
+
+export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
   limits: Limits;
   auth: {
@@ -89,7 +97,7 @@ export interface GatewayEnv extends SharedEnv {
   rateLimitPerMinute: number;
 }
 
-export interface WorkerEnv extends SharedEnv {
+export interface WorkerEnv extends SharedEnv, MetricsEnv {
   port: number;
   concurrency: number;
   connectTimeoutMs: number;
@@ -114,6 +122,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
   const projectId = env.OIDC_PROJECT_ID ?? 'local';
   return {
     ...toShared(env),
+    ...toMetrics(env),
     port: env.PORT,
     limits,
     auth: {
@@ -145,6 +154,7 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
   const env = readEnv(workerSchema, source);
   return {
     ...toShared(env),
+    ...toMetrics(env),
     port: env.WORKER_PORT,
     concurrency: env.WORKER_CONCURRENCY,
     connectTimeoutMs: env.WEBHOOK_CONNECT_TIMEOUT_MS,
@@ -154,6 +164,11 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
     retentionDays: env.WEBHOOK_RETENTION_DAYS,
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,
   };
+}
+
+/** A developer's figures are nobody else's; a deployment's are fetched from another machine. */
+function toMetrics(env: { APP_ENV: SharedEnv['appEnv']; METRICS_PORT: number }): MetricsEnv {
+  return { metricsPort: env.METRICS_PORT, metricsHost: env.APP_ENV === 'local' ? '127.0.0.1' : undefined };
 }
 
 function toShared(env: z.output<typeof sharedSchema>): SharedEnv {
