@@ -1,6 +1,6 @@
 import { isDateTime } from '@iss/domain';
 import { z } from 'zod';
-import { limitVariables } from './limits';
+import { connectionVariables, limitVariables } from './limits';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
 
@@ -33,6 +33,7 @@ const sharedVariables = {
 const gatewayVariables = {
   ...sharedVariables,
   ...limitVariables,
+  ...connectionVariables,
   PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).default(3001),
   AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
@@ -50,6 +51,11 @@ const gatewayVariables = {
     'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
     (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
   ).default('legacy'),
+  CORS_ORIGINS: checkedText('must be origins of browsers, as https://app.example.com, separated by commas', (text) =>
+    toOrigins(text).every(isOrigin),
+  )
+    .transform(toOrigins)
+    .default([]),
   RATE_LIMIT_PER_MINUTE: wholeNumber(0, 10_000_000).optional(),
   SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
 };
@@ -167,6 +173,15 @@ function isKeyRing(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function toOrigins(text: string): string[] {
+  return text.split(',').map((origin) => origin.trim());
+}
+
+/** As browsers send it: in lower case, without a default port, a path or a slash at its end. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
 }
 
 function toDelays(text: string): number[] {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { gatewaySchema, isDeployed, sharedSchema, workerSchema } from './env-schemas';
-import { type Limits, toLimits } from './limits';
+import { type ConnectionLimits, type Limits, toConnectionLimits, toLimits } from './limits';
 import { SecretBox } from './secret-box';
 
 /** 100 a second for one caller: far above what people and integrations need, far below what one gateway can do. */
@@ -61,6 +61,9 @@ export interface MetricsEnv {
 export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
   limits: Limits;
+  connections: ConnectionLimits;
+  /** Of browsers whose scripts may read answers; none: no script of another origin may. */
+  corsOrigins: readonly string[];
   auth: {
     /** `disabled`: every caller is `oidc:local#dev`. The environment allows it in `local` and `development` only. */
     mode: 'oidc' | 'disabled';
@@ -125,6 +128,8 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     ...toMetrics(env),
     port: env.PORT,
     limits,
+    connections: toConnectionLimits(env),
+    corsOrigins: env.CORS_ORIGINS,
     auth: {
       mode: env.AUTH_MODE,
       issuer: env.OIDC_ISSUER === undefined ? '' : `${env.OIDC_ISSUER.replace(/\/+$/, '')}/${projectId}`,
