@@ -78,6 +78,7 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
     OIDC_ISSUER: issuer.oidcIssuer,
     OIDC_PROJECT_ID: issuer.projectId,
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    METRICS_PORT: '0',
   };
   const start = async (
     name: string,

@@ -10,6 +10,8 @@ export interface RunStatus {
   base_url: string;
   docs_url: string;
   worker_url: string;
+  metrics_url: string;
+  worker_metrics_url: string;
   issuer: string;
   database_url: string;
   queue_url: string;

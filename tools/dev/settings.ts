@@ -4,7 +4,14 @@ import { UserError } from '../processes.ts';
 export interface StartSettings {
   /** `local` or `development`: what is missing is filled in. Elsewhere everything must be given. */
   local: boolean;
-  ports: { gateway: number; worker: number; identityProvider: number; inbox: number };
+  ports: {
+    gateway: number;
+    gatewayMetrics: number;
+    worker: number;
+    workerMetrics: number;
+    identityProvider: number;
+    inbox: number;
+  };
   databaseUrl: string | undefined;
   queueUrl: string | undefined;
   /** Absent: ours. */
@@ -29,7 +36,9 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   }
   const ports = {
     gateway: readPort(env, 'PORT', 3000),
+    gatewayMetrics: readPort(env, 'METRICS_PORT', 3001),
     worker: readPort(env, 'WORKER_PORT', 3010),
+    workerMetrics: readPort(env, 'WORKER_METRICS_PORT', 3011),
     identityProvider: readPort(env, 'IDP_PORT', 3020),
     inbox: readPort(env, 'INBOX_PORT', 3030),
   };
@@ -49,7 +58,14 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
 export function portsByVariable({ ports, foreignIssuer }: StartSettings): [string, number][] {
   const identityProvider: [string, number][] =
     foreignIssuer === undefined ? [['IDP_PORT', ports.identityProvider]] : [];
-  return [['PORT', ports.gateway], ['WORKER_PORT', ports.worker], ...identityProvider, ['INBOX_PORT', ports.inbox]];
+  return [
+    ['PORT', ports.gateway],
+    ['METRICS_PORT', ports.gatewayMetrics],
+    ['WORKER_PORT', ports.worker],
+    ['WORKER_METRICS_PORT', ports.workerMetrics],
+    ...identityProvider,
+    ['INBOX_PORT', ports.inbox],
+  ];
 }
 
 function readPort(env: NodeJS.ProcessEnv, name: string, fallback: number): number {

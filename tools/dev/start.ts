@@ -63,11 +63,13 @@ await lifetime.run(async () => {
   await applyMigrations(databaseUrl, settings.queueUrl);
   lifetime.checkpoint();
   const empty = await isEmpty(databaseUrl);
-  const apps = await startApps(folder, appEnvironment(settings, secrets, databaseUrl));
+  const apps = await startApps(folder, settings, appEnvironment(settings, secrets, databaseUrl));
   const status: dataFolder.RunStatus = {
     base_url: `http://localhost:${settings.ports.gateway}`,
     docs_url: `http://localhost:${settings.ports.gateway}/docs`,
     worker_url: `http://localhost:${settings.ports.worker}`,
+    metrics_url: `http://127.0.0.1:${settings.ports.gatewayMetrics}/metrics`,
+    worker_metrics_url: `http://127.0.0.1:${settings.ports.workerMetrics}/metrics`,
     issuer,
     database_url: databaseUrl,
     queue_url: settings.queueUrl ?? databaseUrl,
@@ -169,12 +171,14 @@ function appEnvironment(
   };
 }
 
-async function startApps(folder: string, env: NodeJS.ProcessEnv): Promise<App[]> {
+/** `METRICS_PORT` is each app's own, so that here, where both have one environment, each is told its. */
+async function startApps(folder: string, { ports }: StartSettings, shared: NodeJS.ProcessEnv): Promise<App[]> {
   const apps: App[] = [];
-  for (const [name, entry] of [
-    ['worker', 'apps/webhook-worker/dist/main.js'],
-    ['gateway', 'apps/api-gateway/dist/main.js'],
+  for (const [name, entry, metricsPort] of [
+    ['worker', 'apps/webhook-worker/dist/main.js', ports.workerMetrics],
+    ['gateway', 'apps/api-gateway/dist/main.js', ports.gatewayMetrics],
   ] as const) {
+    const env = { ...shared, METRICS_PORT: String(metricsPort) };
     const app = await startApp({ name, entry, env, logFile: join(folder, 'logs', `${name}.log`) });
     lifetime.onStop(() => app.stop(APP_STOP_DEADLINE_MS));
     apps.push(app);
@@ -248,6 +252,7 @@ function printBanner(
     ['Docs', `${status.docs_url}  (Authorize signs you in under any name)`],
     ['Webhook inbox', status.inbox_url],
     ['Worker', `${status.worker_url}/health`],
+    ['Metrics', `${status.metrics_url}, ${status.worker_metrics_url}`],
     ['Token issuer', status.issuer],
     ['Data and logs', data],
     ...seeding.map((line, index): [string, string] => [index === 0 ? 'Tenants' : '', line]),

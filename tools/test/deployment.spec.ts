@@ -99,6 +99,23 @@ describe('the manifests', () => {
     },
   );
 
+  it.each([
+    ['api-gateway', 3000, 3001],
+    ['webhook-worker', 3010, 3011],
+  ])('%s is scraped on a port of its own, which no service leads to', (name, port, metricsPort) => {
+    const deployment = ofKind('Deployment').find((one) => at(one, 'metadata', 'name') === name);
+    const pod = at(deployment, 'spec', 'template');
+    expect(at(pod, 'metadata', 'annotations', 'prometheus.io/port')).toBe(String(metricsPort));
+    expect(at(pod, 'spec', 'containers', 0, 'ports')).toEqual([
+      { name: 'http', containerPort: port },
+      { name: 'metrics', containerPort: metricsPort },
+    ]);
+    expect(dockerfile).toContain(`EXPOSE ${port} ${metricsPort}\n`);
+    expect(ofKind('Service').flatMap((service) => at(service, 'spec', 'ports'))).not.toContainEqual(
+      expect.objectContaining({ targetPort: 'metrics' }),
+    );
+  });
+
   it('refer to ConfigMaps and Secrets that exist', () => {
     const references = pods.flatMap((pod) => {
       const sources = at(pod, 'spec', 'template', 'spec', 'containers', 0, 'envFrom');

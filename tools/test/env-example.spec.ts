@@ -12,7 +12,9 @@ describe('.env.example', () => {
     const schemas = read('libs/platform/src/env-schemas.ts') + read('libs/platform/src/limits.ts');
     const ofApps = [...schemas.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name);
     expect(ofApps.length).toBeGreaterThan(20);
-    expect(Object.keys(example).sort()).toEqual([...ofApps, 'DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED'].sort());
+    expect(Object.keys(example).sort()).toEqual(
+      [...new Set(ofApps), 'DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WORKER_METRICS_PORT'].sort(),
+    );
   });
 
   it('holds defaults that the start command takes as they are', () => {

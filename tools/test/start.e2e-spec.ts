@@ -28,7 +28,9 @@ beforeAll(async () => {
   dataFolder = mkdtempSync(join(tmpdir(), 'iss-start-'));
   // Root lends the embedded PostgreSQL to another user, who must be able to get there.
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
+    Array.from({ length: 6 }, () => freePort()),
+  );
   env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
@@ -37,6 +39,8 @@ beforeAll(async () => {
     WORKER_PORT: String(workerPort),
     IDP_PORT: String(idpPort),
     INBOX_PORT: String(inboxPort),
+    METRICS_PORT: String(metricsPort),
+    WORKER_METRICS_PORT: String(workerMetricsPort),
   };
 });
 
@@ -204,7 +208,7 @@ function leftovers(): string[] {
 
 async function requireNothingLeft(): Promise<void> {
   await waitFor(() => leftovers().length === 0, { deadlineMs: 20_000, what: 'the end of every process' });
-  for (const name of ['PORT', 'WORKER_PORT', 'IDP_PORT', 'INBOX_PORT']) {
+  for (const name of ['PORT', 'WORKER_PORT', 'IDP_PORT', 'INBOX_PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT']) {
     expect([name, await isPortFree(Number(env[name]))]).toEqual([name, true]);
   }
   expect(await npm(['run', '-s', 'status']).outcome).toMatchObject({
@@ -220,8 +224,14 @@ describe('npm start', () => {
   it('brings everything up, seeded, on the ports that were asked for', async () => {
     await start();
     expect(Object.keys(status).sort()).toEqual(
-      ['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'queue_url', 'worker_url'].sort(),
+      [
+        ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'metrics_url', 'queue_url'],
+        ...['worker_metrics_url', 'worker_url'],
+      ].sort(),
     );
+    for (const name of ['metrics_url', 'worker_metrics_url']) {
+      expect(await (await fetch(String(status[name]))).text()).toContain('webhook_outbox_lag_seconds');
+    }
     const latest = '/subjects/organization/acme-corp/snapshots/latest';
     expect(await api('GET', `/tenants/acme${latest}`, await token('alice'))).toMatchObject({
       status: 200,

@@ -41,7 +41,9 @@ let dataFolder: string;
 beforeAll(async () => {
   dataFolder = mkdtempSync(join(tmpdir(), 'iss-tour-'));
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
+    Array.from({ length: 6 }, () => freePort()),
+  );
   env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
@@ -51,6 +53,8 @@ beforeAll(async () => {
     WORKER_PORT: String(workerPort),
     IDP_PORT: String(idpPort),
     INBOX_PORT: String(inboxPort),
+    METRICS_PORT: String(metricsPort),
+    WORKER_METRICS_PORT: String(workerMetricsPort),
   };
   service = run('npm', ['start'], env);
   const ready = waitFor(async () => (await run('npm', ['run', '-s', 'status'], env).ended).code === 0, {

@@ -109,6 +109,7 @@ async function openProduct(
     OIDC_ISSUER: issuer.oidcIssuer,
     OIDC_PROJECT_ID: issuer.projectId,
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+    METRICS_PORT: '0',
     ...options.env,
   };
   const launch = (name: string, app: string, portVariable: string) => async (): Promise<ProductProcess> => {

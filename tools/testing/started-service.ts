@@ -25,7 +25,9 @@ export async function startService(changes: Record<string, string> = {}): Promis
   const database = await createTestDatabase();
   const dataFolder = mkdtempSync(join(tmpdir(), 'iss-started-'));
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
+    Array.from({ length: 6 }, () => freePort()),
+  );
   const env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
@@ -35,6 +37,8 @@ export async function startService(changes: Record<string, string> = {}): Promis
     WORKER_PORT: String(workerPort),
     IDP_PORT: String(idpPort),
     INBOX_PORT: String(inboxPort),
+    METRICS_PORT: String(metricsPort),
+    WORKER_METRICS_PORT: String(workerMetricsPort),
     ...changes,
   };
   const npm = (...args: string[]): Promise<{ code: number | null; stdout: string }> => {

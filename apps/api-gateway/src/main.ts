@@ -1,4 +1,4 @@
-import { boot, createLogger, createRegistry, gatewayEnv, onShutdown, warnTo } from '@iss/platform';
+import { boot, createLogger, createRegistry, gatewayEnv, onShutdown, startMetricsServer, warnTo } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createGateway } from './app';
@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   const warn = warnTo(logger);
   const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: settings.databaseUrl, warn });
   const handOver = new EventHandOver(queue, warn);
+  const metricsServer = await startMetricsServer(metrics, settings);
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
   onShutdown({
     logger,
@@ -24,13 +25,14 @@ async function main(): Promise<void> {
     close: async () => {
       app.get(ReadinessService).drain();
       await app.close();
+      await metricsServer.close();
       await handOver.close();
       await queue.close();
       await database.close();
     },
   });
   await app.listen(settings.port);
-  logger.info({ port: settings.port }, 'listening');
+  logger.info({ port: settings.port, metrics_port: metricsServer.port }, 'listening');
 }
 
 boot(main, 'PORT');

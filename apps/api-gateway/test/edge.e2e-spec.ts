@@ -276,8 +276,18 @@ describe('the edge', () => {
       status: 'ready',
       checks: { database: { status: 'ok' }, queue: { status: 'ok' } },
     });
-    const metrics = await gateway.as(null, 'get', '/metrics').expect(200);
-    expect(metrics.text).toContain('http_request_duration_seconds');
+  });
+
+  it('shows its figures elsewhere than where callers reach it', async () => {
+    await gateway.as(null, 'get', '/metrics').expect(404);
+    expect(await gateway.metrics.metrics()).toContain('http_request_duration_seconds');
+  });
+
+  it('asks its dependencies once for many probes', async () => {
+    const since = gateway.sent.length;
+    const probes = Array.from({ length: 50 }, () => gateway.as(null, 'get', '/v1/ops/readiness').expect(200));
+    await Promise.all(probes);
+    expect(gateway.sent.length - since).toBeLessThan(50);
   });
 
   it('describes every route in OpenAPI 3.1, and shows it', async () => {

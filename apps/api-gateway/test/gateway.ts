@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createLogger, createRegistry, type GatewayEnv, gatewayEnv } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
+import type { Registry } from 'prom-client';
 import request, { type Test } from 'supertest';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { startTestIssuer, type TestIssuer } from '../../../tools/testing/test-issuer';
@@ -23,6 +24,8 @@ export interface TestGateway {
   sent: string[];
   /** The routes of the hot lane, as `GET /v1/…/:id`. */
   hotRoutes: readonly string[];
+  /** What the process would serve on its metrics port. */
+  metrics: Registry;
   /** A request as one of {@link USERS}; null: without a token. Its answer is held to the OpenAPI document. */
   as(user: User | null, method: Method, path: string): Test;
   /** The same with any token. */
@@ -112,6 +115,7 @@ async function openGateway(
       .get(HandlerChain)
       .hotRoutes()
       .map(({ method, path }) => `${method} ${path}`),
+    metrics,
     as: (user, method, path) => withToken(user === null ? null : (tokens.get(user) ?? ''), method, path),
     withToken,
   };

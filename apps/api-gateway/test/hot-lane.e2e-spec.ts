@@ -237,6 +237,84 @@ it('a key makes the ordinary way take it, which replays', async () => {
   expect(again.headers['idempotency-replayed']).toBe('true');
 });
 
+it.each([
+  ['on the hot lane', ''],
+  ['by Express', '?'],
+])('what is malformed behind reads is answered after them: %s', async (_where, query) => {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  const read = `GET ${SUBJECT}/snapshots/latest${query} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  socket.write(`${read.repeat(5)}\u0000 no HTTP\r\n\r\n`);
+  const text = Buffer.concat(await socket.toArray()).toString();
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+  expect(statuses).toEqual(['200', '200', '200', '200', '200', '400']);
+});
+
+describe('scripts of other origins', () => {
+  const APP = 'https://app.example.com';
+  let open: TestGateway;
+
+  beforeAll(async () => {
+    open = await startGateway({ CORS_ORIGINS: `${APP}, http://localhost:5173` }, gateway);
+  });
+  afterAll(() => open?.close());
+
+  const ofCors = (headers: Record<string, unknown>): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => /^access-control|^vary$/.test(name)));
+  const ask = (to: TestGateway, path: string, headers: Record<string, string>, method = 'GET') =>
+    send(`${to.url}${path}`, { method, headers });
+  const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+
+  it.each([
+    ['on the hot lane', `${SUBJECT}/snapshots/latest`, 401],
+    ['by Express', '/health', 200],
+    ['where there is nothing', '/v1/nothing', 404],
+  ])('may read answers where the deployment names theirs: %s', async (_where, path, status) => {
+    const named = await ask(open, path, { origin: APP });
+    expect(named.statusCode).toBe(status);
+    expect(ofCors(named.headers)).toEqual({
+      vary: 'Origin',
+      'access-control-allow-origin': APP,
+      'access-control-expose-headers': expect.stringMatching(/ETag, Link, .*Retry-After, .*RateLimit-Remaining/),
+    });
+    for (const origin of ['https://evil.example', `${APP}.evil.example`, 'null']) {
+      expect(ofCors((await ask(open, path, { origin })).headers)).toEqual({ vary: 'Origin' });
+    }
+    expect(ofCors((await ask(open, path, {})).headers)).toEqual({ vary: 'Origin' });
+    expect(ofCors((await ask(gateway, path, { origin: APP })).headers)).toEqual({});
+  });
+
+  it('with all headers that others get', async () => {
+    const issued = await open.issuer.mint('alice');
+    const path = '/v1/tenants/acme/subjects/entity/none/snapshots/latest';
+    const authorization = `Bearer ${issued}`;
+    const { 'access-control-allow-origin': origin, ...others } = (await ask(open, path, { authorization, origin: APP }))
+      .headers;
+    expect(origin).toBe(APP);
+    const plain = (await ask(open, path, { authorization })).headers;
+    expect(Object.keys(others).filter((name) => !name.startsWith('access-control'))).toEqual(Object.keys(plain));
+  });
+
+  it('are told so before they send anything', async () => {
+    const told = await ask(open, '/v1/tenants', { origin: APP, ...preflight }, 'OPTIONS');
+    expect(told.statusCode).toBe(204);
+    expect(told.headers).toMatchObject({
+      'access-control-allow-origin': APP,
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers': expect.stringMatching(/Authorization, Content-Type, Idempotency-Key/),
+      'access-control-max-age': '7200',
+    });
+    expect(told.headers).not.toHaveProperty('access-control-allow-credentials');
+    for (const [to, origin] of [
+      [open, 'https://evil.example'],
+      [gateway, APP],
+    ] as const) {
+      const refused = await ask(to, '/v1/tenants', { origin, ...preflight }, 'OPTIONS');
+      expect(refused.statusCode).toBe(405);
+      expect(refused.headers).not.toHaveProperty('access-control-allow-origin');
+    }
+  });
+});
+
 describe('a body, however it comes', () => {
   /** Sends each piece when the one before it is out, and gives the status of the answer. */
   const exchange = (pieces: readonly string[]): Promise<string> =>

@@ -1,5 +1,5 @@
 // First: it stops a process whose Node.js could not load the others.
-import { boot, createLogger, createRegistry, onShutdown, warnTo, workerEnv } from '@iss/platform';
+import { boot, createLogger, createRegistry, onShutdown, startMetricsServer, warnTo, workerEnv } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createWorker } from './app';
@@ -17,18 +17,28 @@ async function main(): Promise<void> {
     databaseUrl: settings.databaseUrl,
     warn: warnTo(logger),
   });
-  const worker = await createWorker({ settings, database, queue, metrics: createRegistry('webhook-worker'), logger });
+  const metrics = createRegistry('webhook-worker');
+  const metricsServer = await startMetricsServer(metrics, settings);
+  const worker = await createWorker({ settings, database, queue, metrics, logger });
   onShutdown({
     logger,
     timeoutMs: settings.shutdownTimeoutMs,
     close: async () => {
       await worker.stop();
+      await metricsServer.close();
       await queue.close();
       await database.close();
     },
   });
   await worker.start(settings.port);
-  logger.info({ port: settings.port, queue: settings.queueUrl === undefined ? 'postgresql' : 'redis' }, 'listening');
+  logger.info(
+    {
+      port: settings.port,
+      metrics_port: metricsServer.port,
+      queue: settings.queueUrl === undefined ? 'postgresql' : 'redis',
+    },
+    'listening',
+  );
 }
 
 boot(main, 'WORKER_PORT');

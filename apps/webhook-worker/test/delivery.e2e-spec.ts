@@ -36,7 +36,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
   });
 
   describe('with one worker', () => {
-    let worker: { url: string; stop(): Promise<void> };
+    let worker: Awaited<ReturnType<TestWorkers['start']>>;
 
     beforeAll(async () => {
       worker = await workers.start();
@@ -207,7 +207,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
           deliveries: { status: 'ok' },
         },
       });
-      const figures = await (await fetch(`${worker.url}/metrics`)).text();
+      const figures = await worker.metrics.metrics();
       for (const name of [
         'webhook_attempts_total{status="succeeded"',
         'webhook_attempt_duration_seconds_bucket',

@@ -91,7 +91,13 @@ describe.each(['Redis', 'PostgreSQL'])('Fan-out with the queue on %s', (backend)
       name: 'worker',
       url: `http://127.0.0.1:${port}`,
       entry: 'apps/webhook-worker/dist/main.js',
-      env: { PATH: process.env['PATH'], ...workers.env, WORKER_PORT: String(port), LOG_LEVEL: 'warn' },
+      env: {
+        PATH: process.env['PATH'],
+        ...workers.env,
+        WORKER_PORT: String(port),
+        METRICS_PORT: '0',
+        LOG_LEVEL: 'warn',
+      },
       logFile,
       onUnexpectedEnd: () => undefined,
     });

@@ -3,6 +3,7 @@ import { buildEventBody, newWebhookSecret } from '@iss/domain';
 import { type Database, openDatabase, statement } from '@iss/persistence';
 import { createLogger, createRegistry, SecretBox, workerEnv } from '@iss/platform';
 import { type EventQueue, openQueue } from '@iss/queue';
+import type { Registry } from 'prom-client';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { createWorker } from '../src/app';
@@ -24,8 +25,8 @@ export interface TestWorkers {
   queue: EventQueue;
   /** The variables of a worker, for one that is to be a process of its own. */
   env: Readonly<Record<string, string>>;
-  /** Starts a worker process's worth of worker, and gives the port of its probes and the function that stops it. */
-  start(env?: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }>;
+  /** Starts a worker process's worth of worker, and gives the URL of its probes, its figures, and the function that stops it. */
+  start(env?: Record<string, string>): Promise<{ url: string; metrics: Registry; stop(): Promise<void> }>;
   subscribe(targetUrl: string): Promise<{ subscriptionId: string; secret: string }>;
   /** Commits an event; `wake: false` is a gateway that was killed before it told anybody. */
   publish(options?: {
@@ -121,7 +122,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
         await own.close();
       };
       stops.add(stop);
-      return { url, stop };
+      return { url, metrics, stop };
     },
     async subscribe(targetUrl) {
       const [subscriptionId, secret] = [randomUUID(), newWebhookSecret()];

@@ -1,6 +1,6 @@
 import { isDateTime } from '@iss/domain';
 import { z } from 'zod';
-import { limitVariables } from './limits';
+import { connectionVariables, limitVariables } from './limits';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
 
@@ -12,6 +12,7 @@ const sharedVariables = {
   DATABASE_URL: url(['postgres:', 'postgresql:']),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
   QUEUE_URL: url(['redis:', 'rediss:']).optional(),
+  QUEUE_BACKEND: word(['redis', 'postgresql']).optional(),
   SECRETS_KEYS: checkedText(
     'must be a key ring "id:base64 of 32 bytes,…" (make a key with: openssl rand -base64 32)',
     isKeyRing,
@@ -32,7 +33,9 @@ const sharedVariables = {
 const gatewayVariables = {
   ...sharedVariables,
   ...limitVariables,
+  ...connectionVariables,
   PORT: wholeNumber(0, 65_535).default(3000),
+  METRICS_PORT: wholeNumber(0, 65_535).default(3001),
   AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
   OIDC_ISSUER: url(['https:', 'http:']).optional(),
   OIDC_PROJECT_ID: checkedText('must be a word without spaces and "#"', (text) => /^[^\s#]+$/.test(text)).optional(),
@@ -48,6 +51,11 @@ const gatewayVariables = {
     'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
     (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
   ).default('legacy'),
+  CORS_ORIGINS: checkedText('must be origins of browsers, as https://app.example.com, separated by commas', (text) =>
+    toOrigins(text).every(isOrigin),
+  )
+    .transform(toOrigins)
+    .default([]),
   RATE_LIMIT_PER_MINUTE: wholeNumber(0, 10_000_000).optional(),
   SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
 };
@@ -55,6 +63,7 @@ const gatewayVariables = {
 const workerVariables = {
   ...sharedVariables,
   WORKER_PORT: wholeNumber(0, 65_535).default(3010),
+  METRICS_PORT: wholeNumber(0, 65_535).default(3011),
   WORKER_CONCURRENCY: wholeNumber(1, 1000).default(256),
   WEBHOOK_CONNECT_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
   WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
@@ -89,8 +98,25 @@ const sharedRules: readonly Rule[] = [
   },
 ];
 
+/** Of the apps, not of the tools that need no queue. */
+const queueRules: readonly Rule[] = [
+  {
+    variable: 'QUEUE_URL',
+    expectation:
+      'must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
+    holds: (env) => env['QUEUE_URL'] !== undefined || env['QUEUE_BACKEND'] === 'postgresql' || !isDeployed(env),
+  },
+  {
+    variable: 'QUEUE_BACKEND',
+    expectation: 'must be redis with a QUEUE_URL, and postgresql without one',
+    holds: ({ QUEUE_BACKEND: backend, QUEUE_URL: queueUrl }) =>
+      backend === undefined || (backend === 'redis') === (queueUrl !== undefined),
+  },
+];
+
 const gatewayRules: readonly Rule[] = [
   ...sharedRules,
+  ...queueRules,
   {
     variable: 'AUTH_MODE',
     expectation: 'may be disabled only where APP_ENV is local or development',
@@ -125,7 +151,7 @@ export const sharedSchema = withRules(z.object(sharedVariables), sharedRules);
 /** The same of the gateway. */
 export const gatewaySchema = withRules(z.object(gatewayVariables), gatewayRules);
 /** The same of the worker. */
-export const workerSchema = withRules(z.object(workerVariables), sharedRules);
+export const workerSchema = withRules(z.object(workerVariables), [...sharedRules, ...queueRules]);
 
 /** `when` makes a rule run although single variables failed, so that the caller learns of every fault at once. */
 function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S {
@@ -147,6 +173,15 @@ function isKeyRing(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function toOrigins(text: string): string[] {
+  return text.split(',').map((origin) => origin.trim());
+}
+
+/** As browsers send it: in lower case, without a default port, a path or a slash at its end. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
 }
 
 function toDelays(text: string): number[] {

@@ -11,6 +11,7 @@ const production = {
   OIDC_ISSUER: 'https://id.example.com/',
   OIDC_PROJECT_ID: 'p1',
   SNAPSHOT_ID_SECRET: 'x'.repeat(32),
+  QUEUE_URL: 'rediss://redis:6379',
 };
 
 function faults(read: (source: NodeJS.ProcessEnv) => unknown, source: NodeJS.ProcessEnv): readonly string[] {
@@ -38,6 +39,8 @@ describe('gatewayEnv', () => {
       allowPrivateTargets: false,
       retryScheduleMs: [1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000],
       port: 3000,
+      metricsPort: 3001,
+      metricsHost: '127.0.0.1',
       limits: DEFAULT_LIMITS,
       auth: {
         mode: 'oidc',
@@ -78,6 +81,7 @@ describe('gatewayEnv', () => {
     });
     expect(env).toMatchObject({
       port: 0,
+      metricsHost: undefined,
       queueUrl: 'rediss://cache:6380',
       retryScheduleMs: [0, 10, 20],
       metaRequiresAuth: true,
@@ -96,7 +100,10 @@ describe('gatewayEnv', () => {
         GLOBAL_READS: 'public',
         LOG_LEVEL: 'loud',
       }).sort(),
-    ).toEqual(['AUTH_MODE', 'DATABASE_URL', 'GLOBAL_READS', 'LOG_LEVEL', 'PORT', 'SECRETS_KEYS', 'SNAPSHOT_ID_SECRET']);
+    ).toEqual([
+      ...['AUTH_MODE', 'DATABASE_URL', 'GLOBAL_READS', 'LOG_LEVEL', 'PORT', 'QUEUE_URL', 'SECRETS_KEYS'],
+      'SNAPSHOT_ID_SECRET',
+    ]);
   });
 
   it('takes an empty variable as unset', () => {
@@ -109,6 +116,15 @@ describe('gatewayEnv', () => {
     ['APP_ENV', { ...local, APP_ENV: 'prod' }],
     ['DATABASE_URL', { ...local, DATABASE_URL: 'mysql://localhost/iss' }],
     ['QUEUE_URL', { ...local, QUEUE_URL: 'localhost:6379' }],
+    ['QUEUE_URL', { ...production, QUEUE_URL: undefined }],
+    ['QUEUE_BACKEND', { ...production, QUEUE_BACKEND: 'postgresql' }],
+    ['QUEUE_BACKEND', { ...local, QUEUE_BACKEND: 'redis' }],
+    ['QUEUE_BACKEND', { ...local, QUEUE_BACKEND: 'kafka' }],
+    ['CORS_ORIGINS', { ...local, CORS_ORIGINS: '*' }],
+    ['CORS_ORIGINS', { ...local, CORS_ORIGINS: 'https://app.example.com/' }],
+    ['CORS_ORIGINS', { ...local, CORS_ORIGINS: 'https://a.example,' }],
+    ['WRITE_TIMEOUT_MS', { ...local, WRITE_TIMEOUT_MS: '0' }],
+    ['METRICS_PORT', { ...local, METRICS_PORT: 'x' }],
     ['SECRETS_KEYS', { ...local, SECRETS_KEYS: 'k1:short' }],
     ['OIDC_ISSUER', { ...local, OIDC_ISSUER: undefined }],
     ['OIDC_ISSUER', { ...local, OIDC_ISSUER: 'id.example.com' }],
@@ -148,10 +164,33 @@ describe('gatewayEnv', () => {
   });
 });
 
+describe('the queue in staging and production', () => {
+  it.each([
+    [{ QUEUE_URL: 'redis://redis' }, 'redis://redis'],
+    [{ QUEUE_URL: 'redis://redis', QUEUE_BACKEND: 'redis' }, 'redis://redis'],
+    [{ QUEUE_URL: '', QUEUE_BACKEND: 'postgresql' }, undefined],
+  ])('is where %j says', (change, queueUrl) => {
+    expect(gatewayEnv({ ...production, ...change }).queueUrl).toBe(queueUrl);
+    expect(workerEnv({ ...shared, APP_ENV: 'staging', ...change }).queueUrl).toBe(queueUrl);
+  });
+
+  it('is never PostgreSQL by accident', () => {
+    expect(faults(workerEnv, { ...shared, APP_ENV: 'staging' })).toEqual([
+      'QUEUE_URL is not set: it must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
+    ]);
+  });
+});
+
 describe('sharedEnv and workerEnv', () => {
   it('ask for nothing of the gateway', () => {
     expect(sharedEnv(shared).databaseUrl).toBe(shared.DATABASE_URL);
-    expect(workerEnv(shared)).toMatchObject({ port: 3010, disableAfterMs: 432_000_000, retentionDays: 30 });
+    expect(workerEnv(shared)).toMatchObject({
+      port: 3010,
+      metricsPort: 3011,
+      metricsHost: '127.0.0.1',
+      disableAfterMs: 432_000_000,
+      retentionDays: 30,
+    });
     expect(workerEnv({ ...shared, WEBHOOK_RETENTION_DAYS: '0' }).retentionDays).toBe(0);
     expect(faults(workerEnv, { ...shared, WEBHOOK_RETENTION_DAYS: '1.5' })).toHaveLength(1);
     expect(faults(workerEnv, {})).toHaveLength(2);

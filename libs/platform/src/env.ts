@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { gatewaySchema, isDeployed, sharedSchema, workerSchema } from './env-schemas';
-import { type Limits, toLimits } from './limits';
+import { type ConnectionLimits, type Limits, toConnectionLimits, toLimits } from './limits';
 import { SecretBox } from './secret-box';
 
 /** 100 a second for one caller: far above what people and integrations need, far below what one gateway can do. */
@@ -50,9 +50,20 @@ export interface SharedEnv {
   build: { gitSha: string | undefined; at: string | undefined };
 }
 
-export interface GatewayEnv extends SharedEnv {
+/** Where an app serves its figures. */
+export interface MetricsEnv {
+  /** 0: any that is free. */
+  metricsPort: number;
+  /** Undefined: every address of the machine. */
+  metricsHost: string | undefined;
+}
+
+export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
   limits: Limits;
+  connections: ConnectionLimits;
+  /** Of browsers whose scripts may read answers; none: no script of another origin may. */
+  corsOrigins: readonly string[];
   auth: {
     /** `disabled`: every caller is `oidc:local#dev`. The environment allows it in `local` and `development` only. */
     mode: 'oidc' | 'disabled';
@@ -89,7 +100,7 @@ export interface GatewayEnv extends SharedEnv {
   rateLimitPerMinute: number;
 }
 
-export interface WorkerEnv extends SharedEnv {
+export interface WorkerEnv extends SharedEnv, MetricsEnv {
   port: number;
   concurrency: number;
   connectTimeoutMs: number;
@@ -114,8 +125,11 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
   const projectId = env.OIDC_PROJECT_ID ?? 'local';
   return {
     ...toShared(env),
+    ...toMetrics(env),
     port: env.PORT,
     limits,
+    connections: toConnectionLimits(env),
+    corsOrigins: env.CORS_ORIGINS,
     auth: {
       mode: env.AUTH_MODE,
       issuer: env.OIDC_ISSUER === undefined ? '' : `${env.OIDC_ISSUER.replace(/\/+$/, '')}/${projectId}`,
@@ -145,6 +159,7 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
   const env = readEnv(workerSchema, source);
   return {
     ...toShared(env),
+    ...toMetrics(env),
     port: env.WORKER_PORT,
     concurrency: env.WORKER_CONCURRENCY,
     connectTimeoutMs: env.WEBHOOK_CONNECT_TIMEOUT_MS,
@@ -154,6 +169,11 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
     retentionDays: env.WEBHOOK_RETENTION_DAYS,
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,
   };
+}
+
+/** A developer's figures are nobody else's; a deployment's are fetched from another machine. */
+function toMetrics(env: { APP_ENV: SharedEnv['appEnv']; METRICS_PORT: number }): MetricsEnv {
+  return { metricsPort: env.METRICS_PORT, metricsHost: env.APP_ENV === 'local' ? '127.0.0.1' : undefined };
 }
 
 function toShared(env: z.output<typeof sharedSchema>): SharedEnv {

@@ -7,6 +7,7 @@ export * from './env';
 export * from './limits';
 export * from './logger';
 export * from './metrics';
+export * from './metrics-server';
 export * from './rarely';
 export * from './readiness';
 export * from './recent-map';

@@ -38,6 +38,41 @@ export interface Limits {
   tokenBytes: number;
 }
 
+/** What callers may hold of the gateway before anything is known of them. Past each the connection is closed. */
+export const connectionVariables = {
+  /** Open at once: each costs memory, and load balancers keep tens. */
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
+  /** Of one IPv4 address or IPv6 /64; 0: any number, since behind a proxy all have the proxy's. */
+  MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(0),
+  /** Requests of one connection that wait for their answers: hardly any client sends a second one before the first answer. */
+  MAX_PIPELINED_REQUESTS: wholeNumber(1, 10_000).default(100),
+  /** For so long, and twice as long at most, a peer may take nothing of its answer. */
+  WRITE_TIMEOUT_MS: wholeNumber(10, 600_000).default(60_000),
+};
+
+export interface ConnectionLimits {
+  maxConnections: number;
+  /** 0: no limit. */
+  perAddress: number;
+  pipelined: number;
+  writeTimeoutMs: number;
+}
+
+const connectionSchema = z.object(connectionVariables);
+
+/** The limits of connections that the variables set. */
+export function toConnectionLimits(env: z.output<typeof connectionSchema>): ConnectionLimits {
+  return {
+    maxConnections: env.MAX_CONNECTIONS,
+    perAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
+    pipelined: env.MAX_PIPELINED_REQUESTS,
+    writeTimeoutMs: env.WRITE_TIMEOUT_MS,
+  };
+}
+
+/** The defaults, for tests. */
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = toConnectionLimits(connectionSchema.parse({}));
+
 const schema = z.object(limitVariables);
 
 /** The limits that the variables set. */

@@ -19,6 +19,27 @@ const LATE_MS = 60_000;
 /** A dependency that hangs counts as one that is away: whoever asks does not wait for long either. */
 const ANSWER_MS = 3_000;
 
+/** For so long an answer is good enough for a probe. */
+const FRESH_MS = 1_000;
+
+/**
+ * The checks, made once for all who ask within a second, at the same time or one after the other: whoever asks needs no
+ * token, so asking must cost the dependencies next to nothing.
+ */
+export function sharedChecks<T>(check: () => Promise<T>, now = (): number => performance.now()): () => Promise<T> {
+  let last: { startedAt: number; checks: Promise<T>; isDone: boolean } | undefined;
+  return () => {
+    if (last !== undefined && (!last.isDone || now() - last.startedAt < FRESH_MS)) return last.checks;
+    const current = { startedAt: now(), checks: check(), isDone: false };
+    last = current;
+    current.checks.then(
+      () => (current.isDone = true),
+      () => (last = undefined),
+    );
+    return current.checks;
+  };
+}
+
 /** `ok` when the probe resolves, else `onFailure`. */
 export async function reachable(probe: () => Promise<void>, onFailure: 'degraded' | 'failed'): Promise<Check> {
   try {

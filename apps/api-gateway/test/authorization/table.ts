@@ -60,7 +60,6 @@ export const TABLE: readonly Row[] = [
   { method: 'get', path: '/health', ok: 200, open: true, ...ofOwner },
   { method: 'get', path: '/v1/meta', ok: 200, open: true, ...ofOwner },
   { method: 'get', path: '/v1/ops/readiness', ok: 200, open: true, ...ofOwner },
-  { method: 'get', path: '/metrics', ok: 200, open: true, ...ofOwner },
 
   { method: 'post', path: '/v1/tenants', ok: 201, ...ofOwner, fixture: 'new_tenant' },
   { method: 'get', path: '/v1/tenants', ok: 200, ...ofOwner },

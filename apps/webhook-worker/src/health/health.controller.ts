@@ -1,6 +1,5 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { Registry } from 'prom-client';
 import { Liveness } from './liveness';
 import { ReadinessService, type WorkerReadiness } from './readiness.service';
 
@@ -10,7 +9,6 @@ export class HealthController {
   constructor(
     private readonly liveness: Liveness,
     private readonly readiness: ReadinessService,
-    private readonly metrics: Registry,
   ) {}
 
   /** Liveness: 503 when only a restart mends what is wrong. */
@@ -26,11 +24,5 @@ export class HealthController {
     const readiness = await this.readiness.read();
     response.status(readiness.status === 'ready' ? 200 : 503);
     return readiness;
-  }
-
-  @Get('metrics')
-  async prometheus(@Res() response: Response): Promise<void> {
-    response.setHeader('Content-Type', this.metrics.contentType);
-    response.end(await this.metrics.metrics());
   }
 }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BacklogStore, type Database, DeliveryStore, openDatabase, statement } from '@iss/persistence';
-import { createRegistry } from '@iss/platform';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { Dispatcher, type Outcome } from '../delivery/dispatcher';
@@ -39,7 +37,6 @@ beforeAll(async () => {
   const providers = [
     { provide: Liveness, useValue: liveness },
     { provide: ReadinessService, useValue: {} },
-    { provide: Registry, useValue: createRegistry('spec') },
   ];
   app = await NestFactory.create(
     { module: class Probes {}, controllers: [HealthController], providers },

@@ -1,5 +1,5 @@
 import { BacklogStore, Database } from '@iss/persistence';
-import { migrated, reachable, type Readiness, timely } from '@iss/platform';
+import { migrated, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 
@@ -8,14 +8,22 @@ export type WorkerReadiness = Readiness<'database' | 'migrations' | 'queue' | 'o
 /** Whether the worker can do its work, dependency by dependency. */
 @Injectable()
 export class ReadinessService {
+  private readonly checks = sharedChecks(() => this.check());
+
   constructor(
     private readonly database: Database,
     private readonly backlog: BacklogStore,
     private readonly queue: EventQueue,
   ) {}
 
-  /** The state of each dependency at this moment. Without the queue the sweep does all the work. */
+  /** The state of each dependency, at most a second old. Without the queue the sweep does all the work. */
   async read(): Promise<WorkerReadiness> {
+    const checks = await this.checks();
+    const isReady = checks.database.status === 'ok' && checks.migrations.status === 'ok';
+    return { status: isReady ? 'ready' : 'not_ready', checks };
+  }
+
+  private async check(): Promise<WorkerReadiness['checks']> {
     const [database, migrations, queue, outbox, deliveries] = await Promise.all([
       reachable(() => this.database.ping(), 'failed'),
       migrated(() => this.database.missingMigrations()),
@@ -23,7 +31,6 @@ export class ReadinessService {
       timely('event', () => this.backlog.oldestEventMs()),
       timely('due delivery', () => this.backlog.oldestDeliveryMs()),
     ]);
-    const isReady = database.status === 'ok' && migrations.status === 'ok';
-    return { status: isReady ? 'ready' : 'not_ready', checks: { database, migrations, queue, outbox, deliveries } };
+    return { database, migrations, queue, outbox, deliveries };
   }
 }

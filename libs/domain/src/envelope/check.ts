@@ -151,11 +151,14 @@ export const anyObject: Check<JsonObject> = rule(
   isJsonObject,
 );
 export const anyArray: Check<JsonValue[]> = rule({ type: 'array' }, 'invalid_type', 'must be an array', Array.isArray);
+/** Of a key in a path, in UTF-16 units; the rest is cut. */
+const MAX_KEY_SHOWN = 256;
 const MISSING: readonly ErrorDetail[] = [{ path: '', message: 'is required', code: 'required' }];
 
 function withBelow(problems: Problems, key: string, below: readonly ErrorDetail[] | null): Problems {
   if (below === null) return problems;
-  const here = formatPointer([key]);
+  // A problem below a key of a megabyte must not cost a megabyte.
+  const here = formatPointer([key.length > MAX_KEY_SHOWN ? `${key.slice(0, MAX_KEY_SHOWN)}…` : key]);
   const placed = below.map((problem) => ({ ...problem, path: here + problem.path }));
   return problems === null ? placed : problems.concat(placed);
 }

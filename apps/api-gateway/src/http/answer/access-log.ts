@@ -4,6 +4,9 @@ import type { NextFunction, Request, Response } from 'express';
 import { Histogram, Registry } from 'prom-client';
 import { traceFields } from '../request/request-id';
 
+/** A series for each, and one for all others that Node knows. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
 /** One line a request, and its duration as a metric. Query strings stay out: cursors and filters are the caller's. */
 @Injectable()
 export class AccessLog {
@@ -37,7 +40,8 @@ export class AccessLog {
     const { method } = request;
     const route: unknown = request.route;
     const pattern = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
-    this.durations.observe({ method, route: pattern, status }, durationMs / 1_000);
+    const counted = METHODS.has(method) ? method : 'other';
+    this.durations.observe({ method: counted, route: pattern, status }, durationMs / 1_000);
     this.write({
       ...traceFields(request),
       method,

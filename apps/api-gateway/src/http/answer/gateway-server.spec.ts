@@ -1,3 +1,4 @@
+import { DEFAULT_CONNECTION_LIMITS } from '@iss/platform';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type Response } from 'express';
@@ -11,7 +12,7 @@ afterEach(() => server?.close());
 it('makes each answer the last one on its connection when it drains', async () => {
   const application = express();
   application.get('/', (_request: Request, response: Response) => response.end());
-  const gateway = createGatewayServer(application);
+  const gateway = createGatewayServer(application, { connections: DEFAULT_CONNECTION_LIMITS, corsOrigins: [] });
   server = gateway.server.listen(0, '127.0.0.1');
   const { port }: AddressInfo = await new Promise((resolve) => {
     server?.once('listening', () => resolve(Object(server?.address())));

@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { ERRORS_PATH } from '../errors/error-statuses';
+import type { ConnectionLimits } from '@iss/platform';
 import { answerMalformedRequests } from '../errors/malformed-requests';
 import { messageClasses } from '../fast/message-classes';
+import { Connections } from './connections';
+import { corsHeaders } from './cors';
 
 const LIMITS = {
   /** A peer that sends slower than this holds a socket for nothing. */
@@ -20,15 +23,25 @@ export interface GatewayServer {
   drain(): void;
 }
 
+/** What the server is to be like. */
+export interface ServerSettings {
+  connections: ConnectionLimits;
+  corsOrigins: readonly string[];
+}
+
 /** Node's server for an Express application. */
-export function createGatewayServer(express: Express): GatewayServer {
+export function createGatewayServer(express: Express, settings: ServerSettings): GatewayServer {
   let isDraining = false;
   // Node closes connections that are idle when a server closes; one in use would be kept alive after its answer.
-  const classes = messageClasses(express, (response) => {
+  const addCorsHeaders = corsHeaders(settings.corsOrigins);
+  const connections = new Connections(settings.connections);
+  const classes = messageClasses(express, connections, (response) => {
     if (isDraining) response.shouldKeepAlive = false;
+    addCorsHeaders?.(response);
   });
   const server = createServer({ ...LIMITS, ...classes }, express);
-  answerMalformedRequests(server, ERRORS_PATH);
+  connections.bound(server);
+  answerMalformedRequests(server, connections, ERRORS_PATH);
   return {
     server,
     drain() {

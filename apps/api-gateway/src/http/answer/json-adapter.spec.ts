@@ -1,5 +1,6 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { DEFAULT_CONNECTION_LIMITS } from '@iss/platform';
 import express, { type Express, type Request, type Response } from 'express';
 import { waitFor } from '../../../../../tools/testing/wait-for';
 import { isMatch, JsonAdapter } from './json-adapter';
@@ -28,7 +29,7 @@ describe('a stream', () => {
 
   beforeAll(async () => {
     const application: Express = express();
-    const adapter = new JsonAdapter(application);
+    const adapter = new JsonAdapter({ connections: DEFAULT_CONNECTION_LIMITS, corsOrigins: [] }, application);
     application.use((_request: Request, response: Response) => {
       outcome = undefined;
       Promise.resolve(adapter.reply(response, answer)).then(

@@ -1,14 +1,12 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
-import { createGatewayServer, type GatewayServer } from './gateway-server';
+import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
 import { JsonText, TextStream } from './json-text';
 import { setHeaders, standingHeaders } from './standing-headers';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 /** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
 const PIECE_LENGTH = 64 * 1024;
-/** A reader that takes nothing for so long has gone, or keeps a socket and its memory for nothing. */
-const STALLED_MS = 120_000;
 
 function end(response: Response, text: string, contentType = CONTENT_TYPE): void {
   const bytes = Buffer.byteLength(text);
@@ -50,7 +48,10 @@ export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean 
 export class JsonAdapter extends ExpressAdapter {
   private gatewayServer: GatewayServer | undefined;
 
-  constructor(express?: Express) {
+  constructor(
+    private readonly settings: ServerSettings,
+    express?: Express,
+  ) {
     super(express);
     this.disable('x-powered-by');
     this.disable('etag');
@@ -58,7 +59,7 @@ export class JsonAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    this.gatewayServer = createGatewayServer(this.getInstance());
+    this.gatewayServer = createGatewayServer(this.getInstance(), this.settings);
     this.httpServer = this.gatewayServer.server;
   }
 
@@ -113,7 +114,6 @@ async function send(response: Response, { contentType, chunks }: TextStream): Pr
     return;
   }
   response.setHeader('Content-Type', contentType);
-  response.setTimeout(STALLED_MS);
   await write(response, first.value ?? '');
   await write(response, second.value);
   for await (const piece of pieces) {

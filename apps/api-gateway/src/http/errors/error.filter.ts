@@ -3,6 +3,7 @@ import { toDomainError } from '@iss/persistence';
 import { type Logger, LOGGER } from '@iss/platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { errorBody } from './error-body';
 import { ERROR_STATUSES, ERRORS_PATH } from './error-statuses';
 import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
@@ -31,14 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (!request.complete) response.setHeader('Connection', 'close');
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Link', `<${ERRORS_PATH}#${error.code}>; rel="help"`);
-    response.status(ERROR_STATUSES[error.code]).json({
-      error: {
-        code: error.code,
-        message: error.message,
-        ...(error.details === undefined ? {} : { details: error.details }),
-        request_id: request.requestId,
-      },
-    });
+    response.status(ERROR_STATUSES[error.code]).json(errorBody(error, request.requestId));
   }
 
   private explain(thrown: unknown, request: Request, response: Response): DomainError {

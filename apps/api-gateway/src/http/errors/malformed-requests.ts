@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '@iss/domain';
+import type { Connections } from '../answer/connections';
 import { ERROR_STATUSES } from './error-statuses';
 
 interface Explanation {
@@ -24,21 +25,38 @@ const UNMET_EXPECTATION: Explanation = {
   status: 417,
 };
 
-/** Answers, in the error envelope, what Node refuses before there is a request to route. */
-export function answerMalformedRequests(server: Server, errorsPath: string): void {
+/**
+ * Answers, in the error envelope, what Node refuses before there is a request to route: after the answers to the requests
+ * before it (RFC 9112, section 9.3.2), and as the last one on its connection.
+ */
+export function answerMalformedRequests(server: Server, connections: Connections, errorsPath: string): void {
+  const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
-    const { status, headers, body } = answerOf(EXPLANATIONS[error.code ?? ''] ?? MALFORMED, errorsPath);
-    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
+    // Whatever else comes behind it is malformed as well.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const refusal = answerOf(EXPLANATIONS[error.code ?? ''] ?? MALFORMED, errorsPath);
+    const last = connections.lastUnfinished(socket);
+    if (last === undefined) socket.end(asText(refusal));
+    else if (last.req.complete) last.once('finish', () => socket.end(asText(refusal)));
+    // It is the body of that request that is malformed, so the refusal is its answer, unless one is on its way.
+    else if (!last.headersSent) last.writeHead(refusal.status, refusal.headers).end(refusal.body);
+    else last.once('finish', () => socket.end());
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = answerOf(UNMET_EXPECTATION, errorsPath);
     response.writeHead(status, headers).end(body);
   });
+}
+
+/** As it goes out where there is no request to answer. */
+function asText({ status, headers, body }: ReturnType<typeof answerOf>): string {
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`;
 }
 
 function answerOf({ code, message, status = ERROR_STATUSES[code] }: Explanation, errorsPath: string) {

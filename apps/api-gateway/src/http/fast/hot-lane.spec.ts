@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { createLogger, LOGGER } from '@iss/platform';
+import { createLogger, DEFAULT_CONNECTION_LIMITS, LOGGER } from '@iss/platform';
 import {
   type CanActivate,
   Controller,
@@ -141,7 +141,7 @@ async function start(controllers: Type[], providers: Provider[] = []): Promise<s
     ],
   })
   class ToyModule {}
-  app = await NestFactory.create<NestExpressApplication>(ToyModule, new JsonAdapter(), {
+  app = await NestFactory.create<NestExpressApplication>(ToyModule, new JsonAdapter({ connections: DEFAULT_CONNECTION_LIMITS, corsOrigins: [] }), {
     logger: false,
     bodyParser: false,
     abortOnError: false,

@@ -1,18 +1,32 @@
 import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Express } from 'express';
+import type { Connections } from '../answer/connections';
 
 /**
  * Node's classes of requests and answers, made as what Express would make of each one: to change the prototype of a
- * request takes longer than to route it. `beforeHead` sees each answer when its head is written.
+ * request takes longer than to route it. `connections` is told of each answer;
+ * `beforeHead` sees it when its head is written.
  */
 export function messageClasses(
   express: Express,
+  connections: Connections,
   beforeHead: (response: ServerResponse) => void,
 ): Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>> {
   class GatewayRequest extends IncomingMessage {}
   Object.setPrototypeOf(GatewayRequest.prototype, express.request);
 
   class GatewayResponse<Request extends IncomingMessage> extends ServerResponse<Request> {
+    constructor(...made: ConstructorParameters<typeof ServerResponse<Request>>) {
+      super(...made);
+      connections.began(this.req.socket, this);
+    }
+
+    override detachSocket(socket: Socket): void {
+      super.detachSocket(socket);
+      connections.ended(socket);
+    }
+
     override writeHead(...head: [statusCode: number, ...unknown[]]): this {
       beforeHead(this);
       return Reflect.apply(super.writeHead, this, head);

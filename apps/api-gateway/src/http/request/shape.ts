@@ -1,4 +1,12 @@
-import { DomainError, type ErrorDetail, formatPointer, isJsonObject, type JsonObject, type Schema } from '@iss/domain';
+import {
+  DomainError,
+  type ErrorDetail,
+  formatPointer,
+  isJsonObject,
+  type JsonObject,
+  MAX_PROBLEMS,
+  type Schema,
+} from '@iss/domain';
 import { Alias, aliasSchema, type Fields, type SentBy } from '../describe/field';
 import { objectSchema } from '../describe/view';
 
@@ -43,7 +51,7 @@ export class Shape<F extends Fields> {
   /**
    * The value itself when it has this shape: nothing is coerced, unknown fields are refused. Where a field was sent under
    * an alias, it stands under its primary name too. Throws `validation_error` with every problem, each under its JSON
-   * Pointer below `at` (`[]` for a body).
+   * Pointer below `at` (`[]` for a body); past 100 unknown fields nothing more is looked for.
    */
   require(value: unknown, at: readonly string[] = []): SentBy<F> {
     if (!isJsonObject(value)) {
@@ -56,8 +64,11 @@ export class Shape<F extends Fields> {
       if (this.names.has(key) || !Object.hasOwn(value, key)) continue;
       const message = `property ${key} should not exist`;
       details.push({ path: formatPointer([...at, key]), message, code: 'unknown_field' });
+      if (details.length === MAX_PROBLEMS) break;
     }
-    for (const entry of this.entries) readInto(value, entry, at, details);
+    if (details.length < MAX_PROBLEMS) {
+      for (const entry of this.entries) readInto(value, entry, at, details);
+    }
     if (details.length > 0) {
       throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
     }

@@ -1,5 +1,5 @@
 import { BacklogStore, Database } from '@iss/persistence';
-import { migrated, reachable, type Readiness, timely } from '@iss/platform';
+import { migrated, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 
@@ -9,6 +9,7 @@ export type GatewayReadiness = Readiness<'database' | 'migrations' | 'queue' | '
 @Injectable()
 export class ReadinessService {
   private isDraining = false;
+  private readonly checks = sharedChecks(() => this.check());
 
   constructor(
     private readonly database: Database,
@@ -21,15 +22,23 @@ export class ReadinessService {
     this.isDraining = true;
   }
 
-  /** The state of each dependency at this moment. Only the database stops the gateway from doing its work. */
+  /**
+   * The state of each dependency, at most a second old, and whether this process drains, at this moment. Of the
+   * dependencies only the database stops the gateway from doing its work.
+   */
   async read(): Promise<GatewayReadiness> {
+    const checks = await this.checks();
+    const isReady = !this.isDraining && checks.database.status === 'ok' && checks.migrations.status === 'ok';
+    return { status: isReady ? 'ready' : 'not_ready', checks };
+  }
+
+  private async check(): Promise<GatewayReadiness['checks']> {
     const [database, migrations, queue, outbox] = await Promise.all([
       reachable(() => this.database.ping(), 'failed'),
       migrated(() => this.database.missingMigrations()),
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
     ]);
-    const isReady = !this.isDraining && database.status === 'ok' && migrations.status === 'ok';
-    return { status: isReady ? 'ready' : 'not_ready', checks: { database, migrations, queue, outbox } };
+    return { database, migrations, queue, outbox };
   }
 }

@@ -1,7 +1,6 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Registry } from 'prom-client';
 import { AuthGuard } from '../../auth/auth.guard';
 import { Public } from '../../auth/public.decorator';
 import { answer, ApiRoute } from '../../http/describe/openapi';
@@ -17,7 +16,6 @@ export class SystemController {
   constructor(
     private readonly readiness: ReadinessService,
     private readonly guard: AuthGuard,
-    private readonly metrics: Registry,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -57,13 +55,5 @@ export class SystemController {
   async meta(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Meta> {
     if (this.settings.metaRequiresAuth) await this.guard.authenticate(request, response);
     return readMeta(this.settings);
-  }
-
-  @Get('metrics')
-  @Public()
-  @ApiExcludeEndpoint()
-  async prometheus(@Res() response: Response): Promise<void> {
-    response.setHeader('Content-Type', this.metrics.contentType);
-    response.end(await this.metrics.metrics());
   }
 }

@@ -1,0 +1,39 @@
+import type { DomainError, ErrorDetail } from '@iss/domain';
+
+/** Who got this many things wrong learns nothing from more. */
+const MAX_DETAILS = 100;
+/** Of a path and of a text, in UTF-16 units: keys, which the caller makes as long as it likes, stand in both. */
+const MAX_PATH = 256;
+const MAX_TEXT = 1024;
+/** Of all details as they go out, so that the whole answer has at most 64 KiB. */
+const MAX_DETAILS_BYTES = 56 * 1024;
+
+/** The specification's error envelope ("Errors"). Whatever the error holds, it has at most 64 KiB as JSON. */
+export interface ErrorBody {
+  error: { code: string; message: string; details?: ErrorDetail[]; request_id: string };
+}
+
+export function errorBody({ code, message, details }: DomainError, requestId: string): ErrorBody {
+  const told = details === undefined ? {} : { details: withinBudget(details) };
+  return { error: { code, message: cut(message, MAX_TEXT), ...told, request_id: requestId } };
+}
+
+/** The first of the details, as many as there is room for. */
+function withinBudget(details: readonly ErrorDetail[]): ErrorDetail[] {
+  const told: ErrorDetail[] = [];
+  let bytes = 0;
+  for (const detail of details.slice(0, MAX_DETAILS)) {
+    const short = { ...detail, path: cut(detail.path, MAX_PATH), message: cut(detail.message, MAX_TEXT) };
+    bytes += Buffer.byteLength(JSON.stringify(short)) + 1;
+    if (bytes > MAX_DETAILS_BYTES) break;
+    told.push(short);
+  }
+  return told;
+}
+
+/** A longer text ends in `…`. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  // Half of a surrogate pair is no character.
+  return text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '') + '…';
+}

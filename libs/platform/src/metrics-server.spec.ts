@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { EnvError } from './env';
+import { createRegistry, watchFigure } from './metrics';
+import { type MetricsServer, startMetricsServer } from './metrics-server';
+
+const HERE = { metricsPort: 0, metricsHost: '127.0.0.1' };
+
+let server: MetricsServer;
+let reads = 0;
+const url = (path: string): string => `http://127.0.0.1:${server.port}${path}`;
+
+beforeAll(async () => {
+  const registry = createRegistry('spec');
+  watchFigure(registry, { name: 'spec_figure', help: 'x', read: async () => ++reads });
+  server = await startMetricsServer(registry, HERE);
+});
+
+afterAll(() => server?.close());
+
+it('serves the figures, which are read once for all who ask at the same time', async () => {
+  const peer = connect(server.port, '127.0.0.1');
+  peer.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
+  peer.write('GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  const text = Buffer.concat(await peer.toArray()).toString();
+  expect(text.match(/^HTTP\/1\.1 200 OK\r\nContent-Type: text\/plain; version=0\.0\.4/gm)).toHaveLength(3);
+  expect(text.match(/^spec_figure.*$/gm)).toEqual(Array.from({ length: 3 }, () => 'spec_figure{service="spec"} 1'));
+});
+
+it('serves nothing else', async () => {
+  expect((await fetch(url('/health'))).status).toBe(404);
+  const posted = await fetch(url('/metrics'), { method: 'POST' });
+  expect(posted.status).toBe(405);
+  expect(posted.headers.get('allow')).toBe('GET, HEAD');
+});
+
+it('says in one line that its port is taken', async () => {
+  const second = startMetricsServer(createRegistry('second'), { ...HERE, metricsPort: server.port });
+  await expect(second).rejects.toEqual(
+    new EnvError(['METRICS_PORT is taken by another process: stop it, or set METRICS_PORT to a free port']),
+  );
+});
+
+it('closes although a peer holds a connection', async () => {
+  const other = await startMetricsServer(createRegistry('other'), HERE);
+  const peer = connect(other.port, '127.0.0.1');
+  await new Promise((resolve) => peer.once('connect', resolve));
+  const closed = new Promise((resolve) => peer.once('close', resolve));
+  peer.on('error', () => undefined).resume();
+  await other.close();
+  await closed;
+  const free = createServer();
+  await new Promise<void>((resolve) => free.listen(other.port, '127.0.0.1', resolve));
+  free.close();
+});

@@ -1,0 +1,46 @@
+import { sharedChecks } from './readiness';
+
+/** Checks whose number, clock and end are in the test's hands. */
+function watched() {
+  const world = { nowMs: 0, made: 0, end: (): void => undefined };
+  const ask = sharedChecks(
+    () => {
+      world.made += 1;
+      return new Promise<number>((resolve) => (world.end = () => resolve(world.made)));
+    },
+    () => world.nowMs,
+  );
+  return { world, ask };
+}
+
+it('checks are made once for all who ask at the same time, however long that takes', async () => {
+  const { world, ask } = watched();
+  const first = Array.from({ length: 100 }, () => ask());
+  world.nowMs = 5_000;
+  const late = ask();
+  world.end();
+  expect(await Promise.all([...first, late])).toEqual(Array.from({ length: 101 }, () => 1));
+  expect(world.made).toBe(1);
+});
+
+it('checks are good for a second, and no longer', async () => {
+  const { world, ask } = watched();
+  const first = ask();
+  world.end();
+  await first;
+  for (const nowMs of [0, 500, 999]) {
+    world.nowMs = nowMs;
+    expect(await ask()).toBe(1);
+  }
+  world.nowMs = 1_000;
+  const second = ask();
+  world.end();
+  expect(await second).toBe(2);
+});
+
+it('checks that fail are made again', async () => {
+  let made = 0;
+  const ask = sharedChecks(() => Promise.reject(new Error(String(++made))));
+  await expect(ask()).rejects.toThrow('1');
+  await expect(ask()).rejects.toThrow('2');
+});
