@@ -14,6 +14,12 @@ const scalar = fc.oneof(
   fc.string({ maxLength: 4 }),
 );
 
+/** Arrays of small values that differ in keys, in values, or not at all. */
+export const alikeJson: fc.Arbitrary<JsonValue> = fc.array(
+  fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(fc.nat(1), fc.array(fc.nat(1), { maxLength: 2 }))),
+  { maxLength: 40 },
+);
+
 /** Documents that are deep, wide, or alike in most places; a few thousand values at most. */
 export const hostileJson: fc.Arbitrary<JsonValue> = fc.oneof(
   jsonValues(hostileKey),
@@ -24,6 +30,7 @@ export const hostileJson: fc.Arbitrary<JsonValue> = fc.oneof(
     Object.fromEntries(Array.from({ length: count }, (_, at): [string, JsonValue] => [prefix + at, at % 7 === 0 ? value : at])),
   ),
   fc.array(scalar, { maxLength: 300 }),
+  alikeJson,
   fc.array(fc.record({ id: fc.nat(9), [`k${'k'.repeat(100)}`]: scalar, list: fc.array(scalar, { maxLength: 20 }) }), { maxLength: 60 }),
 ); // prettier-ignore
 
@@ -53,20 +60,22 @@ function edit(value: JsonValue, way: readonly number[], kind: number, put: JsonV
   return Array.isArray(value) ? entries.map(([, element]) => element) : Object.fromEntries(entries);
 }
 
-/** A text that is nearly JSON. */
-export const nearlyJsonText: fc.Arbitrary<string> = fc.oneof(
-  fc
-    .tuple(hostileJson, fc.boolean(), fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 3 }))
-    .map(([value, isWide, cuts]) =>
-      cuts.reduce((text, [at, length, put]) => {
-        const start = at % (text.length + 1);
-        return text.slice(0, start) + put + text.slice(start + length);
-      }, JSON.stringify(value, null, isWide ? 1 : 0)),
-    ),
-  fc
-    .array(fc.constantFrom('{', '}', '[', ']', ':', ',', '"a":', '"', '\\', '\\u', 'd800', '1', '-', '0', '.', 'e', '99999', 'true', ' ', 'null', '"b"', '{"1000":0}'))
-    .map((tokens) => tokens.join('')),
-); // prettier-ignore
+/** A text that is nearly JSON, as it comes out of UTF-8. */
+export const nearlyJsonText: fc.Arbitrary<string> = fc
+  .oneof(
+    fc
+      .tuple(hostileJson, fc.boolean(), fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 3 }))
+      .map(([value, isWide, cuts]) =>
+        cuts.reduce((text, [at, length, put]) => {
+          const start = at % (text.length + 1);
+          return text.slice(0, start) + put + text.slice(start + length);
+        }, JSON.stringify(value, null, isWide ? 1 : 0)),
+      ),
+    fc
+      .array(fc.constantFrom('{', '}', '[', ']', ':', ',', '"a":', '"', '\\', '\\u', 'd800', '1', '-', '0', '.', 'e', '99999', 'true', ' ', 'null', '"b"', '{"1000":0}'))
+      .map((tokens) => tokens.join('')),
+  )
+  .map((text) => Buffer.from(text).toString()); // prettier-ignore
 
 /** The same value with the members of all objects in another order. */
 export function shuffled(value: JsonValue): JsonValue {
@@ -74,6 +83,12 @@ export function shuffled(value: JsonValue): JsonValue {
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value).reverse();
   return Object.fromEntries(entries.map(([key, member]): [string, JsonValue] => [key, shuffled(member)]));
+}
+
+/** How many arrays and objects lie inside one another. */
+export function depthOf(value: JsonValue): number {
+  if (value === null || typeof value !== 'object') return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
 /** Pointer tokens of all places in a document. */
