@@ -170,5 +170,5 @@ fuzz('diffs', [pairs, fc.integer({ min: 0, max: 30_000 })], ([from, to], budget)
 fuzz('the work of diffs', [pairs, fc.nat(2000)], ([from, to], budget) => {
   const counted = new Counted();
   diff(counted.of(from), counted.of(to), budget);
-  expect(counted.looks).toBeLessThanOrEqual(32 * (countValues(from) + countValues(to)));
+  expect(counted.looks).toBeLessThanOrEqual(48 * (countValues(from) + countValues(to)));
 });
