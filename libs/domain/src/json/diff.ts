@@ -198,8 +198,12 @@ class Prices {
   }
 }
 
+/** What JSON writes as it is, in a byte a character. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function textSize(value: null | boolean | number | string): number {
-  return typeof value === 'string' ? Buffer.byteLength(JSON.stringify(value)) : String(value).length;
+  if (typeof value !== 'string') return String(value).length;
+  return PLAIN.test(value) ? value.length + 2 : Buffer.byteLength(JSON.stringify(value));
 }
 
 /** The bytes that a token adds to a pointer. */
