@@ -60,7 +60,7 @@ describe.each(shapes)('%s', (_name, shape) => {
 });
 
 /** Looks for each value of both documents. */
-const WORK = 32;
+const WORK = 48;
 
 describe('the budget', () => {
   const from = { a: { b: { c: 1, d: 1, e: 'x'.repeat(1000) }, f: [1, 2, 3] }, g: 1 };

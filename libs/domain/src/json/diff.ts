@@ -16,7 +16,7 @@ export type DiffOperation = { op: 'add' | 'replace'; path: string; value: JsonVa
  * With |x| for the bytes of x as JSON text, an operation costs |value| + 2 |path| + 256. Operations that would cost more
  * than `budget` together are coarser: each place is described inside or replaced whole, whichever costs less, so that
  * they cost max(`budget`, |to| + 256) at most. With n values in both documents together, members and elements are looked at
- * 32 n times at most, whatever the shape, besides the 2^21 looks of `align.ts`; memory is in proportion to n and `budget`.
+ * 48 n times at most, whatever the shape, besides the 2^21 looks of `align.ts`; memory is in proportion to n and `budget`.
  * Documents that are nested more than 640 deep are replaced whole.
  */
 export function diff(from: JsonValue, to: JsonValue, budget = DIFF_BUDGET): DiffOperation[] {
@@ -198,8 +198,12 @@ class Prices {
   }
 }
 
+/** What JSON writes as it is, in a byte a character. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function textSize(value: null | boolean | number | string): number {
-  return typeof value === 'string' ? Buffer.byteLength(JSON.stringify(value)) : String(value).length;
+  if (typeof value !== 'string') return String(value).length;
+  return PLAIN.test(value) ? value.length + 2 : Buffer.byteLength(JSON.stringify(value));
 }
 
 /** The bytes that a token adds to a pointer. */

@@ -56,12 +56,8 @@ export function parseJsonText(text: string, limits: { maxDepth: number } = { max
 function parseCompact(text: string, maxDepth: number): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text);
-    if (
-      !isWithinDepth(value, Math.min(maxDepth, MAX_RECURSION)) ||
-      JSON.stringify(value) !== text ||
-      hasEscapedSurrogate(text)
-    )
-      return undefined;
+    if (!isWithinDepth(value, Math.min(maxDepth, MAX_RECURSION))) return undefined;
+    if (JSON.stringify(value) !== text || hasEscapedSurrogate(text)) return undefined;
     return value;
   } catch {
     return undefined;
@@ -133,7 +129,7 @@ class Parser {
 
   /** Puts a value that is complete where it belongs; what is complete when nothing is around it, undefined when more follows. */
   private finish(value: JsonValue): JsonValue | undefined {
-    for (let complete = value; ; this.around.pop()) {
+    for (let complete = value; ;) {
       const container = this.around.at(-1);
       if (container === undefined) return complete;
       const token = this.path.pop();
@@ -148,6 +144,7 @@ class Parser {
         this.next(container);
         return undefined;
       }
+      this.around.pop();
       complete = container;
     }
   }

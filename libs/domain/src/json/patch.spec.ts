@@ -375,6 +375,15 @@ describe('growth', () => {
     expect(detail?.message).toContain('more than 64 deep at "/n///');
   });
 
+  test('moved, and then changed inside', () => {
+    const patch: PatchOperation[] = [
+      { op: 'move', from: '/a', path: '/c/a' },
+      { op: 'add', path: '/c/a/x', value: 1 },
+    ];
+    const [detail] = detailsOf(() => applyPatch({ a: { b: {} }, c: {} }, patch, '', { maxDepth: 3 }));
+    expect(detail).toMatchObject({ path: '/0', code: 'too_deep', message: expect.stringContaining('at "/c/a/b"') });
+  });
+
   test('deep on the way, and not in the end', () => {
     const back: PatchOperation[] = [{ op: 'move', from: '/n' + '/'.repeat(60), path: '/n' }];
     expect(isWithinDepth(applyPatch({}, [...chained(1), ...back]), 64)).toBe(true);

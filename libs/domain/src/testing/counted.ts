@@ -1,7 +1,7 @@
 import type { JsonValue } from '../json/value';
 
 /**
- * A document that counts how often something in it is looked at: a member read, a key listed. So work is measured without
+ * A document that counts how often something in it is looked at: a member read, a key listed or asked for. So work is measured without
  * a clock, and without a counter in the code that works.
  */
 export class Counted {
@@ -23,10 +23,10 @@ export class Counted {
           this.looks++;
           return Reflect.has(target, key);
         },
-        ownKeys: (target) => {
-          const keys = Reflect.ownKeys(target);
-          this.looks += keys.length;
-          return keys;
+        // Of each key that is listed, and each that is asked for.
+        getOwnPropertyDescriptor: (target, key) => {
+          this.looks++;
+          return Reflect.getOwnPropertyDescriptor(target, key);
         },
       });
       this.proxies.set(value, proxy);
