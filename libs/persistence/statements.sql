@@ -646,13 +646,19 @@ UPDATE idempotency_keys SET answer = $1 WHERE key_hash = $2 AND (started_at = $3
 --   asked by LegacyTenantStore.ensure (stores/tenancy/legacy-tenant.store.ts)
 --   $1 tenantId text
 --   $2 writerId text
+--   $3 ownerId text
 --   enters no index
-PREPARE legacy_tenant_ensure (text, text) AS
+PREPARE legacy_tenant_ensure (text, text, text) AS
 WITH made AS (
   INSERT INTO tenants (tenant_id, name) VALUES ($1, 'Legacy entity states') ON CONFLICT DO NOTHING
 )
-INSERT INTO memberships (tenant_id, principal_id, api_functional_role, principal_type)
-VALUES ($1, $2, 'tenant_editor', 'service_account') ON CONFLICT DO NOTHING;
+INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type)
+SELECT $1, member.*
+FROM (VALUES ($2, 'member', 'tenant_editor', 'service_account'),
+    ($3, 'account_admin', 'tenant_owner', 'human')) member (principal_id)
+WHERE member.principal_id IS NOT NULL
+ORDER BY member.principal_id
+ON CONFLICT DO NOTHING;
 
 -- member_facts
 --   asked by TenancyStore.facts (stores/tenancy/tenancy.store.ts)
@@ -716,13 +722,13 @@ ORDER BY m.principal_id;
 --   $2 principalId text
 --   $3 mayHandOver boolean
 --   $4 isRemoved boolean
+--   $5 isFirstOwner boolean
 --   enters transfer_offers_pending_key
 PREPARE membership_cancel_offers (text, text, boolean, boolean, boolean) AS
 UPDATE transfer_offers o SET status = 'cancelled', resolved_at = statement_timestamp()
 WHERE o.tenant_id = $1 AND o.status = 'pending'
   AND (o.expires_at IS NULL OR o.expires_at > statement_timestamp())
   AND ((o.from_principal_id = $2 AND NOT $3::boolean)
---   $5 isFirstOwner boolean
     OR (o.to_principal_id = $2 AND $4::boolean)
     OR $5::boolean);
 

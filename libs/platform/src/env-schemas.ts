@@ -48,6 +48,9 @@ const gatewayVariables = {
     'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
     (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
   ).default('legacy'),
+  LEGACY_TENANT_OWNER: checkedText('must be a principal id: oidc:{project_id}#{user_id}', (text) =>
+    /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u.test(text),
+  ).optional(),
   RATE_LIMIT_PER_MINUTE: wholeNumber(0, 10_000_000).optional(),
   SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
 };
