@@ -30,6 +30,30 @@ PREPARE backlog_oldest_event AS
 SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox_events
     WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS "ageMs";
 
+-- claimed_type_change
+--   asked by ClaimedTypeStore.remember (stores/tenancy/claimed-type.store.ts)
+--   $1 claimedType text
+--   $2 principalId text
+--   enters claimed_types_pkey
+PREPARE claimed_type_change (text, text) AS
+UPDATE claimed_types SET claimed_type = $1, seen_at = now() WHERE principal_id = $2;
+
+-- claimed_type_find
+--   asked by findClaimedType (stores/tenancy/claimed-type.store.ts)
+--   $1 principalId text
+--   enters claimed_types_pkey
+PREPARE claimed_type_find (text) AS
+SELECT c.claimed_type AS "claimedType" FROM claimed_types c WHERE c.principal_id = $1;
+
+-- claimed_type_put
+--   asked by ClaimedTypeStore.remember (stores/tenancy/claimed-type.store.ts)
+--   $1 principalId text
+--   $2 claimedType text
+--   enters no index
+PREPARE claimed_type_put (text, text) AS
+INSERT INTO claimed_types (principal_id, claimed_type) VALUES ($1, $2)
+ON CONFLICT (principal_id) DO UPDATE SET claimed_type = excluded.claimed_type, seen_at = excluded.seen_at;
+
 -- delivery_claim
 --   asked by DeliveryStore.claim (stores/webhooks/delivery.store.ts)
 --   $1 deliveryIds uuid[]
@@ -622,13 +646,19 @@ UPDATE idempotency_keys SET answer = $1 WHERE key_hash = $2 AND (started_at = $3
 --   asked by LegacyTenantStore.ensure (stores/tenancy/legacy-tenant.store.ts)
 --   $1 tenantId text
 --   $2 writerId text
+--   $3 ownerId text
 --   enters no index
-PREPARE legacy_tenant_ensure (text, text) AS
+PREPARE legacy_tenant_ensure (text, text, text) AS
 WITH made AS (
   INSERT INTO tenants (tenant_id, name) VALUES ($1, 'Legacy entity states') ON CONFLICT DO NOTHING
 )
-INSERT INTO memberships (tenant_id, principal_id, api_functional_role, principal_type)
-VALUES ($1, $2, 'tenant_editor', 'service_account') ON CONFLICT DO NOTHING;
+INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type)
+SELECT $1, member.*
+FROM (VALUES ($2, 'member', 'tenant_editor', 'service_account'),
+    ($3, 'account_admin', 'tenant_owner', 'human')) member (principal_id)
+WHERE member.principal_id IS NOT NULL
+ORDER BY member.principal_id
+ON CONFLICT DO NOTHING;
 
 -- member_facts
 --   asked by TenancyStore.facts (stores/tenancy/tenancy.store.ts)
@@ -653,9 +683,10 @@ LEFT JOIN LATERAL (
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 after text
---   $4 rows bigint
+--   $4 status text
+--   $5 rows bigint
 --   enters memberships_pkey
-PREPARE members_of_tenant (text, text, text, bigint) AS
+PREPARE members_of_tenant (text, text, text, text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -680,7 +711,8 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT * FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id > $3 AND f.member_status = 'active'
-  ORDER BY m.principal_id LIMIT $4
+    AND ($4::text IS NULL OR m.status = $4)
+  ORDER BY m.principal_id LIMIT $5
 ) m ON true
 ORDER BY m.principal_id;
 
@@ -688,15 +720,17 @@ ORDER BY m.principal_id;
 --   asked by TenancyStore.changeMembership (stores/tenancy/tenancy.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
---   $3 isOwner boolean
+--   $3 mayHandOver boolean
 --   $4 isRemoved boolean
+--   $5 isFirstOwner boolean
 --   enters transfer_offers_pending_key
-PREPARE membership_cancel_offers (text, text, boolean, boolean) AS
+PREPARE membership_cancel_offers (text, text, boolean, boolean, boolean) AS
 UPDATE transfer_offers o SET status = 'cancelled', resolved_at = statement_timestamp()
 WHERE o.tenant_id = $1 AND o.status = 'pending'
   AND (o.expires_at IS NULL OR o.expires_at > statement_timestamp())
   AND ((o.from_principal_id = $2 AND NOT $3::boolean)
-    OR (o.to_principal_id = $2 AND $4::boolean));
+    OR (o.to_principal_id = $2 AND $4::boolean)
+    OR $5::boolean);
 
 -- membership_find
 --   asked by findMember (stores/tenancy/memberships.ts)
@@ -722,7 +756,7 @@ PREPARE membership_lock (text) AS
 SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
 
 -- membership_other_owner
---   asked by TenancyStore.changeMembership (stores/tenancy/tenancy.store.ts)
+--   asked by hasOtherOwner (stores/tenancy/memberships.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   enters memberships_pkey

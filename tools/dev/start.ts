@@ -125,16 +125,23 @@ async function openDatabase(server: PostgresServer | undefined, password: string
   return Object.assign(url, { username: 'iss', password, pathname: `/${DATABASE}` }).toString();
 }
 
-/** Whether nobody has made a tenant yet: the gateway itself makes one, for the legacy paths. */
+/** Whether nobody has made a tenant yet, but the gateway itself for the legacy paths. */
 async function isEmpty(databaseUrl: string): Promise<boolean> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rowCount } = await client.query(`SELECT 1 FROM memberships WHERE principal_id LIKE 'oidc:%' LIMIT 1`);
+    const { rowCount } = await client.query('SELECT 1 FROM memberships WHERE tenant_id <> $1 LIMIT 1', [
+      process.env['LEGACY_TENANT_ID'] || 'legacy',
+    ]);
     return rowCount === 0;
   } finally {
     await client.end();
   }
+}
+
+/** The principal of a development user; without authentication everyone is the same one. */
+function developer({ projectId }: StartSettings, user: string): string {
+  return process.env['AUTH_MODE'] === 'disabled' ? 'oidc:local#dev' : `oidc:${projectId}#${user}`;
 }
 
 /** What the user has set wins; secrets that are made up belong to this machine only. */
@@ -157,6 +164,7 @@ function appEnvironment(
           OIDC_PROJECT_ID: settings.projectId,
           OIDC_PRINCIPAL_TYPE_CLAIM: PRINCIPAL_TYPE_CLAIM,
           DOCS_OIDC_CLIENT_ID: SWAGGER_CLIENT_ID,
+          LEGACY_TENANT_OWNER: developer(settings, 'carol'),
         }
       : {};
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
@@ -220,11 +228,10 @@ async function seedIfWanted(
   if (!empty) return ['as it was left'];
   if (settings.foreignIssuer !== undefined)
     return [`not seeded: only ${status.issuer} can issue the tokens that takes`];
-  const principalId = process.env['AUTH_MODE'] === 'disabled' ? 'oidc:local#dev' : `oidc:${settings.projectId}#bob`;
   const faults = await seed({
     baseUrl: status.base_url,
     inboxUrl: status.inbox_url,
-    bobsPrincipalId: principalId,
+    bobsPrincipalId: developer(settings, 'bob'),
     token: (user) =>
       mintToken({ issuer: status.issuer, audience: settings.audience, signingKey: secrets.signing_key, user }),
   });

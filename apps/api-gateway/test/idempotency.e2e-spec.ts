@@ -82,12 +82,36 @@ describe('the same request with the same key', () => {
     ['no JSON type', (test: Test) => test.set('Content-Type', 'text/plain').send('x'), 415],
     ['a fault of syntax', (test: Test) => test.set('Content-Type', 'application/json').send('{"a":1,"a":2}'), 400],
     ['a fault of shape', (test: Test) => test.send({ tenant_id: 'x' }), 400],
-  ])('that has %s is refused as without a key, and again', async (_, send, status) => {
+  ])('that has %s is refused, and its key is free for one that has not', async (_, send, status) => {
     const key = randomUUID();
-    const first = await send(post(key)).expect(status);
-    const again = await send(post(key)).expect(status);
-    expect(again.text).toBe(first.text);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    await send(post(key)).expect(status);
+    const answer = await post(key).send(newTenant()).expect(201);
+    expect(answer.headers).not.toHaveProperty('idempotency-replayed');
+  });
+
+  it('that was refused for what may change runs again: 403, 404, 422', async () => {
+    const members = `/v1/tenants/acme/members/${encodeURIComponent('oidc:test#editor')}`;
+    const [key, sent] = [randomUUID(), envelope()];
+    const path = '/v1/tenants/acme/entity-states';
+    await post(key, path, 'editor').send(sent).expect(403);
+    await gateway.as('alice', 'put', members).send({ role: 'tenant_editor' }).expect(200);
+    const written = await post(key, path, 'editor').send(sent).expect(201);
+    expect(written.headers).not.toHaveProperty('idempotency-replayed');
+
+    const unknown = `/v1/tenants/acme/entity-state-updates/${randomUUID()}/apply`;
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await post(key, unknown, 'editor').expect(404);
+      expect(answer.headers).not.toHaveProperty('idempotency-replayed');
+    }
+
+    await gateway.as('alice', 'put', members).send({ role: 'tenant_owner', principal_type: 'ai_agent' }).expect(200);
+    const offers = '/v1/tenants/acme/transfer-offers';
+    const offer = { to_principal_id: 'oidc:test#zoe' };
+    await post(key, offers, 'editor').send(offer).expect(422);
+    await gateway.as('alice', 'put', members).send({ role: 'tenant_owner', principal_type: 'human' }).expect(200);
+    const offered = await post(key, offers, 'editor').send(offer).expect(201);
+    expect(offered.headers).not.toHaveProperty('idempotency-replayed');
+    await gateway.as('alice', 'delete', members).expect(204);
   });
 
   it('that is too large is refused before the key is taken', async () => {
@@ -206,6 +230,47 @@ describe('a key', () => {
     await database.query(`UPDATE idempotency_keys SET started_at = started_at - interval '24 hours'`);
     const answer = await post(key).send(newTenant()).expect(201);
     expect(answer.headers).not.toHaveProperty('idempotency-replayed');
+  });
+});
+
+describe('a caller that', () => {
+  const subscriptions = '/v1/webhook-subscriptions';
+  const wanted = { tenant_id: 'acme', target_url: 'https://example.com/', event_types: ['identity.snapshot.created'] };
+  const member = (user: string): string => `/v1/tenants/acme/members/${encodeURIComponent(`oidc:test#${user}`)}`;
+
+  it('was removed gets no secret again, until it is back', async () => {
+    await gateway.as('alice', 'put', member('reader')).send({ role: 'tenant_reader' }).expect(200);
+    const [key, rotation] = [randomUUID(), randomUUID()];
+    const first = await post(key, subscriptions, 'reader').send(wanted).expect(201);
+    const id = `${subscriptions}/${first.body.webhook_subscription.subscription_id}`;
+    const rotate = `${id}/rotate-secret`;
+    const second = await post(rotation, rotate, 'reader').expect(200);
+    await gateway.as('alice', 'delete', member('reader')).expect(204);
+    for (const test of [post(key, subscriptions, 'reader').send(wanted), post(rotation, rotate, 'reader')]) {
+      const answer = await test.expect(403);
+      expect(answer.text).not.toContain('whsec_');
+      expect(answer.headers).not.toHaveProperty('idempotency-replayed');
+    }
+    await gateway.as('alice', 'put', member('reader')).send({ role: 'tenant_reader' }).expect(200);
+    expect((await post(key, subscriptions, 'reader').send(wanted).expect(201)).text).toBe(first.text);
+    expect((await post(rotation, rotate, 'reader').expect(200)).text).toBe(second.text);
+
+    await gateway.as('alice', 'delete', id).expect(204);
+    await post(rotation, rotate, 'reader').expect(404);
+  });
+
+  it('has another role by now gets what that role may ask for', async () => {
+    await gateway.as('alice', 'put', member('proposer')).send({ role: 'tenant_editor' }).expect(200);
+    const [key, sent] = [randomUUID(), envelope()];
+    const path = '/v1/tenants/acme/entity-states';
+    await post(key, path, 'proposer').send(sent).expect(201);
+    await gateway.as('alice', 'put', member('proposer')).send({ role: 'tenant_proposer' }).expect(200);
+    await post(key, path, 'proposer').send(sent).expect(403);
+    await gateway.as('alice', 'put', member('proposer')).send({ role: 'tenant_admin' }).expect(200);
+    gateway.sent.length = 0;
+    const again = await post(key, path, 'proposer').send(sent).expect(201);
+    expect(gateway.sent).toEqual(['idempotency_begin', 'member_facts']);
+    expect(again.headers['idempotency-replayed']).toBe('true');
   });
 });
 

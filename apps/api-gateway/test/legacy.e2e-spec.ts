@@ -150,6 +150,40 @@ describe('in local and development', () => {
   });
 });
 
+it('the legacy tenant has the owner that the settings name, who does there what owners do', async () => {
+  const gateway = await startGateway({ LEGACY_TENANT_OWNER: 'oidc:test#zoe' });
+  await makeTenants(gateway);
+  const sent = envelope();
+  await write(gateway, null, sent).expect(201);
+  const { subject_type, subject_id } = Object.assign({ subject_type: '', subject_id: '' }, sent['subject']);
+  const subject = `/v1/tenants/legacy/subjects/${subject_type}/${subject_id}`;
+  const listed = await gateway.as('zoe', 'get', '/v1/tenants').expect(200);
+  expect(listed.body.items).toMatchObject([
+    { tenant_id: 'legacy', api_functional_role: 'tenant_owner', tenancy_role: 'account_admin' },
+  ]);
+  await gateway.as('zoe', 'get', `${subject}/snapshots/latest`).expect(200);
+  const patch_ops = [{ op: 'add', path: '/attributes/note', value: 'x' }];
+  const proposed = await gateway
+    .as('zoe', 'post', `${subject}/updates`)
+    .send({ subject_id, base_snapshot_version: 1, patch_ops })
+    .expect(201);
+  await gateway.as('zoe', 'post', `${subject}/updates/${proposed.body.update_id}/apply`).expect(200);
+  const grant = { grantee_tenant_id: 'beta', subject_type, subject_id, scopes: ['read_latest'] };
+  await gateway.as('zoe', 'post', '/v1/tenants/legacy/grants').send(grant).expect(201);
+  await gateway
+    .as('bob', 'get', `/v1/tenants/beta/subjects/${subject_type}/${subject_id}/snapshots/latest`)
+    .expect(200);
+
+  // What people changed since stays, however often a gateway starts.
+  const member = (user: string): string => `/v1/tenants/legacy/members/${encodeURIComponent(`oidc:test#${user}`)}`;
+  await gateway.as('zoe', 'put', member('alice')).send({ role: 'tenant_owner' }).expect(200);
+  await gateway.as('alice', 'delete', member('zoe')).expect(204);
+  const other = await startGateway({ LEGACY_TENANT_OWNER: 'oidc:test#zoe' }, gateway);
+  await other.as('zoe', 'get', subject).expect(403);
+  await other.close();
+  await gateway.close();
+});
+
 it('disabled, the paths are not there, before anything is said of tokens or bodies', async () => {
   const gateway = await startGateway({ LEGACY_ENTITY_STATES: 'disabled' });
   const answers = await Promise.all([
@@ -213,5 +247,16 @@ describe('where a token is needed', () => {
     const theirs = await writeForAcme(gateway);
     await read(gateway, 'alice', theirs['snapshot_id']).expect(200, theirs);
     await read(gateway, 'editor', theirs['snapshot_id']).expect(404);
+  });
+
+  it('a kept answer is sent again to whoever may still write there', async () => {
+    const members = `/v1/tenants/legacy/members/${encodeURIComponent('oidc:test#o1')}`;
+    await gateway.as('zoe', 'put', members).send({ role: 'tenant_editor' }).expect(200);
+    const sent = envelope();
+    const send = () => gateway.as('o1', 'post', PATH).set('Idempotency-Key', 'k1').send(sent);
+    await send().expect(201);
+    expect((await send().expect(201)).headers['idempotency-replayed']).toBe('true');
+    await gateway.as('zoe', 'delete', members).expect(204);
+    await send().expect(403);
   });
 });

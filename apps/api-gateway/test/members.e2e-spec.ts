@@ -72,6 +72,7 @@ describe('the member upsert', () => {
     [{ role: 'owner' }, '/role', 'invalid_value'],
     [{ role: null }, '/role', 'invalid_value'],
     [{ role: 'tenant_reader', tenancy_role: 'account_admin' }, '/tenancy_role', 'unknown_field'],
+    [{ role: 'tenant_reader', principal_type: 'robot' }, '/principal_type', 'invalid_value'],
   ])('refuses %j', async (body, path, code) => {
     const answer = await gateway.as('alice', 'put', under('members', 'zoe')).send(body).expect(400);
     expect(answer.body.error.details).toEqual([{ path, code, message: expect.any(String) }]);
@@ -236,6 +237,128 @@ describe('the principal upsert', () => {
   });
 });
 
+describe('what kind of caller a principal is', () => {
+  it('is given with the role, or is what its token said when it last called, or human', async () => {
+    const token = async (user: string, principal_type?: string): Promise<string> =>
+      gateway.issuer.mint(user, principal_type === undefined ? {} : { principal_type });
+    const call = (bearer: string): Test => gateway.withToken(bearer, 'get', '/v1/tenants').expect(200);
+    const typeOf = async (user: string): Promise<unknown> => (await recordOf(user))?.['principal_type'];
+
+    await call(await token('agent', 'ai_agent'));
+    await putMember('admin', 'agent', 'tenant_reader').expect(200);
+    expect(await typeOf('agent')).toBe('ai_agent');
+    await call(await token('robot', 'service_account'));
+    expect((await putPrincipal('admin', 'robot', { allow_counterparty_access: false })).body.principal_type).toBe(
+      'service_account',
+    );
+    await call(await token('changed', 'service_account'));
+    await call(await token('changed'));
+    await putMember('admin', 'changed', 'tenant_reader').expect(200);
+    expect(await typeOf('changed')).toBe('human');
+    await putMember('admin', 'zoe', 'tenant_reader').expect(200);
+    expect(await typeOf('zoe')).toBe('human');
+
+    const path = under('members', 'o1');
+    const body = { role: 'tenant_editor', principal_type: 'service_account' };
+    await gateway.as('admin', 'put', path).send(body).expect(200);
+    expect(await typeOf('o1')).toBe('service_account');
+    // What is recorded stays, and comes back to human by a human account_admin alone.
+    await putMember('admin', 'o1', 'tenant_reader').expect(200);
+    expect(await typeOf('o1')).toBe('service_account');
+    const human = { role: 'tenant_reader', principal_type: 'human' };
+    await gateway.as('admin', 'put', path).send(human).expect(403);
+    await gateway.as('alice', 'put', path).send(human).expect(200);
+    expect(await typeOf('o1')).toBe('human');
+  });
+
+  it('is no human either when its token says so and its record does not', async () => {
+    await putPrincipal('alice', 'machine', {
+      api_functional_role: 'tenant_admin',
+      tenancy_role: 'account_admin',
+      principal_type: 'human',
+    }).expect(200);
+    const zoe = under('principals', 'zoe');
+    for (const body of [
+      { allow_counterparty_access: true },
+      { api_functional_role: 'tenant_owner' },
+      { tenancy_role: 'account_admin' },
+    ]) {
+      const answer = await asMachine('put', zoe).send(body).expect(422);
+      expect(answer.body.error.code).toBe('human_principal_required');
+    }
+    await asMachine('put', zoe).send({ api_functional_role: 'tenant_editor' }).expect(200);
+  });
+
+  it('costs no statement but with the first request of a token', async () => {
+    gateway.sent.length = 0;
+    const bearer = await gateway.issuer.mint('new', { principal_type: 'ai_agent' });
+    for (const statement of ['claimed_type_put', undefined]) {
+      gateway.sent.length = 0;
+      await gateway.withToken(bearer, 'get', '/v1/tenants').expect(200);
+      expect(gateway.sent).toEqual([...(statement === undefined ? [] : [statement]), 'tenants_of_principal']);
+    }
+  });
+});
+
+describe('a human account_admin', () => {
+  beforeEach(async () => {
+    await putPrincipal('alice', 'reader', { tenancy_role: 'account_admin' }).expect(200);
+  });
+
+  it('gives any role and the flag, whatever its own role', async () => {
+    for (const role of ['tenant_reader', 'tenant_admin', 'tenant_owner']) {
+      await putMember('reader', `new-${role}`, role).expect(200);
+    }
+    await putPrincipal('reader', 'zoe', { allow_counterparty_access: true }).expect(200);
+    await putPrincipal('reader', 'admin', { allow_counterparty_access: true }).expect(200);
+    await putPrincipal('reader', 'editor', { api_functional_role: 'tenant_admin' }).expect(200);
+    await putPrincipal('reader', 'reader', { api_functional_role: 'tenant_owner' }).expect(200);
+    expect(await recordOf('reader')).toMatchObject({ api_functional_role: 'tenant_owner' });
+  });
+
+  it('leaves owners’ records to owners, but for the flag', async () => {
+    await putMember('reader', 'alice', 'tenant_admin').expect(403);
+    await putPrincipal('reader', 'alice', { tenancy_role: 'member' }).expect(403);
+    await putPrincipal('reader', 'alice', { principal_type: 'ai_agent' }).expect(403);
+    await putPrincipal('reader', 'alice', { allow_counterparty_access: true, tenancy_role: 'member' }).expect(403);
+    await remove('reader', 'alice').expect(403);
+    await putPrincipal('reader', 'alice', { allow_counterparty_access: true }).expect(200);
+    await putPrincipal('reader', 'alice', { allow_counterparty_access: false }).expect(200);
+    expect(await recordOf('alice')).toMatchObject({ api_functional_role: 'tenant_owner' });
+  });
+
+  it('is nothing of that when it is no human: it has its own role', async () => {
+    await putPrincipal('alice', 'reader', { principal_type: 'ai_agent' }).expect(200);
+    await putMember('reader', 'zoe', 'tenant_reader').expect(422);
+    await putPrincipal('reader', 'alice', { allow_counterparty_access: false }).expect(422);
+    await putMember('reader', 'alice', 'tenant_reader').expect(403);
+    await putMember('alice', 'reader', 'tenant_admin').expect(200);
+    await putMember('reader', 'zoe', 'tenant_admin').expect(200);
+    await putMember('reader', 'zoe', 'tenant_owner').expect(422);
+  });
+});
+
+describe('the list of principals', () => {
+  it('shows those of one status where it is asked for, paged', async () => {
+    await putMember('alice', 'zoe', 'tenant_reader').expect(200);
+    for (const user of ['editor', 'zoe']) await remove('alice', user).expect(204);
+    const list = async (query: string): Promise<{ ids: string[]; next: string | null }> => {
+      const { body } = await gateway.as('reader', 'get', `/v1/tenants/acme/principals${query}`).expect(200);
+      return { ids: body.items.map((item: { principal_id: string }) => item.principal_id), next: body.next_cursor };
+    };
+    expect((await list('?status=removed')).ids).toEqual(['editor', 'zoe'].map(principal));
+    expect((await list('?status=active')).ids).toEqual(['admin', 'alice', 'reader'].map(principal));
+    expect((await list('')).ids).toHaveLength(5);
+    const first = await list('?status=removed&limit=1');
+    expect(first.ids).toEqual([principal('editor')]);
+    const cursor = encodeURIComponent(first.next ?? '');
+    expect(await list(`?status=removed&limit=1&cursor=${cursor}`)).toEqual({ ids: [principal('zoe')], next: null });
+    for (const query of [`?status=active&cursor=${cursor}`, '?status=gone']) {
+      await gateway.as('reader', 'get', `/v1/tenants/acme/principals${query}`).expect(400);
+    }
+  });
+});
+
 describe('a founder that is no human', () => {
   it('is admin and account_admin, and does nothing that takes a human', async () => {
     await asMachine('post', '/v1/tenants').send({ tenant_id: 'auto', name: 'Auto' }).expect(201);
@@ -248,7 +371,8 @@ describe('a founder that is no human', () => {
     const own = under('principals', 'machine', 'auto');
     const flag = await asMachine('put', own).send({ allow_counterparty_access: true }).expect(422);
     expect(flag.body.error.code).toBe('human_principal_required');
-    await asMachine('put', own).send({ api_functional_role: 'tenant_owner' }).expect(403);
+    await asMachine('put', own).send({ api_functional_role: 'tenant_owner' }).expect(422);
+    await asMachine('put', own).send({ principal_type: 'human' }).expect(403);
     await asMachine('put', under('members', 'zoe', 'auto'))
       .send({ role: 'tenant_admin' })
       .expect(200);

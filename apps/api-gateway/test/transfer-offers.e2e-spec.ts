@@ -211,7 +211,7 @@ describe('accepting', () => {
     await move('bob', id, 'accept').expect(200);
   });
 
-  it('takes a human: by its record, without one by its token', async () => {
+  it('takes a human: by its record and by its token', async () => {
     const token = await gateway.issuer.mint('machine', { principal_type: 'service_account' });
     const asMachine = (method: Method, path: string): Test =>
       gateway.as(null, method, path).set('Authorization', `Bearer ${token}`);
@@ -222,7 +222,8 @@ describe('accepting', () => {
       expect(answer.body.error.code).toBe('human_principal_required');
     }
     await put('alice', 'machine', { principal_type: 'human' }).expect(200);
-    await asMachine('post', `${OFFERS}/${toMachine}/decline`).expect(200);
+    await asMachine('post', `${OFFERS}/${toMachine}/decline`).expect(422);
+    await gateway.withToken(await gateway.issuer.mint('machine'), 'post', `${OFFERS}/${toMachine}/decline`).expect(200);
 
     await put('alice', 'reader', { principal_type: 'ai_agent' }).expect(200);
     const toReader = await offer('reader');
@@ -243,7 +244,7 @@ describe('accepting', () => {
     // Even where the offer was left standing, as by a change made outside of the service.
     await superuser.query(`UPDATE transfer_offers SET status = 'pending', resolved_at = NULL`);
     const answer = await move('bob', id, 'accept').expect(409);
-    expect(answer.body.error.message).toContain('no longer a tenant_owner');
+    expect(answer.body.error.message).toContain('may no longer hand the tenant over');
   });
 
   it('is one of many moves that race', async () => {
@@ -285,6 +286,93 @@ describe('accepting', () => {
       await put('o1', 'alice', { api_functional_role: 'tenant_owner' }).expect(200);
       await put('o1', 'bob', { api_functional_role: 'tenant_reader' }).expect(200);
     }
+  });
+});
+
+describe('a tenant that a machine founded', () => {
+  const AUTO = '/v1/tenants/auto/transfer-offers';
+  let machine: string;
+  const asMachine = (method: Method, path: string, body?: object): Test => {
+    const request = gateway.withToken(machine, method, path);
+    return body === undefined ? request : request.send(body);
+  };
+  const member = (user: string): string => `/v1/tenants/auto/members/${encodeURIComponent(principal(user))}`;
+  const idOf = ({ body }: { body: { transfer_offer: { offer_id: string } } }): string => body.transfer_offer.offer_id;
+  const members = async (): Promise<Record<string, string>> => {
+    const { body } = await gateway.as('reader', 'get', '/v1/tenants/auto/principals').expect(200);
+    return Object.fromEntries(
+      body.items.map((item: Record<string, string>) => [
+        item['principal_id']?.split('#')[1],
+        `${item['api_functional_role']} ${item['tenancy_role']} ${item['principal_type']}`,
+      ]),
+    );
+  };
+
+  beforeEach(async () => {
+    machine = await gateway.issuer.mint('machine', { principal_type: 'service_account' });
+    await asMachine('post', '/v1/tenants', { tenant_id: 'auto', name: 'Auto' }).expect(201);
+    for (const [user, role] of [
+      ['reader', 'tenant_reader'],
+      ['admin', 'tenant_admin'],
+    ] as const) {
+      await asMachine('put', member(user), { role }).expect(200);
+    }
+  });
+
+  it('comes to a human owner by an offer of its account_admin', async () => {
+    await gateway
+      .as('admin', 'post', AUTO)
+      .send({ to_principal_id: principal('bob') })
+      .expect(403);
+    const id = idOf(await asMachine('post', AUTO, { to_principal_id: principal('bob') }).expect(201));
+    // The machine's own record may change meanwhile.
+    await asMachine('put', member('machine'), { role: 'tenant_admin' }).expect(200);
+    await gateway.as('bob', 'post', `${AUTO}/${id}/accept`).expect(200);
+    expect(await members()).toEqual({
+      machine: 'tenant_admin account_admin service_account',
+      bob: 'tenant_owner account_admin human',
+      reader: 'tenant_reader member human',
+      admin: 'tenant_admin member human',
+    });
+    // From now on its owner hands it over, and nobody else.
+    await asMachine('post', AUTO, { to_principal_id: principal('zoe') }).expect(403);
+    await gateway
+      .as('bob', 'post', AUTO)
+      .send({ to_principal_id: principal('zoe') })
+      .expect(201);
+  });
+
+  it('makes no machine its owner', async () => {
+    const toAgent = idOf(await asMachine('post', AUTO, { to_principal_id: principal('agent') }).expect(201));
+    const agent = await gateway.issuer.mint('agent', { principal_type: 'ai_agent' });
+    await gateway.withToken(agent, 'post', `${AUTO}/${toAgent}/accept`).expect(422);
+    await asMachine('post', `${AUTO}/${toAgent}/cancel`).expect(200);
+    await asMachine('post', AUTO, { to_principal_id: principal('machine') }).expect(400);
+    const record = member('machine').replace('members', 'principals');
+    await asMachine('put', record, { principal_type: 'human' }).expect(403);
+    await asMachine('put', record, { api_functional_role: 'tenant_owner' }).expect(422);
+    expect(await members()).toMatchObject({ machine: 'tenant_admin account_admin service_account' });
+  });
+
+  it('needs an offerer that still is its account_admin', async () => {
+    const id = idOf(await asMachine('post', AUTO, { to_principal_id: principal('bob') }).expect(201));
+    await superuser.query(`UPDATE memberships SET tenancy_role = 'member' WHERE principal_id = $1`, [
+      principal('machine'),
+    ]);
+    await gateway.as('bob', 'post', `${AUTO}/${id}/accept`).expect(409);
+    await gateway.as('admin', 'delete', member('machine')).expect(204);
+    const { body } = await gateway.as('admin', 'get', `${AUTO}/${id}`).expect(200);
+    expect(body.transfer_offer.status).toBe('cancelled');
+  });
+
+  it('that has got an owner meanwhile has no such offer any more', async () => {
+    const id = idOf(await asMachine('post', AUTO, { to_principal_id: principal('bob') }).expect(201));
+    await superuser.query(`UPDATE memberships SET tenancy_role = 'account_admin' WHERE principal_id = $1`, [
+      principal('admin'),
+    ]);
+    await gateway.as('admin', 'put', member('admin')).send({ role: 'tenant_owner' }).expect(200);
+    const { body } = await gateway.as('bob', 'get', `${AUTO}/${id}`).expect(200);
+    expect(body.transfer_offer.status).toBe('cancelled');
   });
 });
 

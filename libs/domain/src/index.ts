@@ -11,6 +11,7 @@ export * from './actor';
 export * from './subject-ref';
 export * from './statuses';
 export * from './access/roles';
+export * from './access/ownership';
 export * from './access/rules';
 export * from './access/scopes';
 export * from './access/decide-access';

@@ -11,6 +11,7 @@ export * from './stores/snapshots/snapshot-write.store';
 export * from './stores/updates/update.store';
 export * from './stores/grants/grant.store';
 export * from './stores/tenancy/tenancy.store';
+export * from './stores/tenancy/claimed-type.store';
 export * from './stores/tenancy/legacy-tenant.store';
 export * from './stores/webhooks/webhook-subscription.store';
 export * from './stores/webhooks/outbox.store';

@@ -10,6 +10,7 @@ import { SnapshotPairStore } from './stores/snapshots/snapshot-pair.store';
 import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
 import { SubjectStore } from './stores/snapshots/subject.store';
+import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
 import { LegacyTenantStore } from './stores/tenancy/legacy-tenant.store';
 import { TenancyStore } from './stores/tenancy/tenancy.store';
 import { TransferOfferStore } from './stores/tenancy/transfer-offer.store';
@@ -23,6 +24,7 @@ import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription
 /** Every store that needs statements alone. */
 const STORES: readonly (new (sql: Sql) => object)[] = [
   BacklogStore,
+  ClaimedTypeStore,
   DeliveryLogStore,
   GrantStore,
   IdempotencyStore,

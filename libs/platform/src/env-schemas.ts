@@ -51,6 +51,9 @@ const gatewayVariables = {
     'must be a tenant id: 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
     (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text),
   ).default('legacy'),
+  LEGACY_TENANT_OWNER: checkedText('must be a principal id: oidc:{project_id}#{user_id}', (text) =>
+    /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u.test(text),
+  ).optional(),
   CORS_ORIGINS: checkedText('must be origins of browsers, as https://app.example.com, separated by commas', (text) =>
     toOrigins(text).every(isOrigin),
   )

@@ -95,6 +95,8 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
     enabled: boolean;
     /** Owns what is written there. */
     tenantId: string;
+    /** Who owns that tenant where it is made at boot; undefined: nobody. */
+    ownerId: string | undefined;
   };
   /** Requests of one principal a minute, over all gateways; 0: no limit. */
   rateLimitPerMinute: number;
@@ -149,6 +151,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     legacy: {
       enabled: (env.LEGACY_ENTITY_STATES ?? (isDeployed(env) ? 'disabled' : 'enabled')) === 'enabled',
       tenantId: env.LEGACY_TENANT_ID,
+      ownerId: env.LEGACY_TENANT_OWNER,
     },
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? (env.APP_ENV === 'local' ? 0 : DEFAULT_RATE_LIMIT_PER_MINUTE),
   };

@@ -2,7 +2,9 @@ import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:cryp
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { DomainError } from '@iss/domain';
-import { Catch, Controller, Get, Module, type ArgumentsHost, type INestApplication } from '@nestjs/common';
+import { ClaimedTypeStore } from '@iss/persistence';
+import { createLogger, LOGGER } from '@iss/platform';
+import { Catch, Controller, Get, Global, Module, type ArgumentsHost, type INestApplication } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { Response } from 'express';
 import { CompactEncrypt, SignJWT } from 'jose';
@@ -96,6 +98,26 @@ const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 let issuer: TestIssuer;
 let app: INestApplication;
 
+/** What tokens said of their principals, in the order in which it was to be remembered. */
+const remembered: [principalId: string, claimedType: string][] = [];
+let isStoreBroken = false;
+const claimedTypes = {
+  remember: async (...claim: [string, string]): Promise<void> => {
+    if (isStoreBroken) throw new Error('no database');
+    remembered.push(claim);
+  },
+};
+
+@Global()
+@Module({
+  providers: [
+    { provide: ClaimedTypeStore, useValue: claimedTypes },
+    { provide: LOGGER, useValue: createLogger({ name: 'test-auth', level: 'silent' }) },
+  ],
+  exports: [ClaimedTypeStore, LOGGER],
+})
+class ResourcesModule {}
+
 async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestApplication> {
   const settings: AuthSettings = {
     mode: 'oidc',
@@ -111,7 +133,7 @@ async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestAppli
     ...changes,
   };
   @Module({
-    imports: [AuthModule.forRoot(settings)],
+    imports: [ResourcesModule, AuthModule.forRoot(settings)],
     controllers: [ProtectedController, PublicController],
     providers: [{ provide: APP_GUARD, useExisting: AuthGuard }],
   })
@@ -124,6 +146,8 @@ async function startApp(changes: Partial<AuthSettings> = {}): Promise<INestAppli
 
 beforeEach(async () => {
   offsetMs = 0;
+  remembered.length = 0;
+  isStoreBroken = false;
   jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offsetMs);
   issuer = new TestIssuer();
   issuer.keys = [firstJwk];
@@ -350,6 +374,23 @@ describe('a token whose signature was verified before', () => {
     issuer.keys = [jwk(second.publicKey, { kid: 'k2' })];
     advance(11 * MINUTE_MS);
     await expects(401, token);
+  });
+});
+
+describe('what a token says of its principal', () => {
+  it('is remembered when its signature is verified, and not again', async () => {
+    const [machine, human] = [jwt({ principal_type: 'service_account' }), jwt({ sub: 'u2' })];
+    for (const token of [machine, machine, human, human]) await expects(200, token);
+    await expects(401, `${machine.slice(0, -8)}AAAAAAAA`);
+    expect(remembered).toEqual([
+      ['oidc:acme#u1', 'service_account'],
+      ['oidc:acme#u2', 'human'],
+    ]);
+  });
+
+  it('fails no request when it cannot be remembered', async () => {
+    isStoreBroken = true;
+    await expects(200, jwt({ principal_type: 'ai_agent' }));
   });
 });
 

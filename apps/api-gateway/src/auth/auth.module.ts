@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AuthGuard } from './auth.guard';
 import { AUTH_SETTINGS, type AuthSettings } from './auth-settings';
+import { ClaimedTypes } from './claimed-types';
 import { KeySet } from './key-set';
 import { TokenVerifier } from './token-verifier';
 
@@ -11,7 +12,7 @@ export class AuthModule {
     return {
       module: AuthModule,
       global: true,
-      providers: [{ provide: AUTH_SETTINGS, useValue: settings }, KeySet, TokenVerifier, AuthGuard],
+      providers: [{ provide: AUTH_SETTINGS, useValue: settings }, KeySet, ClaimedTypes, TokenVerifier, AuthGuard],
       exports: [AuthGuard],
     };
   }

@@ -7,6 +7,7 @@ import { Strategy } from 'passport-jwt';
 import { readAccessToken, readBearerToken, requireCurrent, type AccessToken } from './access-token';
 import { AUTH_SETTINGS } from './auth-settings';
 import type { AuthSettings } from './auth-settings';
+import { ClaimedTypes } from './claimed-types';
 import { findSigningKey, KeySet, type SigningKeys } from './key-set';
 import type { Principal } from './principal';
 import { unauthorized } from './unauthorized';
@@ -37,6 +38,7 @@ export class TokenVerifier {
   constructor(
     @Inject(AUTH_SETTINGS) private readonly settings: AuthSettings,
     private readonly keySet: KeySet,
+    private readonly claimedTypes: ClaimedTypes,
   ) {}
 
   /**
@@ -52,6 +54,7 @@ export class TokenVerifier {
     if (known?.keys === keys) return token.principal;
     keys = await this.verifySignature(request, text, token, keys);
     this.verified.set(digest, { token, keys });
+    await this.claimedTypes.remember(token.principal);
     return token.principal;
   }
 

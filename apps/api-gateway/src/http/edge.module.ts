@@ -10,6 +10,7 @@ import { HandlerChain } from './fast/handler-chain';
 import { HotLane } from './fast/hot-lane';
 import { IdempotencyGuard } from './limits/idempotency.guard';
 import { ReplayFilter } from './limits/idempotency-replay.filter';
+import { ReplayAccess } from './limits/replay-access';
 import { RateLimitGuard } from './limits/rate-limit.guard';
 import { RateLimiter } from './limits/rate-limiter';
 import { Cursors } from './lists/cursors';
@@ -33,7 +34,7 @@ const RATE_LIMIT: Provider[] = [
 
 /** What every request passes, whichever room it is for. */
 @Module({
-  providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane],
+  providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess],
   exports: [AccessLog],
 })
 export class EdgeModule {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { operationsOf } from '../conformance';
@@ -15,15 +16,21 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 async function statusOf(row: Row, caller: Caller): Promise<number> {
+  return (await requestOf(row, caller))();
+}
+
+/** What sends the row's request, as often as it is called. */
+async function requestOf(row: Row, caller: Caller, key?: string): Promise<() => Promise<number>> {
   const { params, query, body } = await prepare(world, row.fixture, caller);
   const values: Record<string, string> = { tenant_id: row.actsFor === 'own' ? tenantOf(caller) : 'acme', ...params };
   const path = row.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
   const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
-  const request = world.gateway.withToken(world.token(caller), row.method, `${path}${search}`);
-  const { status } = await (body === undefined || row.method === 'get' || row.method === 'delete'
-    ? request
-    : request.send(body));
-  return status;
+  return async () => {
+    const request = world.gateway.withToken(world.token(caller), row.method, `${path}${search}`);
+    if (key !== undefined) void request.set('Idempotency-Key', key);
+    const hasBody = body !== undefined && row.method !== 'get' && row.method !== 'delete';
+    return (await (hasBody ? request.send(body) : request)).status;
+  };
 }
 
 describe.each(TABLE.map((row) => [`${row.method.toUpperCase()} ${row.path} ${row.when ?? ''}`, row] as const))(
@@ -40,6 +47,25 @@ describe.each(TABLE.map((row) => [`${row.method.toUpperCase()} ${row.path} ${row
     });
   },
 );
+
+// What a removed member was told before, it is not told again.
+it.each(
+  TABLE.filter(({ method, role }) => method === 'post' && role !== undefined).map(
+    (row) => [`${row.path} ${row.when ?? ''}`, row] as const,
+  ),
+)('POST %s gives a kept answer to members alone', async (_, row) => {
+  const { sql } = world;
+  const caller = expectedStatus(row, 'tenant_owner') < 300 ? 'tenant_owner' : 'tenant_proposer';
+  const send = await requestOf(row, caller, randomUUID());
+  const setStatus = (status: string): Promise<unknown> =>
+    sql.query('UPDATE memberships SET status = $1 WHERE principal_id = $2', [status, world.principalOf(caller)]);
+  const statuses = [await send(), await send()];
+  await setStatus('removed');
+  statuses.push(await send());
+  await setStatus('active');
+  statuses.push(await send());
+  expect(statuses).toEqual([row.ok, row.ok, 403, row.ok]);
+});
 
 it('the table has every route of the service, and no other', async () => {
   const { body } = await world.gateway.as(null, 'get', '/openapi.json').expect(200);

@@ -80,6 +80,8 @@ export const TABLE: readonly Row[] = [
     ok: 200,
     role: 'tenant_owner',
     ...ofOwner,
+    // As an account_admin it could, were it human.
+    except: HUMAN_ONLY,
     fixture: 'role_owner',
   },
   {
@@ -331,6 +333,16 @@ export const TABLE: readonly Row[] = [
   { ...write, path: `${HOOK}/test`, ok: 202, role: 'tenant_reader', actsFor: 'owner', fixture: 'subscription' },
 
   { ...write, path: OFFERS, ok: 201, role: 'tenant_owner', actsFor: 'owner', fixture: 'new_offer' },
+  {
+    ...write,
+    path: OFFERS,
+    when: 'the tenant has no tenant_owner, but its account_admins',
+    ok: 201,
+    role: 'tenant_owner',
+    actsFor: 'owner',
+    except: { 'service account': 201, 'ai agent': 201 },
+    fixture: 'founding_offer',
+  },
   // The outsider is whom the tenant was offered to.
   {
     method: 'get',

@@ -165,6 +165,19 @@ export class World {
     return { params: { offer_id: offerId } };
   }
 
+  /** A tenant with the owner's members, none of whom owns it; gives its id. */
+  async addOwnerlessTenant(): Promise<string> {
+    const tenantId = `t-${randomUUID()}`;
+    await this.sql.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [tenantId]);
+    await this.sql.query(
+      `INSERT INTO memberships (tenant_id, principal_id, api_functional_role, principal_type, tenancy_role)
+       SELECT $1, principal_id, replace(api_functional_role, 'tenant_owner', 'tenant_admin'), principal_type, tenancy_role
+         FROM memberships WHERE tenant_id = $2 AND status = 'active'`,
+      [tenantId, OWNER],
+    );
+    return tenantId;
+  }
+
   /** Undoes what an accepted offer changed, and closes the pending one. */
   async restoreOwners(): Promise<void> {
     await this.sql.query(
@@ -309,6 +322,10 @@ export const FIXTURES = {
     await world.restoreOwners();
     return { body: { to_principal_id: 'oidc:test#candidate' } };
   },
+  founding_offer: async (world) => ({
+    params: { tenant_id: await world.addOwnerlessTenant() },
+    body: { to_principal_id: 'oidc:test#candidate' },
+  }),
   offer: (world) => world.addOffer(),
 } as const satisfies Record<string, Prepare>;
 

@@ -1,5 +1,5 @@
 import { type AccessRule, ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
-import { applyDecorators, HttpCode } from '@nestjs/common';
+import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ERROR_HELP } from '../errors/error-statuses';
 import { oneOf, text } from '../request/fields';
@@ -12,8 +12,16 @@ interface InAnyTenant {
 }
 export const inAnyTenant = (rule: AccessRule): InAnyTenant => ({ anyTenant: rule });
 
+/** A rule of the legacy tenant, where its paths take a token; without one they are for anyone. */
+interface InLegacyTenant {
+  legacyTenant: AccessRule;
+}
+export const inLegacyTenant = (rule: AccessRule): InLegacyTenant => ({ legacyTenant: rule });
+
 /** The ways in which an operation may decide who calls it. */
-export type WhoMayCall = AccessRule | InAnyTenant | 'anyone' | 'any_principal';
+export type WhoMayCall = AccessRule | InAnyTenant | InLegacyTenant | 'anyone' | 'any_principal';
+/** Under which a handler keeps who gets its answer again (`Idempotency-Key`). */
+export const MAY_HAVE_AGAIN = 'iss:may_have_again';
 
 /** An answer without its headers. */
 export interface Answer {
@@ -32,6 +40,8 @@ export interface Route {
   errors?: readonly ErrorCode[];
   /** The `ETag` of the example, where `If-None-Match` is honoured. */
   etag?: string;
+  /** Who gets a kept answer again, where others than the rule names may call the operation too. */
+  replayFor?: AccessRule;
   /** Examples of path parameters, where they are not the usual ones. */
   examples?: Readonly<Record<string, unknown>>;
 }
@@ -55,6 +65,7 @@ export function ApiRoute(summary: string, who: WhoMayCall, route: Route): Method
   return applyDecorators(
     ApiOperation({ summary, description, deprecated }),
     ApiExtension(ROUTE, facts),
+    SetMetadata(MAY_HAVE_AGAIN, route.replayFor ?? who),
     ...Object.entries(answers).map(([status, answer]) => ApiResponse({ status: Number(status), ...answer })),
     ...(etag === undefined ? [] : [ApiConditional(etag)]),
     ...(successes.length === 1 ? [HttpCode(Number(successes[0]))] : []),
@@ -71,7 +82,7 @@ export function answer<Shown>(
 }
 
 function whoMayCall(who: WhoMayCall): string {
-  if (who === 'anyone') return '**Access:** no token needed.';
+  if (who === 'anyone' || (typeof who === 'object' && 'legacyTenant' in who)) return '**Access:** no token needed.';
   if (who === 'any_principal') return '**Access:** any caller with a valid token.';
   const rule = 'anyTenant' in who ? who.anyTenant : who;
   const role = `**Role:** at least \`${rule.role}\` in the tenant`;

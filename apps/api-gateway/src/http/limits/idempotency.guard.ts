@@ -6,6 +6,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { Request, Response } from 'express';
 import { type Answer, readAnswer, writeAnswer } from './idempotency-answer';
 import { Replay } from './idempotency-replay.filter';
+import { ReplayAccess } from './replay-access';
 import { readBody } from '../request/json-body';
 import { traceFields } from '../request/request-id';
 
@@ -14,7 +15,7 @@ const RETRY_AFTER_SECONDS = '1';
 
 /**
  * Lets a POST with an `Idempotency-Key` run once for (principal, method, path) and body (contract, "Idempotency"): the
- * request that finds the first one's answer gets that by {@link Replay}. Runs after authentication, and after the rate
+ * request that finds the first one's answer gets that by {@link Replay}, if its caller may still ask for it. Runs after authentication, and after the rate
  * limit. A guard and not an interceptor, for which every request of every route would pay.
  */
 @Injectable()
@@ -22,18 +23,19 @@ export class IdempotencyGuard implements CanActivate {
   constructor(
     private readonly keys: IdempotencyStore,
     private readonly secrets: SecretBox,
+    private readonly access: ReplayAccess,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
+    const request = context.switchToHttp().getRequest<Request>();
     const key = request.headers['idempotency-key'];
     if (key === undefined || request.method !== 'POST') return true;
-    return this.begin(request, http.getResponse<Response>(), key);
+    return this.begin(context, request, key);
   }
 
-  private async begin(request: Request, response: Response, key: string | string[]): Promise<boolean> {
+  private async begin(context: ExecutionContext, request: Request, key: string | string[]): Promise<boolean> {
+    const response = context.switchToHttp().getResponse<Response>();
     const keyHash = hashOfKey(request, requireKey(key));
     const outcome = await this.keys.begin(keyHash, sha256(await readBody(request)));
     switch (outcome.kind) {
@@ -41,6 +43,7 @@ export class IdempotencyGuard implements CanActivate {
         interceptAnswer(response, (answer) => this.settle(request, keyHash, outcome.claim, answer));
         return true;
       case 'answered':
+        await this.access.require(context);
         throw new Replay(this.open(outcome.answer, keyHash));
       case 'running':
         response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
@@ -68,10 +71,10 @@ export class IdempotencyGuard implements CanActivate {
     }
   }
 
-  /** Keeps an answer; after a failure of ours the key is free again, so that the next request runs. */
+  /** Keeps an answer that is final; after any other the key is free again, so that the next request runs. */
   private async settle(request: Request, keyHash: Buffer, claim: string, answer: Answer | null): Promise<void> {
     try {
-      if (answer !== null && answer.status < 500) {
+      if (answer !== null && isFinal(answer)) {
         await this.keys.keep(keyHash, claim, this.secrets.seal(writeAnswer(answer), keyHash.toString('hex')));
         return;
       }
@@ -82,6 +85,11 @@ export class IdempotencyGuard implements CanActivate {
       this.logger.warn({ err: error, ...traceFields(request) }, 'an Idempotency-Key could not be freed');
     });
   }
+}
+
+/** What was done, or what the state did not allow. Any other refusal may be otherwise when the same is sent again. */
+function isFinal({ status }: Answer): boolean {
+  return status < 400 || status === 409;
 }
 
 function requireKey(key: string | string[]): string {

@@ -2,6 +2,7 @@ import {
   type Actor,
   DomainError,
   isAtLeast,
+  type MemberStatus,
   type PrincipalType,
   requireAccess,
   type Role,
@@ -17,7 +18,8 @@ import {
   TenancyStore,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { requireMember } from './require-member';
+import type { Principal } from '../../auth/principal';
+import { requireHuman, requireMember } from './require-member';
 
 /** Fields of a principal's record that are to change. */
 export interface PrincipalChange {
@@ -32,9 +34,9 @@ export interface PrincipalChange {
 export class MemberService {
   constructor(private readonly tenancy: TenancyStore) {}
 
-  /** Every record of the tenant, removed members included. */
-  async list(actor: Actor, request: PageRequest): Promise<Page<MembershipRecord>> {
-    const { facts, page } = await this.tenancy.members(actor, request);
+  /** The tenant's records of this status; null: all, removed members included. */
+  async list(actor: Actor, status: MemberStatus | null, request: PageRequest): Promise<Page<MembershipRecord>> {
+    const { facts, page } = await this.tenancy.members(actor, status, request);
     requireAccess(facts, RULES.readMembers);
     return page;
   }
@@ -43,10 +45,11 @@ export class MemberService {
    * Changes a principal's record, making it a member if it is none. Throws `forbidden` (not an admin, or more than the
    * caller may give), `human_principal_required`, or `conflict` (the last owner).
    */
-  put(actor: Actor, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
+  put(caller: Principal, tenantId: string, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
+    const actor = { tenantId, principalId: caller.principalId };
     return this.tenancy.changeMembership(actor, principalId, (current) => {
-      const record = { tenantId: actor.tenantId, principalId, ...changed(current.target, change) };
-      requireMayPut(current, change, record);
+      const record = { tenantId, principalId, ...changed(current, change) };
+      requireMayPut(current, caller, change, record);
       return record;
     });
   }
@@ -57,7 +60,7 @@ export class MemberService {
       const admin = requireMember(current.caller, RULES.manageMembers);
       const held = activeOf(current.target);
       if (held === null) throw new DomainError('not_found', 'No such member of this tenant.');
-      requireMayTouch(admin, held);
+      requireMayTouchOwner(admin, held);
       requireOwnerRemains(current, false);
       return { ...held, status: 'removed' };
     });
@@ -71,60 +74,72 @@ function activeOf(member: MembershipRecord | null): MembershipRecord | null {
 /**
  * The record after the change. What is not given stays as it is for an active member. One that is new or comes back gets
  * the least: nothing that it held before its removal returns by itself. Only what kind of caller it is outlives a removal,
- * or a machine would return as a human.
+ * or a machine would return as a human; of one that is new, its token said that.
  */
 function changed(
-  target: MembershipRecord | null,
+  { target, claimedType }: MembershipChange,
   change: PrincipalChange,
 ): Omit<NewMembership, 'tenantId' | 'principalId'> {
   const held = activeOf(target);
   return {
     role: change.role ?? held?.role ?? 'tenant_reader',
     tenancyRole: change.tenancyRole ?? held?.tenancyRole ?? 'member',
-    principalType: change.principalType ?? target?.principalType ?? 'human',
+    principalType: change.principalType ?? target?.principalType ?? claimedType,
     allowCounterpartyAccess: change.allowCounterpartyAccess ?? held?.allowCounterpartyAccess ?? false,
     status: 'active',
   };
 }
 
-/** Specification, "Human-only actions" and "Authentication" 6; contract, "Members", "Roles not stated" and "Principal type". */
-function requireMayPut(current: MembershipChange, change: PrincipalChange, record: NewMembership): void {
-  const caller = requireMember(current.caller, RULES.manageMembers);
-  const held = activeOf(current.target);
-  requireMayTouch(caller, held);
-  if (!isAtLeast(caller.role, record.role)) {
-    throw new DomainError(
-      'forbidden',
-      `You hold ${caller.role} and cannot assign a role above it. Ask a tenant_owner.`,
-    );
-  }
-  const makesHuman = isMachine(current.target) && record.principalType === 'human';
+/** Specification, "Human-only actions" and "Authentication" 6; contract, "Members", "Human `account_admin`" and "Principal type". */
+function requireMayPut(
+  current: MembershipChange,
+  principal: Principal,
+  change: PrincipalChange,
+  record: NewMembership,
+): void {
+  const { target } = current;
+  const caller = requireMember(current.caller, RULES.readTenant);
+  const isAccountAdmin = caller.tenancyRole === 'account_admin';
+  if (!isAccountAdmin) requireMember(caller, RULES.manageMembers);
+  const held = activeOf(target);
+  if (!(isAccountAdmin && concernsFlagAlone(change))) requireMayTouchOwner(caller, held);
+
+  const makesHuman = target !== null && target.principalType !== 'human' && record.principalType === 'human';
   if (makesHuman && caller.principalId === record.principalId) {
     throw new DomainError('forbidden', 'Nobody makes itself human. Ask a human account_admin.');
   }
+  const isAboveCaller = !isAtLeast(caller.role, record.role);
+  if (isAboveCaller && !isAccountAdmin) {
+    throw new DomainError(
+      'forbidden',
+      `You hold ${caller.role} and cannot assign a role above it. Ask a tenant_owner, or a human account_admin.`,
+    );
+  }
   const forAccountAdmin =
     change.allowCounterpartyAccess === true || makesHuman || record.tenancyRole !== (held?.tenancyRole ?? 'member');
-  if (forAccountAdmin && caller.tenancyRole !== 'account_admin') {
+  if (forAccountAdmin && !isAccountAdmin) {
     throw new DomainError(
       'forbidden',
       'Only a human account_admin may set allow_counterparty_access to true, change tenancy_role, or make a record human.',
     );
   }
-  if ((forAccountAdmin || change.role === 'tenant_owner') && isMachine(caller)) {
-    throw new DomainError(
-      'human_principal_required',
-      'Only a human principal, with its own token, may assign tenant_owner, set allow_counterparty_access to true, change tenancy_role, or make a record human.',
+  const isBeyondRole = isAboveCaller || !isAtLeast(caller.role, RULES.manageMembers.role);
+  if (forAccountAdmin || isBeyondRole || change.role === 'tenant_owner') {
+    requireHuman(
+      caller,
+      principal,
+      'assign tenant_owner or a role above its own, set allow_counterparty_access to true, change tenancy_role, or make a record human',
     );
   }
   requireOwnerRemains(current, record.role === 'tenant_owner');
 }
 
-function isMachine(member: MembershipRecord | null): boolean {
-  return member !== null && member.principalType !== 'human';
+function concernsFlagAlone({ role, tenancyRole, principalType }: PrincipalChange): boolean {
+  return role === undefined && tenancyRole === undefined && principalType === undefined;
 }
 
-/** An owner's record is changed by owners alone. */
-function requireMayTouch(caller: MembershipRecord, held: MembershipRecord | null): void {
+/** An owner's record is changed by owners alone; its flag by an account_admin too, as that of any principal. */
+function requireMayTouchOwner(caller: MembershipRecord, held: MembershipRecord | null): void {
   if (held?.role === 'tenant_owner' && caller.role !== 'tenant_owner') {
     throw new DomainError('forbidden', `You hold ${caller.role}; only a tenant_owner changes an owner's record.`);
   }

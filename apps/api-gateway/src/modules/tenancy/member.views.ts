@@ -1,15 +1,33 @@
 import { MEMBER_STATUSES } from '@iss/domain';
 import type { MembershipRecord } from '@iss/persistence';
 import { view, type ViewOf } from '../../http/describe/view';
-import { flag, oneOf, principalId, principalType, role, tenancyRole, tenantId, time } from '../../http/request/fields';
-import { body, type SentOf } from '../../http/request/shape';
+import {
+  flag,
+  oneOf,
+  PAGE,
+  principalId,
+  principalType,
+  role,
+  tenancyRole,
+  tenantId,
+  time,
+} from '../../http/request/fields';
+import { body, query, type SentOf } from '../../http/request/shape';
+
+const status = oneOf(MEMBER_STATUSES);
+
+const sentType = principalType
+  .optional()
+  .described(
+    'Left out: as recorded; for a new record what the principal’s token said when it last called, else `human`. From another type back to `human`: by a human `account_admin` only, never for oneself.',
+  );
 
 /** What the member upsert answers. */
 export const Member = view('Member', {
   tenant_id: tenantId,
   principal_id: principalId,
   api_functional_role: role.from('role'),
-  status: oneOf(MEMBER_STATUSES),
+  status: status.described('`removed`: no member any more; its token is refused.'),
 });
 export type Member = ViewOf<typeof Member>;
 
@@ -26,8 +44,14 @@ export type Principal = ViewOf<typeof Principal>;
 /** Body of the member upsert (specification, "Tenants, members, principals"). */
 export const PutMemberBody = body(
   'PutMemberBody',
-  { role: role.example('tenant_editor') },
-  { editor: { value: { role: 'tenant_editor' } } },
+  {
+    role: role.example('tenant_editor').described('`tenant_owner`: by a human only.'),
+    principal_type: sentType,
+  },
+  {
+    editor: { value: { role: 'tenant_editor' } },
+    machine: { summary: 'An integration', value: { role: 'tenant_editor', principal_type: 'service_account' } },
+  },
 );
 export type PutMemberBody = SentOf<typeof PutMemberBody>;
 
@@ -36,15 +60,20 @@ export const PutPrincipalBody = body(
   'PutPrincipalBody',
   {
     api_functional_role: role.optional().described('`tenant_owner`: by a human only.'),
-    principal_type: principalType
-      .optional()
-      .described('From another type back to `human`: by a human `account_admin` only, never for oneself.'),
+    principal_type: sentType,
     allow_counterparty_access: flag.optional().described('`true`: by a human `account_admin` only.').example(true),
     tenancy_role: tenancyRole.optional().described('Changed by a human `account_admin` only.'),
   },
   { counterparty: { value: { allow_counterparty_access: true } } },
 );
 export type PutPrincipalBody = SentOf<typeof PutPrincipalBody>;
+
+/** Query of `GET …/principals`. */
+export const ListPrincipalsQuery = query({
+  ...PAGE,
+  status: status.optional().described('Left out: all.').example('active'),
+});
+export type ListPrincipalsQuery = SentOf<typeof ListPrincipalsQuery>;
 
 export const CAROL: MembershipRecord = {
   tenantId: 'acme',

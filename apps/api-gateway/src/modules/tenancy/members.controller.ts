@@ -1,17 +1,19 @@
 import { type Actor, RULES } from '@iss/domain';
 import { Controller, Delete, Get, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator';
+import type { Principal as Caller } from '../../auth/principal';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
-import { PrincipalIdParam } from '../../http/request/path-params';
+import { PrincipalIdParam, TenantIdParam } from '../../http/request/path-params';
 import { requireAField } from '../../http/request/shape';
 import { MemberService } from './member.service';
-import { ALICE, CAROL, Member, Principal, PutMemberBody, PutPrincipalBody } from './member.views';
+import { ALICE, CAROL, ListPrincipalsQuery, Member, Principal, PutMemberBody, PutPrincipalBody } from './member.views';
 
 const WHO_MAY_WHAT =
-  'Nobody assigns a role above its own; an owner’s record is changed by owners alone, and the last `tenant_owner` stays (409). Assigning `tenant_owner` takes a human (422). A principal that is no member, or was removed, becomes one; what is not given is then `tenant_reader`, `member`, no counterparty access.';
+  'A human `account_admin` may do it too, whatever its role, and give any role. Nobody else assigns a role above its own. The record of a `tenant_owner` is changed by owners alone, but for `allow_counterparty_access`, which a human `account_admin` sets for anyone; the last `tenant_owner` stays (409). Assigning `tenant_owner`, and what only a human `account_admin` may do, takes a human by its record and by its token (422). A principal that is no member, or was removed, becomes one; what is not given is then `tenant_reader`, `member`, no counterparty access.';
 
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()
@@ -26,11 +28,12 @@ export class MembersController {
     errors: ['conflict', 'human_principal_required'],
   })
   async putMember(
-    @ActorParam() actor: Actor,
+    @CurrentPrincipal() caller: Caller,
+    @TenantIdParam() tenantId: string,
     @PrincipalIdParam() principalId: string,
-    @JsonBody(PutMemberBody) { role }: PutMemberBody,
+    @JsonBody(PutMemberBody) { role, principal_type }: PutMemberBody,
   ): Promise<Member> {
-    return Member.of(await this.members.put(actor, principalId, { role }));
+    return Member.of(await this.members.put(caller, tenantId, principalId, { role, principalType: principal_type }));
   }
 
   @Delete('members/:principal_id')
@@ -51,7 +54,8 @@ export class MembersController {
     errors: ['conflict', 'human_principal_required'],
   })
   async putPrincipal(
-    @ActorParam() actor: Actor,
+    @CurrentPrincipal() caller: Caller,
+    @TenantIdParam() tenantId: string,
     @PrincipalIdParam() principalId: string,
     @JsonBody(PutPrincipalBody) body: PutPrincipalBody,
   ): Promise<Principal> {
@@ -62,17 +66,19 @@ export class MembersController {
       principalType: body.principal_type,
       allowCounterpartyAccess: body.allow_counterparty_access,
     };
-    return Principal.of(await this.members.put(actor, principalId, change));
+    return Principal.of(await this.members.put(caller, tenantId, principalId, change));
   }
 
   @Get('principals')
   @ApiRoute("The tenant's principals, removed ones included, by principal_id", RULES.readMembers, {
+    description: '`status` says who is removed, as a filter too.',
     answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)], 200) },
   })
   async listPrincipals(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 200, max: 200 }) paging: Paging,
+    @PageOf({ default: 200, max: 200 }, ListPrincipalsQuery) paging: Paging<ListPrincipalsQuery>,
   ): Promise<{ items: Principal[] } & PageView> {
-    return paging.answer(await this.members.list(actor, paging.at()), Principal.of);
+    const { status } = paging.query;
+    return paging.answer(await this.members.list(actor, status ?? null, paging.at({ status })), Principal.of);
   }
 }

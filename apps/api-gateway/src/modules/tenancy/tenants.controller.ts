@@ -32,7 +32,8 @@ export class TenantsController {
 
   @Post()
   @ApiRoute('Create a tenant', 'any_principal', {
-    description: 'A human caller becomes its `tenant_owner`, any other its `tenant_admin`; both `account_admin`.',
+    description:
+      'A human caller becomes its `tenant_owner`, any other its `tenant_admin`; both `account_admin`. The latter may hand the tenant over to a human owner by a transfer offer.',
     answers: { 201: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
     errors: ['conflict'],
   })

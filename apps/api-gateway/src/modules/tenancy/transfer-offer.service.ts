@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { type Actor, DomainError, requireAccess, requireExpiry, rolesFrom, RULES } from '@iss/domain';
 import {
+  type Actor,
+  DomainError,
+  mayHandOver,
+  OWNER,
+  requireAccess,
+  requireExpiry,
+  rolesFrom,
+  RULES,
+} from '@iss/domain';
+import {
+  type MembershipRecord,
   type NewMembership,
   type Page,
   type PageRequest,
@@ -10,7 +20,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal';
-import { requireMember } from './require-member';
+import { requireHuman, requireMember } from './require-member';
 
 export interface TransferOfferRequest {
   toPrincipalId: string;
@@ -18,13 +28,19 @@ export interface TransferOfferRequest {
   expiresAt: string | null;
 }
 
-/** A tenant_owner hands its role to another principal, if that one agrees (contract, "Transfer offers"). */
+const TO_HAND_OVER = 'offer, accept or decline a transfer of ownership';
+
+/**
+ * A tenant comes to another owner, if that one agrees (contract, "Transfer offers"): from its owner, or, where it has none,
+ * from its account_admin ("Founding by a non-human").
+ */
 @Injectable()
 export class TransferOfferService {
   constructor(private readonly offers: TransferOfferStore) {}
 
   /** Throws `validation_error`, `forbidden`, `human_principal_required`, or `conflict` while another offer is pending. */
-  create({ tenantId, principalId }: Actor, request: TransferOfferRequest): Promise<TransferOfferRecord> {
+  create(caller: Principal, tenantId: string, request: TransferOfferRequest): Promise<TransferOfferRecord> {
+    const { principalId } = caller;
     if (request.toPrincipalId === principalId) throw invalid('/to_principal_id', 'must be another principal');
     const offer = {
       offerId: randomUUID(),
@@ -34,8 +50,9 @@ export class TransferOfferService {
       message: request.message,
       expiresAt: requireExpiry(request.expiresAt),
     };
-    return this.offers.create(offer, (offerer) => {
-      if (requireMember(offerer, RULES.offerTransfer).principalType !== 'human') throw humanRequired();
+    return this.offers.create(offer, ({ offerer, hasOtherOwner }) => {
+      if (offerer !== null && isFounding(offerer, hasOtherOwner)) return;
+      requireHuman(requireMember(offerer, RULES.offerTransfer), caller, TO_HAND_OVER);
     });
   }
 
@@ -57,20 +74,22 @@ export class TransferOfferService {
   }
 
   /**
-   * Makes the offered principal owner and account_admin, and the offerer admin. Throws `forbidden`, `not_found`,
-   * `human_principal_required`, or `conflict` when the offer is not pending or its maker no longer the owner.
+   * Makes the offered principal owner and account_admin, and an owner that offered admin. Throws `forbidden`, `not_found`,
+   * `human_principal_required`, or `conflict` when the offer is not pending or its maker could no longer make it.
    */
   accept(caller: Principal, tenantId: string, offerId: string): Promise<TransferOfferRecord> {
     return this.offers.end({ tenantId, principalId: caller.principalId, offerId }, (move) => {
       requirePending(requireOffered(move, caller));
-      const { offerer } = move;
-      if (offerer?.status !== 'active' || offerer.role !== 'tenant_owner') {
-        throw new DomainError('conflict', 'The offerer is no longer a tenant_owner. Ask one for a new offer.');
+      const { offerer, hasOtherOwner } = move;
+      if (offerer === null || !mayHandOver(offerer, hasOtherOwner)) {
+        throw new DomainError(
+          'conflict',
+          'The offerer may no longer hand the tenant over. Ask a tenant_owner for a new offer.',
+        );
       }
-      return {
-        status: 'accepted',
-        members: [newOwner(move, caller, tenantId), { ...offerer, role: 'tenant_admin' }],
-      };
+      const members = [newOwner(move, caller, tenantId)];
+      if (offerer.role === OWNER) members.push({ ...offerer, role: 'tenant_admin' });
+      return { status: 'accepted', members };
     });
   }
 
@@ -96,14 +115,19 @@ export class TransferOfferService {
   }
 }
 
-/** The offer, when it was made to the caller and the caller is human: by its record, or without one by its token. */
+/** Whether the member makes its tenant's first owner. */
+function isFounding(member: MembershipRecord, hasOtherOwner: boolean): boolean {
+  return member.role !== OWNER && mayHandOver(member, hasOtherOwner);
+}
+
+/** The offer, when it was made to the caller and the caller is human. */
 function requireOffered({ offer, caller }: TransferOfferMove, principal: Principal): TransferOfferRecord {
   if (offer?.toPrincipalId !== principal.principalId) {
     requireMember(caller, RULES.readTenant);
     if (offer === null) throw unknownOffer();
     throw new DomainError('forbidden', 'Only the offered principal may answer the offer.');
   }
-  if ((caller?.principalType ?? principal.claimedType) !== 'human') throw humanRequired();
+  requireHuman(caller, principal, TO_HAND_OVER);
   return offer;
 }
 
@@ -113,14 +137,14 @@ function requirePending(offer: TransferOfferRecord): void {
   }
 }
 
-/** The recipient's record after the transfer; one that comes back after a removal starts anew but for its type. */
+/** The human recipient's record after the transfer; one that comes back after a removal starts anew. */
 function newOwner({ caller }: TransferOfferMove, principal: Principal, tenantId: string): NewMembership {
   return {
     tenantId,
     principalId: principal.principalId,
     role: 'tenant_owner',
     tenancyRole: 'account_admin',
-    principalType: caller?.principalType ?? principal.claimedType,
+    principalType: 'human',
     allowCounterpartyAccess: caller?.status === 'active' && caller.allowCounterpartyAccess,
     status: 'active',
   };
@@ -130,13 +154,6 @@ function invalid(path: string, message: string): DomainError {
   return new DomainError('validation_error', `${path.slice(1)} ${message}.`, [
     { path, message, code: 'invalid_value' },
   ]);
-}
-
-function humanRequired(): DomainError {
-  return new DomainError(
-    'human_principal_required',
-    'Only a human principal, with its own token, may offer, accept or decline a transfer of ownership.',
-  );
 }
 
 function unknownOffer(): DomainError {

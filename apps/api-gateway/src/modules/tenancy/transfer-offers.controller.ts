@@ -22,15 +22,17 @@ export class TransferOffersController {
   @Post()
   @ApiRoute('Offer the ownership of the tenant to another principal', RULES.offerTransfer, {
     description:
-      'By a human owner (422 otherwise). The other principal need not be a member yet. A tenant has one pending offer at a time (409).',
+      'By a human owner (422 otherwise). In a tenant without a `tenant_owner` by its `account_admin`, of whatever type: so a tenant that a machine founded gets its owner. The other principal need not be a member yet. A tenant has one pending offer at a time (409).',
     answers: { 201: offerAnswer('The pending offer.', 'pending') },
     errors: ['conflict', 'human_principal_required'],
+    replayFor: RULES.readTenant,
   })
   async create(
-    @ActorParam() actor: Actor,
+    @CurrentPrincipal() principal: Principal,
+    @TenantIdParam() tenantId: string,
     @JsonBody(CreateTransferOfferBody) body: CreateTransferOfferBody,
   ): Promise<WrappedOffer> {
-    const offer = await this.offers.create(actor, {
+    const offer = await this.offers.create(principal, tenantId, {
       toPrincipalId: body.to_principal_id,
       message: body.message ?? null,
       expiresAt: body.expires_at ?? null,
@@ -63,7 +65,7 @@ export class TransferOffersController {
   @Post(':offer_id/accept')
   @ApiRoute('Accept the offer', 'any_principal', {
     description:
-      'By the offered principal alone, which must be human (422 otherwise). It becomes `tenant_owner` and `account_admin`, and the offerer `tenant_admin`, at once. 409 unless the offer is pending and the offerer still an owner.',
+      'By the offered principal alone, which must be human (422 otherwise). It becomes `tenant_owner` and `account_admin`, and an owner that offered `tenant_admin`, at once; any other offerer stays what it is. 409 unless the offer is pending and its offerer still could make it.',
     answers: { 200: offerAnswer('The accepted offer.', 'accepted') },
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })

@@ -1,4 +1,4 @@
-import type { MemberStatus, PrincipalType, Role, TenancyRole } from '@iss/domain';
+import { type MemberStatus, OWNER, type PrincipalType, type Role, type TenancyRole } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import type { TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
@@ -53,6 +53,22 @@ export async function findMember(
 ): Promise<MembershipRecord | null> {
   const [member = null] = await sql.run(FIND, { tenantId, principalId });
   return member;
+}
+
+// By tenant first: beside the status, the planner would walk the index of all active members.
+const OTHER_OWNER = statement<{ tenantId: string; principalId: string }, { principalId: string }>(
+  'membership_other_owner',
+  `WITH others AS MATERIALIZED (
+  SELECT m.principal_id, m.api_functional_role, m.status FROM memberships m
+   WHERE m.tenant_id = :tenantId AND m.principal_id <> :principalId
+)
+SELECT principal_id AS "principalId" FROM others
+ WHERE api_functional_role = '${OWNER}' AND status = 'active' LIMIT 1`,
+);
+
+/** Whether the tenant has an active owner besides this principal. */
+export async function hasOtherOwner(sql: TransactionSql, tenantId: string, principalId: string): Promise<boolean> {
+  return (await sql.run(OTHER_OWNER, { tenantId, principalId })).length > 0;
 }
 
 const PUT = statement<NewMembership, MembershipRecord>(

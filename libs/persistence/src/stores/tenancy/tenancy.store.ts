@@ -1,12 +1,23 @@
-import type { AccessFacts, Actor, Role, TenancyRole } from '@iss/domain';
+import {
+  type AccessFacts,
+  type Actor,
+  mayHandOver,
+  type MemberStatus,
+  OWNER,
+  type PrincipalType,
+  type Role,
+  type TenancyRole,
+} from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
 import { type ListRow, type Page, type PageRequest, toList, toPage } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
+import { findClaimedType } from './claimed-type.store';
 import {
   findMember,
+  hasOtherOwner,
   lockMembers,
   MEMBERSHIP,
   type MembershipRecord,
@@ -47,6 +58,8 @@ export interface MembershipChange {
   target: MembershipRecord | null;
   /** Whether an active tenant_owner besides the target remains. */
   hasOtherOwner: boolean;
+  /** What the target's token said when it last called; `human` where none said another. */
+  claimedType: PrincipalType;
 }
 
 /** Snapshots that a tenant wrote on one UTC day. */
@@ -118,7 +131,10 @@ SELECT ${FACTS},
   FROM facts f LEFT JOIN changed t ON true`,
 );
 
-const MEMBERS = statement<Actor & { after: string | number; rows: number }, ListRow<AccessFacts, MembershipRecord>>(
+const MEMBERS = statement<
+  Actor & { status: MemberStatus | null; after: string | number; rows: number },
+  ListRow<AccessFacts, MembershipRecord>
+>(
   'members_of_tenant',
   `SELECT ${FACTS},
   ${columns(MEMBERSHIP, 'item?')},
@@ -127,33 +143,30 @@ const MEMBERS = statement<Actor & { after: string | number; rows: number }, List
   LEFT JOIN LATERAL (
     SELECT * FROM memberships m
      WHERE m.tenant_id = i.tenant_id AND m.principal_id > :after AND f.member_status = 'active'
+       AND (:status::text IS NULL OR m.status = :status)
      ORDER BY m.principal_id LIMIT :rows
   ) m ON true
  ORDER BY m.principal_id`,
 );
 
-/** Ownership is no rule about a caller: the role names what a tenant may never be without (specification, "Roles"). */
-const OWNER: Role = 'tenant_owner';
-
-// By tenant first: beside the status, the planner would walk the index of all active members.
-const OTHER_OWNER = statement<{ tenantId: string; principalId: string }, { principalId: string }>(
-  'membership_other_owner',
-  `WITH others AS MATERIALIZED (
-  SELECT m.principal_id, m.api_functional_role, m.status FROM memberships m
-   WHERE m.tenant_id = :tenantId AND m.principal_id <> :principalId
-)
-SELECT principal_id AS "principalId" FROM others
- WHERE api_functional_role = '${OWNER}' AND status = 'active' LIMIT 1`,
-);
-
-/** An offer ends with what it stands on: its maker's ownership, and the membership that its recipient was removed from. */
-const CANCEL_OFFERS = statement<{ tenantId: string; principalId: string; isOwner: boolean; isRemoved: boolean }>(
+/**
+ * An offer ends with what it stands on: that its maker may hand the tenant over, and the membership that its recipient was
+ * removed from. One that was to found the ownership ends when the tenant has an owner.
+ */
+const CANCEL_OFFERS = statement<{
+  tenantId: string;
+  principalId: string;
+  mayHandOver: boolean;
+  isRemoved: boolean;
+  isFirstOwner: boolean;
+}>(
   'membership_cancel_offers',
   `UPDATE transfer_offers o SET status = 'cancelled', resolved_at = statement_timestamp()
   WHERE o.tenant_id = :tenantId AND o.status = 'pending'
     AND (o.expires_at IS NULL OR o.expires_at > statement_timestamp())
-    AND ((o.from_principal_id = :principalId AND NOT :isOwner::boolean)
-         OR (o.to_principal_id = :principalId AND :isRemoved::boolean))`,
+    AND ((o.from_principal_id = :principalId AND NOT :mayHandOver::boolean)
+         OR (o.to_principal_id = :principalId AND :isRemoved::boolean)
+         OR :isFirstOwner::boolean)`,
 );
 
 // Bounds are milliseconds and include the last one, as JavaScript's clock gives it.
@@ -179,6 +192,10 @@ const USAGE = statement<
   ) u ON true
  ORDER BY u.date`,
 );
+
+function isOwner(member: MembershipRecord | null): boolean {
+  return member?.status === 'active' && member.role === OWNER;
+}
 
 /** Tenants, their members, and what they wrote. */
 export class TenancyStore {
@@ -219,12 +236,13 @@ export class TenancyStore {
     return this.sql.one(CHANGE, { ...actor, ...change, admins, changesSlug: change.slug !== undefined });
   }
 
-  /** Members' records by `principal_id`, removed ones included, none to a stranger; and what the caller may do. */
+  /** Members' records by `principal_id`, all or those of one status, none to a stranger; and what the caller may do. */
   async members(
     actor: Actor,
+    status: MemberStatus | null,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<MembershipRecord> }> {
-    return toList(await this.sql.run(MEMBERS, { ...actor, after: after?.[0] ?? '', rows: limit + 1 }), limit);
+    return toList(await this.sql.run(MEMBERS, { ...actor, status, after: after?.[0] ?? '', rows: limit + 1 }), limit);
   }
 
   /**
@@ -241,11 +259,20 @@ export class TenancyStore {
       await lockMembers(sql, tenantId);
       const caller = await findMember(sql, tenantId, callerId);
       const target = callerId === targetId ? caller : await findMember(sql, tenantId, targetId);
-      const hasOtherOwner = (await sql.run(OTHER_OWNER, { tenantId, principalId: targetId })).length > 0;
-      const member = await putMember(sql, decide({ caller, target, hasOtherOwner }));
-      const isRemoved = member.status !== 'active';
-      const isOwner = !isRemoved && member.role === OWNER;
-      await sql.run(CANCEL_OFFERS, { tenantId, principalId: targetId, isOwner, isRemoved });
+      const current = {
+        caller,
+        target,
+        hasOtherOwner: await hasOtherOwner(sql, tenantId, targetId),
+        claimedType: await findClaimedType(sql, targetId),
+      };
+      const member = await putMember(sql, decide(current));
+      await sql.run(CANCEL_OFFERS, {
+        tenantId,
+        principalId: targetId,
+        mayHandOver: mayHandOver(member, current.hasOtherOwner),
+        isRemoved: member.status !== 'active',
+        isFirstOwner: isOwner(member) && !isOwner(target) && !current.hasOtherOwner,
+      });
       return member;
     });
   }

@@ -5,7 +5,14 @@ import { type Before, before, type ListRow, newestFirst, type Page, type PageReq
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
-import { findMember, lockMembers, type MembershipRecord, type NewMembership, putMember } from './memberships';
+import {
+  findMember,
+  hasOtherOwner,
+  lockMembers,
+  type MembershipRecord,
+  type NewMembership,
+  putMember,
+} from './memberships';
 
 /** An offer of a tenant's ownership, with its status by the clock of the moment it was read. */
 export interface TransferOfferRecord {
@@ -33,7 +40,10 @@ export interface TransferOfferMove {
   /** Null when the tenant has no such offer. */
   offer: TransferOfferRecord | null;
   caller: MembershipRecord | null;
+  /** Whoever made the offer. */
   offerer: MembershipRecord | null;
+  /** Whether the tenant has an active owner besides the offerer. */
+  hasOtherOwner: boolean;
 }
 
 /** How an offer ends, and the members' records that change with it. */
@@ -115,17 +125,18 @@ export class TransferOfferStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Stores an offer unless `decide`, which sees its maker's record, throws; it may be called more than once. Throws
+   * Stores an offer unless `decide`, which sees what its maker stands on, throws; it may be called more than once. Throws
    * `conflict` while another offer of the tenant is pending; one that is overdue stands in no one's way.
    */
   async create(
     offer: NewTransferOffer,
-    decide: (offerer: MembershipRecord | null) => void,
+    decide: (made: Pick<TransferOfferMove, 'offerer' | 'hasOtherOwner'>) => void,
   ): Promise<TransferOfferRecord> {
     const { tenantId, fromPrincipalId } = offer;
     return this.sql.transaction(async (sql) => {
       await lockMembers(sql, tenantId);
-      decide(await findMember(sql, tenantId, fromPrincipalId));
+      const offerer = await findMember(sql, tenantId, fromPrincipalId);
+      decide({ offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromPrincipalId) });
       await sql.run(EXPIRE, { tenantId });
       return sql.one(INSERT, offer);
     });
@@ -162,8 +173,10 @@ export class TransferOfferStore {
       await lockMembers(sql, tenantId);
       const { offer } = await sql.one(FIND, ref);
       const caller = await findMember(sql, tenantId, principalId);
-      const offerer = offer === null ? null : await findMember(sql, tenantId, offer.fromPrincipalId);
-      const { status, members } = decide({ offer, caller, offerer });
+      const fromId = offer?.fromPrincipalId ?? principalId;
+      const offerer = offer === null ? null : await findMember(sql, tenantId, fromId);
+      const move = { offer, caller, offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromId) };
+      const { status, members } = decide(move);
       const ended = await sql.one(END, { offerId, status });
       for (const member of members) await putMember(sql, member);
       return ended;

@@ -20,7 +20,8 @@ export class LegacyEntityStateService implements OnModuleInit {
 
   /** Where a token is needed, people make the tenant: it has to have someone who manages its members. */
   async onModuleInit(): Promise<void> {
-    if (this.isPublic) await this.tenants.ensure(this.settings.legacy.tenantId, LEGACY.principalId);
+    const { tenantId, ownerId = null } = this.settings.legacy;
+    if (this.isPublic) await this.tenants.ensure({ tenantId, writerId: LEGACY.principalId, ownerId });
   }
 
   /** As {@link EntityStateService.submit}; where no token is needed, whoever calls writes as one and the same editor. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@iss/domain';
+import { type JsonValue, RULES } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
@@ -6,7 +6,7 @@ import type { Principal } from '../../../auth/principal';
 import { Public } from '../../../auth/public.decorator';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
-import { ApiRoute } from '../../../http/describe/openapi';
+import { ApiRoute, inLegacyTenant } from '../../../http/describe/openapi';
 import { UuidParam } from '../../../http/request/path-params';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
@@ -28,7 +28,7 @@ export class LegacyEntityStatesController {
 
   @Post()
   @Public('legacy_paths_are_public')
-  @ApiRoute('Write a snapshot that belongs to the legacy tenant', 'anyone', {
+  @ApiRoute('Write a snapshot that belongs to the legacy tenant', inLegacyTenant(RULES.submitFirstState), {
     description:
       `${WHERE} The snapshot belongs to the tenant \`LEGACY_TENANT_ID\`; where a token is needed, its caller must be at ` +
       'least `tenant_editor` there. To be preferred: `POST /v1/tenants/{tenant_id}/entity-states`.',

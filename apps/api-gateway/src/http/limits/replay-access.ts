@@ -1,0 +1,72 @@
+import {
+  type AccessFacts,
+  DomainError,
+  isJsonObject,
+  parseStoredJson,
+  requireAccess,
+  SUBSCRIPTION_PREFIX,
+} from '@iss/domain';
+import { RefreshRequestStore, TenancyStore, WebhookSubscriptionStore } from '@iss/persistence';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { principalOf } from '../../auth/current-principal.decorator';
+import { type GatewaySettings, SETTINGS } from '../../settings';
+import { MAY_HAVE_AGAIN, type WhoMayCall } from '../describe/openapi';
+import { readBody } from '../request/json-body';
+import { subjectOf, tenantIdOf, uuidOf } from '../request/path-params';
+
+/** Whether a caller that is to get an answer again may still ask for it: by its membership and role of this moment. */
+@Injectable()
+export class ReplayAccess {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly tenancy: TenancyStore,
+    private readonly subscriptions: WebhookSubscriptionStore,
+    private readonly refreshRequests: RefreshRequestStore,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  /** Throws `forbidden`, or `not_found` for a subscription that has ended. */
+  async require(context: ExecutionContext): Promise<void> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const who = this.reflector.get<WhoMayCall | undefined>(MAY_HAVE_AGAIN, context.getHandler());
+    if (who === undefined || (typeof who === 'object' && 'anyTenant' in who)) {
+      throw new Error('a route whose answers are kept does not say who of which tenant may call it');
+    }
+    if (who === 'anyone' || who === 'any_principal') return;
+    if ('role' in who) return requireAccess(await this.factsOf(request), who);
+    const { auth, legacy } = this.settings;
+    if (!auth.legacyPathsArePublic) requireAccess(await this.memberOf(legacy.tenantId, request), who.legacyTenant);
+  }
+
+  /** What is known of the caller in the tenant that acts, which the path names, or else the body. */
+  private async factsOf(request: Request): Promise<AccessFacts> {
+    const { tenant_id, subscription_id, refresh_request_id } = request.params;
+    if (tenant_id !== undefined) return this.memberOf(tenantIdOf(tenant_id), request);
+    if (typeof subscription_id === 'string') {
+      const uuid = uuidOf(subscription_id, { name: 'subscription_id', prefix: SUBSCRIPTION_PREFIX });
+      const subscription = await this.subscriptions.find(uuid);
+      if (subscription === null) throw new DomainError('not_found', 'No such webhook subscription.');
+      return this.memberOf(subscription.tenantId, request);
+    }
+    if (typeof refresh_request_id === 'string') {
+      const { subject_type, subject_id } = request.params;
+      const { facts } = await this.refreshRequests.find({
+        ...subjectOf(String(subject_type), String(subject_id)),
+        refreshRequestId: uuidOf(refresh_request_id, { name: 'refresh_request_id' }),
+        principalId: principalOf(request).principalId,
+      });
+      return facts;
+    }
+    const body = parseStoredJson((await readBody(request)).toString());
+    const tenantId = isJsonObject(body) ? (body['tenant_id'] ?? body['requesting_tenant_id']) : undefined;
+    return this.memberOf(tenantIdOf(tenantId), request);
+  }
+
+  /** What the rule says of a subject held when the answer was given. */
+  private async memberOf(tenantId: string, request: Request): Promise<AccessFacts> {
+    const { principalId } = principalOf(request);
+    return { ...(await this.tenancy.facts({ tenantId, principalId })), ownsSubject: true };
+  }
+}

@@ -1,0 +1,8 @@
+-- What kind of caller a token said that its principal is, for records that are made without saying it.
+
+CREATE TABLE claimed_types (
+  principal_id text COLLATE "C" PRIMARY KEY,
+  claimed_type text NOT NULL CHECK (claimed_type IN ('human', 'service_account', 'ai_agent')),
+  seen_at      timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE claimed_types IS 'By the last token that was verified; a principal whose tokens always said human has no row';
