@@ -264,6 +264,14 @@ describe('usage', () => {
     expect(writes.reduce((sum: number, n: number) => sum + n)).toBe(1);
   });
 
+  it('takes a plain date for the whole day, before the two are compared', async () => {
+    const { body } = await usage({ from: '2024-01-01T12:00:00Z', to: '2024-01-01' }).expect(200);
+    expect(body.window).toEqual({ from: '2024-01-01T12:00:00.000Z', to: '2024-01-01T23:59:59.999Z' });
+    expect(body.usage).toHaveLength(1);
+    await usage({ from: '2024-01-02T00:00:00Z', to: '2024-01-01' }).expect(400);
+    await usage({ from: '2024-01-01', to: '2025-01-01' }).expect(400);
+  });
+
   it('spans 366 days at most', async () => {
     const year = await usage({ from: '2024-01-01', to: '2024-12-31' }).expect(200);
     expect(year.body.usage).toHaveLength(366);

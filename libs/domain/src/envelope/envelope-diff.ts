@@ -1,4 +1,5 @@
 import { diff, type DiffOperation } from '../json/diff';
+import { jsonEquals } from '../json/patch';
 import { getMember, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
@@ -20,6 +21,8 @@ export interface PathAttribution {
   path: string;
   from: JsonValue;
   to: JsonValue;
+  /** There where the value changed and the references to its evidence did not. */
+  evidence_unchanged?: true;
 }
 
 /**
@@ -71,5 +74,9 @@ export function attributeChanges(paths: readonly string[], from: JsonValue, to: 
   };
   const evidenceFrom = evidenceIn(from);
   const evidenceTo = evidenceIn(to);
-  return paths.map((path) => ({ path, from: evidenceFrom(path), to: evidenceTo(path) }));
+  return paths.map((path) => {
+    const [before, after] = [evidenceFrom(path), evidenceTo(path)];
+    const isUnchanged = Array.isArray(after) && after.length > 0 && jsonEquals(before, after);
+    return { path, from: before, to: after, ...(isUnchanged ? { evidence_unchanged: true } : {}) };
+  });
 }

@@ -154,6 +154,17 @@ export function positive(note: { example: number } | { default: number }): Field
   return valueOf({ ...INTEGER, minimum: 1, ...note }, 'must be an integer >= 1', isPositive);
 }
 
+/** The same, or one word instead. */
+export function positiveOr(word: string, preferred: number): Field<string> {
+  const number = positive({ default: preferred }).facts;
+  const schema = { anyOf: [{ ...INTEGER, minimum: 1 }, { ...TEXT, const: word }], default: preferred };
+  return valueOf(
+    schema,
+    `must be an integer >= 1, or ${word}`,
+    (value) => value === word || number.problemsOf(value) === null,
+  );
+}
+
 /** A text of a query that has a pattern. */
 export function matching(pattern: RegExp, message: string): Field<string> {
   return textOf({ pattern: pattern.source }, message, (sent) => pattern.test(sent));

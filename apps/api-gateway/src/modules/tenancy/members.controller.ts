@@ -2,7 +2,7 @@ import { type Actor, RULES } from '@iss/domain';
 import { Controller, Delete, Get, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { PrincipalIdParam } from '../../http/request/path-params';
@@ -67,11 +67,11 @@ export class MembersController {
 
   @Get('principals')
   @ApiRoute("The tenant's principals, removed ones included, by principal_id", RULES.readMembers, {
-    answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)], 200) },
+    answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)], UNPAGED.default) },
   })
   async listPrincipals(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 200, max: 200 }) paging: Paging,
+    @PageOf(UNPAGED) paging: Paging,
   ): Promise<{ items: Principal[] } & PageView> {
     return paging.answer(await this.members.list(actor, paging.at()), Principal.of);
   }
