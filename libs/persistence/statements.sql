@@ -1110,11 +1110,12 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (
-    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) - (octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0)) AS bytes_before, count(*) OVER ()::int AS found
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
     FROM (SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key 
         AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
       ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7) r
-  ) r WHERE r.bytes_before < 8388608
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
@@ -1167,12 +1168,13 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (
-    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) - (octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0)) AS bytes_before, count(*) OVER ()::int AS found
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
     FROM (SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key
         AND r.requesting_tenant_id = i.requesting_tenant_id
         AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
       ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7) r
-  ) r WHERE r.bytes_before < 8388608
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
@@ -2797,14 +2799,15 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (
-    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) - octet_length(u.patch_ops) AS bytes_before, count(*) OVER ()::int AS found
+    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
+      count(*) OVER ()::int AS found
     FROM (SELECT u.*
       FROM unnest($5::text[]) state
       CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.subject_key = s.subject_key AND f.owns_subject
           AND u.status = state AND (u.created_at, u.update_id) < ($6::timestamptz, $7::uuid)
         ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8) u
       ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8) u
-  ) u WHERE u.bytes_before < 8388608
+  ) u WHERE u.bytes <= 8388608 OR u.place = 1
 ) u ON true
 ORDER BY u.created_at DESC, u.update_id DESC;
 
@@ -2848,14 +2851,15 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT * FROM (
-    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) - octet_length(u.patch_ops) AS bytes_before, count(*) OVER ()::int AS found
+    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
+      count(*) OVER ()::int AS found
     FROM (SELECT u.*
       FROM unnest($3::text[]) state
       CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.tenant_id = i.tenant_id AND f.member_status = 'active'
           AND u.status = state AND (u.created_at, u.update_id) < ($4::timestamptz, $5::uuid)
         ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6) u
       ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6) u
-  ) u WHERE u.bytes_before < 8388608
+  ) u WHERE u.bytes <= 8388608 OR u.place = 1
 ) u ON true
 LEFT JOIN subjects s ON s.subject_key = u.subject_key
 ORDER BY u.created_at DESC, u.update_id DESC;

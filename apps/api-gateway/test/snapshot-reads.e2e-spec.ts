@@ -281,7 +281,13 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
       const asked = await world.read(`${path}?view=header&verify=chain&depth=all`);
       expect([path, asked.body]).toEqual([path, plain.body]);
     }
-    for (const path of [at, `${at}/history`, `${at}/snapshots`, `${at}/snapshots/2`, `${form}/snapshots/${snapshot_id}`]) {
+    for (const path of [
+      at,
+      `${at}/history`,
+      `${at}/snapshots`,
+      `${at}/snapshots/2`,
+      `${form}/snapshots/${snapshot_id}`,
+    ]) {
       await world.read(`${path}?view=header&verify=chain&depth=all`);
     }
     const diff = await world.read(`${at}/diff?from_version=2&to_version=2&view=header&verify=chain&depth=all`);

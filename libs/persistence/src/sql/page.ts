@@ -25,9 +25,10 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
 export function fitting(alias: string, rows: string, bytes: string, order: string): string {
   return `(
     SELECT * FROM (
-      SELECT ${alias}.*, sum(${bytes}) OVER (${order}) - ${bytes} AS bytes_before, count(*) OVER ()::int AS found
+      SELECT ${alias}.*, sum(${bytes}) OVER (${order}) AS bytes, row_number() OVER (${order}) AS place,
+             count(*) OVER ()::int AS found
         FROM (${rows}) ${alias}
-    ) ${alias} WHERE ${alias}.bytes_before < ${PAGE_BYTES}
+    ) ${alias} WHERE ${alias}.bytes <= ${PAGE_BYTES} OR ${alias}.place = 1
   )`;
 }
 

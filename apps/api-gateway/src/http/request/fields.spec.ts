@@ -132,15 +132,13 @@ describe('Shape', () => {
     expect(detailsOf(() => Order.require({ ...many, item_id: ID }))).toHaveLength(100);
   });
 
-  it.each([
-    ...Object.getOwnPropertyNames(Object.prototype),
-    'prototype',
-    'length',
-    'toJSON',
-  ])('refuses %s as any other unknown field', (name) => {
-    const sent: unknown = JSON.parse(`{"item_id":"${ID}",${JSON.stringify(name)}:null}`);
-    expect(detailsOf(() => Order.require(sent))).toMatchObject([{ path: `/${name}`, code: 'unknown_field' }]);
-  });
+  it.each([...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'length', 'toJSON'])(
+    'refuses %s as any other unknown field',
+    (name) => {
+      const sent: unknown = JSON.parse(`{"item_id":"${ID}",${JSON.stringify(name)}:null}`);
+      expect(detailsOf(() => Order.require(sent))).toMatchObject([{ path: `/${name}`, code: 'unknown_field' }]);
+    },
+  );
 
   it('looks at own members alone, whatever their names', () => {
     const inherited: unknown = Object.create({ item_id: ID });

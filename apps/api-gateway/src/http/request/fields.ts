@@ -157,7 +157,11 @@ export function positive(note: { example: number } | { default: number }): Field
 /** The same, or one word instead. */
 export function positiveOr(word: string, preferred: number): Field<string> {
   const number = positive({ default: preferred }).facts;
-  const schema = { anyOf: [{ ...INTEGER, minimum: 1 }, { ...TEXT, const: word }], default: preferred };
+  const anyOf = [
+    { ...INTEGER, minimum: 1 },
+    { ...TEXT, const: word },
+  ];
+  const schema = { type: ['integer', 'string'], anyOf, default: preferred };
   return valueOf(
     schema,
     `must be an integer >= 1, or ${word}`,
@@ -173,7 +177,7 @@ export function matching(pattern: RegExp, message: string): Field<string> {
 /** What every list takes. The bounds of `limit` are the list's: `PageOf`. */
 export const PAGE = {
   limit: field<string>({ ...anyText, schema: { ...INTEGER, minimum: 1 } })
-    .described('Items of a page.')
+    .described('Items of a page, at most. A page of large items ends at 8 MiB; `next_cursor` leads on.')
     .optional(),
   cursor: textOf({ maxLength: 4096 }, 'must be at most 4096 characters', (sent) => sent.length <= 4096)
     .described('`next_cursor` of the page before, with the same order and filters.')

@@ -155,13 +155,7 @@ function readInto(value: JsonObject, entry: Entry, at: readonly string[], detail
 }
 
 /** Whether the field is given under this name; what is wrong with it goes to the details. */
-function check(
-  value: JsonObject,
-  name: string,
-  entry: Entry,
-  at: readonly string[],
-  details: ErrorDetail[],
-): boolean {
+function check(value: JsonObject, name: string, entry: Entry, at: readonly string[], details: ErrorDetail[]): boolean {
   const member = Object.hasOwn(value, name) ? value[name] : undefined;
   if (member === undefined || (member === null && isNullAbsence(entry))) return false;
   const problems = entry.problemsOf(member);

@@ -79,9 +79,7 @@ export class GrantService {
 }
 
 function granteeConflict(message: string, problem: string): DomainError {
-  return new DomainError('conflict', message, [
-    { path: '/grantee_tenant_id', message: problem, code: 'conflict' },
-  ]);
+  return new DomainError('conflict', message, [{ path: '/grantee_tenant_id', message: problem, code: 'conflict' }]);
 }
 
 function invalid(path: string, message: string): DomainError {

@@ -2,7 +2,16 @@ import type { AccessFacts, EventType, RefreshRequestOrigin, RefreshRequestStatus
 import { RULES } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import { inputRow, SUBJECT } from '../../sql/input';
-import { type Before, before, fitting, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import {
+  type Before,
+  before,
+  fitting,
+  type ListRow,
+  newestFirst,
+  type Page,
+  type PageRequest,
+  toList,
+} from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';

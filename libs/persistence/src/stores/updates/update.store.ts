@@ -3,7 +3,16 @@ import { RULES } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
-import { type Before, before, fitting, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import {
+  type Before,
+  before,
+  fitting,
+  type ListRow,
+  newestFirst,
+  type Page,
+  type PageRequest,
+  toList,
+} from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';

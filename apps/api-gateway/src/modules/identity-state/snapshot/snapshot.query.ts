@@ -23,8 +23,8 @@ const view = oneOf(VIEWS).optional().described('`header` omits the envelope.');
 /** Every read takes all of them, so that a client may send them to each (contract, "Query parameters"). */
 const NO_EFFECT = 'Taken by every read of snapshots; changes nothing here.';
 const idle = {
-  view: view.described(NO_EFFECT),
-  verify: oneOf(VERIFY_MODES).optional().described(NO_EFFECT),
+  view: view.described(NO_EFFECT).example('full'),
+  verify: oneOf(VERIFY_MODES).optional().described(NO_EFFECT).example('none'),
   depth: positiveOr(ALL, 1).optional().described(NO_EFFECT),
 };
 const order = oneOf(ORDERS).optional().byDefault('desc').described('By `snapshot_version`.');

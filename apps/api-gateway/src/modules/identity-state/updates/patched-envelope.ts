@@ -59,11 +59,7 @@ export function patchEnvelope(
  * A patched envelope as one that could have been sent. Throws `validation_error` with the operation that touched each place
  * that is wrong, and the place in the result.
  */
-export function requireValidResult(
-  patched: JsonObject,
-  operations: readonly PatchOperation[],
-  at: string,
-): Envelope {
+export function requireValidResult(patched: JsonObject, operations: readonly PatchOperation[], at: string): Envelope {
   try {
     return validateEnvelope(patched);
   } catch (error) {
