@@ -515,7 +515,7 @@ describe('events', () => {
     await subscribe('bob', 'beta', ['refresh_request.created']);
     await subscribe('zoe', 'gamma', ['refresh_request.created', 'refresh_request.fulfilled']);
     const { subject, id } = await makeRequest();
-    await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(409);
+    await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(404);
     await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
     expect(await eventsOf(id)).toEqual([]);
   });

@@ -154,19 +154,10 @@ export function positive(note: { example: number } | { default: number }): Field
   return valueOf({ ...INTEGER, minimum: 1, ...note }, 'must be an integer >= 1', isPositive);
 }
 
-/** The same, or one word instead. */
+/** The same, or one word instead: a string with a pattern, which code generators take better than one of two types. */
 export function positiveOr(word: string, preferred: number): Field<string> {
-  const number = positive({ default: preferred }).facts;
-  const anyOf = [
-    { ...INTEGER, minimum: 1 },
-    { ...TEXT, const: word },
-  ];
-  const schema = { type: ['integer', 'string'], anyOf, default: preferred };
-  return valueOf(
-    schema,
-    `must be an integer >= 1, or ${word}`,
-    (value) => value === word || number.problemsOf(value) === null,
-  );
+  const pattern = new RegExp(`^(?:[1-9][0-9]{0,9}|${word})$`);
+  return matching(pattern, `must be an integer >= 1, or ${word}`).byDefault(String(preferred));
 }
 
 /** A text of a query that has a pattern. */

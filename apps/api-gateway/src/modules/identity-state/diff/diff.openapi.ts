@@ -82,8 +82,8 @@ const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
 };
 
 /** Of the texts of these very answers. */
-const ETAG = '"63c574a4635fdd4f53f4cee3354c4e7888baf40f3a0462bdce5fe94292de1ede"';
-const VERSION_ETAG = '"e0184dc3fe722ab9f14cc1c853eeb2e878019af25eefabf62a4bbac7f1290fc0"';
+const ETAG = '"2245c8ba96a1acb365703cb80a79f219a46eab23d0e2a0bf6ce8d1f6985771c1"';
+const VERSION_ETAG = '"fc715c0475004aadad3db080d6a4347bb0378f93877efaa9b22e69296e525540"';
 
 const CHANGED = 'What changed. `ops`, applied in order to the included roots of `from`, gives those of `to`.';
 
