@@ -298,6 +298,27 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
     });
   });
 
+  it('takes attribute_paths: null for no attribution, and keeps it as it was sent', async () => {
+    const subject = newSubject();
+    const sent = await world.write(subject, 1, { attribute_paths: null });
+    const refs = [{ evidence_id: 'e', evidence_type: 't' }];
+    const path = '/attributes/legal/legal_name';
+    const named = (name: string): Record<string, unknown> => ({
+      attributes: { legal: { legal_name: name } },
+      attribute_paths: { [path]: refs },
+    });
+    await world.write(subject, 2, named('B'));
+    await world.write(subject, 3, named('C'));
+    const at = pathOf(form, subject);
+    const first = (await world.read(`${at}/snapshots/1?verify=hash`)).body;
+    expect(first).toMatchObject({ envelope: sent, verification: { hash: { valid: true } } });
+    const attribution = async (from: number, to: number): Promise<Record<string, unknown>[]> =>
+      (await world.read(`${at}/diff?from_version=${from}&to_version=${to}`)).body.attribution;
+    expect(await attribution(1, 2)).toContainEqual({ path, from: null, to: refs });
+    expect(await attribution(2, 1)).toContainEqual({ path, from: refs, to: null });
+    expect(await attribution(2, 3)).toEqual([{ path, from: refs, to: refs, evidence_unchanged: true }]);
+  });
+
   it('with depth=all walks to version 1, and finds what one link does not', async () => {
     const subject = await world.lineage(30);
     const chainOf = async (query: string): Promise<Record<string, unknown>> =>
