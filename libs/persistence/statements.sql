@@ -1024,7 +1024,8 @@ LEFT JOIN LATERAL (
 --   enters grants_live, memberships_by_principal, refresh_requests_pkey, snapshots_snapshot_id_key, subjects_identity_key
 PREPARE refresh_request_fulfil (text, uuid, text, text, uuid) AS
 WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version,
+    n.subject_key = s.subject_key AS is_of_subject
   FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
@@ -1042,7 +1043,7 @@ WITH facts AS MATERIALIZED (
       WHERE m.tenant_id = r.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
       LIMIT 1) AS grant_scopes
   ) f ON true
-  LEFT JOIN snapshots n ON n.snapshot_id = $5::uuid AND n.subject_key = s.subject_key
+  LEFT JOIN snapshots n ON n.snapshot_id = $5::uuid
 ),
 done AS (
   UPDATE refresh_requests r
@@ -1052,7 +1053,7 @@ done AS (
   WHERE r.refresh_request_id = f.refresh_request_id AND r.status = 'pending'
     AND f.owns_subject
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
-    AND f.snapshot_id IS NOT NULL
+    AND f.is_of_subject
   RETURNING r.*
 )
 SELECT f.role AS "facts.membership?.role",
@@ -1060,7 +1061,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotOfSubject",
+  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
+  f.is_of_subject IS TRUE AS "isSnapshotOfSubject",
   r.refresh_request_id AS "request?.refreshRequestId",
   f.subject_type AS "request?.subjectType",
   f.subject_id AS "request?.subjectId",
@@ -1123,7 +1125,7 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_at AS "item?.resolvedAt",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
-  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1141,9 +1143,13 @@ LEFT JOIN LATERAL (
     LIMIT 1) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key 
-    AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
-  ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key 
+        AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
@@ -1177,7 +1183,7 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_at AS "item?.resolvedAt",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
-  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1195,10 +1201,14 @@ LEFT JOIN LATERAL (
     LIMIT 1) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key
-    AND r.requesting_tenant_id = i.requesting_tenant_id
-    AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
-  ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key
+        AND r.requesting_tenant_id = i.requesting_tenant_id
+        AND (r.created_at, r.refresh_request_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
@@ -2806,7 +2816,7 @@ SELECT f.role AS "facts.membership?.role",
   u.applied_at AS "item?.appliedAt",
   u.applied_snapshot_id AS "item?.appliedSnapshotId",
   u.withdrawn_at AS "item?.withdrawnAt",
-  ARRAY[u.created_at::text, u.update_id::text] AS position
+  ARRAY[u.created_at::text, u.update_id::text] AS position, u.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -2822,12 +2832,16 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT u.*
-  FROM unnest($5::text[]) state
-  CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.subject_key = s.subject_key AND f.owns_subject
-      AND u.status = state AND (u.created_at, u.update_id) < ($6::timestamptz, $7::uuid)
-    ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8) u
-  ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8
+  SELECT * FROM (
+    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT u.*
+      FROM unnest($5::text[]) state
+      CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.subject_key = s.subject_key AND f.owns_subject
+          AND u.status = state AND (u.created_at, u.update_id) < ($6::timestamptz, $7::uuid)
+        ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8) u
+      ORDER BY u.created_at DESC, u.update_id DESC LIMIT $8) u
+  ) u WHERE u.bytes <= 8388608 OR u.place = 1
 ) u ON true
 ORDER BY u.created_at DESC, u.update_id DESC;
 
@@ -2861,7 +2875,7 @@ SELECT f.role AS "facts.membership?.role",
   u.applied_at AS "item?.appliedAt",
   u.applied_snapshot_id AS "item?.appliedSnapshotId",
   u.withdrawn_at AS "item?.withdrawnAt",
-  ARRAY[u.created_at::text, u.update_id::text] AS position
+  ARRAY[u.created_at::text, u.update_id::text] AS position, u.found
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -2870,12 +2884,16 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
 LEFT JOIN LATERAL (
-  SELECT u.*
-  FROM unnest($3::text[]) state
-  CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.tenant_id = i.tenant_id AND f.member_status = 'active'
-      AND u.status = state AND (u.created_at, u.update_id) < ($4::timestamptz, $5::uuid)
-    ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6) u
-  ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6
+  SELECT * FROM (
+    SELECT u.*, sum(octet_length(u.patch_ops)) OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS bytes, row_number() OVER (ORDER BY u.created_at DESC, u.update_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT u.*
+      FROM unnest($3::text[]) state
+      CROSS JOIN LATERAL (SELECT * FROM updates u WHERE u.tenant_id = i.tenant_id AND f.member_status = 'active'
+          AND u.status = state AND (u.created_at, u.update_id) < ($4::timestamptz, $5::uuid)
+        ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6) u
+      ORDER BY u.created_at DESC, u.update_id DESC LIMIT $6) u
+  ) u WHERE u.bytes <= 8388608 OR u.place = 1
 ) u ON true
 LEFT JOIN subjects s ON s.subject_key = u.subject_key
 ORDER BY u.created_at DESC, u.update_id DESC;

@@ -232,8 +232,9 @@ describe('a verified diff', () => {
         prev_hash: first,
         valid: null,
         depth: 0,
-        from: { prev_hash: null, valid: null, depth: 0 },
-        to: { prev_hash: first, valid: null, depth: 0 },
+        complete: null,
+        from: { prev_hash: null, valid: null, depth: 0, complete: null },
+        to: { prev_hash: first, valid: null, depth: 0, complete: null },
       },
     });
     const byChain = await gateway.as('reader', 'get', `${path}&verify=chain&depth=5`).expect(200);
@@ -245,8 +246,9 @@ describe('a verified diff', () => {
         prev_hash: first,
         valid: true,
         depth: 1,
-        from: { prev_hash: null, valid: true, depth: 0 },
-        to: { prev_hash: first, valid: true, depth: 1 },
+        complete: true,
+        from: { prev_hash: null, valid: true, depth: 0, complete: true },
+        to: { prev_hash: first, valid: true, depth: 1, complete: true },
       },
     });
     expect((await gateway.as('reader', 'get', path).expect(200)).body).not.toHaveProperty('verification');
@@ -307,7 +309,7 @@ describe('a diff is refused', () => {
     ['from_version=1&to_version=2&verify=full', '/query/verify', 'invalid_value'],
     ['from_version=1&to_version=2&verify=chain&depth=0', '/query/depth', 'invalid_value'],
     ['from_version=1&to_version=2&verify=chain&depth=1001', '/query/depth', 'too_large'],
-    ['from_version=1&to_version=2&view=full', '/query/view', 'unknown_field'],
+    ['from_version=1&to_version=2&vew=full', '/query/vew', 'unknown_field'],
   ])('for the query %s', async (query, path, code) => {
     const chain: Chain = { subject: { subject_type: 'organization', subject_id: 'none' }, sent: [], ids: [] };
     for (const tenant of [undefined, 'acme']) {

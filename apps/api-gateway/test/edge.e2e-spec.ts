@@ -221,6 +221,34 @@ describe('the edge', () => {
     expect(answer.headers['link']).toContain(`#${code}`);
   });
 
+  it.each([
+    ['get', '/v1/tenants/acme'],
+    ['get', '/v1/meta'],
+    ['get', '/health'],
+    ['post', '/v1/tenants'],
+    ['patch', '/v1/tenants/acme'],
+    ['put', '/v1/tenants/acme/members/x'],
+    ['delete', '/v1/tenants/acme/members/x'],
+    ['post', '/v1/tenants/acme/entity-states'],
+    ['post', '/v1/tenants/acme/entity-state-updates'],
+  ] as const)('%s %s takes no query', async (method, path) => {
+    const answer = await gateway.as('alice', method, `${path}?colour=red`).expect(400);
+    expect(answer.body.error.details).toEqual([
+      {
+        path: '/query/colour',
+        message: 'property colour should not exist: there is none here',
+        code: 'unknown_field',
+      },
+    ]);
+  });
+
+  it.each(Object.getOwnPropertyNames(Object.prototype))('refuses the parameter %s as any unknown one', async (name) => {
+    for (const path of ['/v1/tenants', '/v1/tenants/acme']) {
+      const answer = await gateway.as('alice', 'get', `${path}?${name}=1`).expect(400);
+      expect(answer.body.error.details).toMatchObject([{ path: `/query/${name}`, code: 'unknown_field' }]);
+    }
+  });
+
   it('allows what a path offers', async () => {
     const answer = await gateway.as('alice', 'delete', '/v1/tenants').expect(405);
     expect(answer.headers['allow']).toBe('GET, POST');

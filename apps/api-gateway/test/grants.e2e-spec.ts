@@ -125,7 +125,11 @@ describe('creating a grant', () => {
     const answer = await world
       .create({ ...(await world.addSubject()), grantee_tenant_id: 'no-such-tenant' })
       .expect(409);
-    expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('does not exist') });
+    expect(answer.body.error).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('does not exist'),
+      details: [{ path: '/grantee_tenant_id' }],
+    });
   });
 
   it('conflicts with a live grant of the pair, and with no other', async () => {

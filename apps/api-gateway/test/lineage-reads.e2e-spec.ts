@@ -177,6 +177,24 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
 describe.each(FORMS)('the chain proof at %s', (form) => {
   const path = (subject: Subject): string => `${pathOf(form, subject)}/chain-proof`;
 
+  it('shows the newest links without a limit, and says whether these are all', async () => {
+    const byDefault = form === '/v1' ? 50 : 200;
+    const subject = await world.lineage(201);
+    const { body } = await world.read(path(subject));
+    expect(body.chain.map((item: Item) => item.snapshot_version)).toEqual(
+      Array.from({ length: byDefault }, (_, at) => 201 - at),
+    );
+    expect(body).toMatchObject({ complete: false, chain_valid: true, has_more: true });
+    const rest = await world.read(`${path(subject)}?cursor=${body.next_cursor}`);
+    expect(rest.body.complete).toBe(false);
+    const whole = await world.lineage(byDefault);
+    expect((await world.read(path(whole))).body).toMatchObject({ complete: true, next_cursor: null });
+    for (const order of ['asc', 'desc']) {
+      const part = await world.read(`${path(whole)}?order=${order}&limit=${byDefault - 1}`);
+      expect(part.body.complete).toBe(false);
+    }
+  });
+
   it('shows the links in both shapes', async () => {
     const subject = await world.written(3);
     world.gateway.sent.length = 0;
@@ -198,9 +216,10 @@ describe.each(FORMS)('the chain proof at %s', (form) => {
       items,
       chain: items,
       chain_valid: true,
+      complete: true,
       next_cursor: null,
       has_more: false,
-      page: { order: 'desc', limit: 50, next_cursor: null },
+      page: { order: 'desc', limit: form === '/v1' ? 50 : 200, next_cursor: null },
     });
   });
 
@@ -240,7 +259,9 @@ describe.each(FORMS)('the chain proof at %s', (form) => {
     ['limit=0', '/query/limit'],
     ['limit=201', '/query/limit'],
     ['order=up', '/query/order'],
-    ['verify=hash', '/query/verify'],
+    ['verify=full', '/query/verify'],
+    ['depth=0', '/query/depth'],
+    ['view=none', '/query/view'],
     ['cursor=abc', '/query/cursor'],
   ])('refuses %s', async (query, at) => {
     expect(await world.faultOf(`${path(await world.lineage(1))}?${query}`)).toMatchObject({ path: at });

@@ -167,7 +167,7 @@ describe('the principal upsert', () => {
     [{ api_functional_role: 'admin' }, '/api_functional_role', 'invalid_value'],
     [{ principal_type: 'robot' }, '/principal_type', 'invalid_value'],
     [{ allow_counterparty_access: 'true' }, '/allow_counterparty_access', 'invalid_type'],
-    [{ allow_counterparty_access: null }, '/allow_counterparty_access', 'invalid_type'],
+    [{ allow_counterparty_access: null }, '', 'required'],
     [{ tenancy_role: 'root' }, '/tenancy_role', 'invalid_value'],
     [{ status: 'removed' }, '/status', 'unknown_field'],
     [{ role: 'tenant_reader' }, '/role', 'unknown_field'],
@@ -462,7 +462,7 @@ describe('the list of principals', () => {
     const list = (query = '', user: User = 'reader') => gateway.as(user, 'get', `/v1/tenants/acme/principals${query}`);
     const all = await list().expect(200);
     expect(all.body.items).toHaveLength(4);
-    expect(all.body).toMatchObject({ next_cursor: null, page: { limit: 200, next_cursor: null } });
+    expect(all.body).toMatchObject({ next_cursor: null, page: { limit: 1000, next_cursor: null } });
     const first = await list('?limit=2').expect(200);
     await putMember('alice', 'zoe', 'tenant_reader').expect(200);
     await putMember('alice', 'adam', 'tenant_reader').expect(200);
@@ -475,6 +475,6 @@ describe('the list of principals', () => {
     expect(third.body.next_cursor).toBeNull();
     await list(`?limit=2&cursor=${first.body.next_cursor}`, 'stranger').expect(403);
     await list('', 'stranger').expect(403);
-    for (const query of ['?limit=0', '?limit=201', '?limit=abc', '?cursor=x']) await list(query).expect(400);
+    for (const query of ['?limit=0', '?limit=1001', '?limit=abc', '?cursor=x']) await list(query).expect(400);
   });
 });

@@ -433,9 +433,9 @@ describe('fulfilling', () => {
     await fulfil('alice', subject, randomUUID(), body).expect(404);
     await fulfil('alice', other, id, { snapshot_id: other.snapshotId }).expect(404);
     const foreign = await fulfil('alice', subject, id, { snapshot_id: other.snapshotId }).expect(409);
-    const unknown = await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(409);
-    expect(foreign.body.error.code).toBe('conflict');
-    expect(foreign.body.error.message).toBe(unknown.body.error.message);
+    const unknown = await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(404);
+    expect(foreign.body.error).toMatchObject({ code: 'conflict', details: [{ path: '/resolved_snapshot_id' }] });
+    expect(unknown.body.error).toMatchObject({ code: 'not_found', details: [{ path: '/resolved_snapshot_id' }] });
     const read = await gateway.as('alice', 'get', `${subject.path}/${id}`).expect(200);
     expect(read.body.refresh_request).toMatchObject({ status: 'pending', resolved_at: null });
   });
@@ -515,7 +515,7 @@ describe('events', () => {
     await subscribe('bob', 'beta', ['refresh_request.created']);
     await subscribe('zoe', 'gamma', ['refresh_request.created', 'refresh_request.fulfilled']);
     const { subject, id } = await makeRequest();
-    await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(409);
+    await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(404);
     await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
     expect(await eventsOf(id)).toEqual([]);
   });

@@ -83,17 +83,17 @@ describe.each(FORMS)('the current state at %s', (form) => {
         stored: chain.body.current_snapshot.hash,
         valid: true,
       },
-      chain: { prev_hash: chain.body.current_snapshot.prev_hash, valid: true, depth: 2 },
+      chain: { prev_hash: chain.body.current_snapshot.prev_hash, valid: true, depth: 2, complete: true },
     });
     await world.tamper(subject, 1, `envelope = replace(envelope, 'Zürich', 'Basel')`);
     const tampered = await world.read(`${pathOf(form, subject)}?verify=chain&depth=2`);
     expect(tampered.body.verification).toMatchObject({ hash: { valid: true }, chain: { valid: false } });
     const shallow = await world.read(`${pathOf(form, subject)}?verify=chain`);
-    expect(shallow.body.verification.chain).toMatchObject({ valid: true, depth: 1 });
+    expect(shallow.body.verification.chain).toMatchObject({ valid: true, depth: 1, complete: false });
   });
 
   it.each([
-    ['?view=full', '/query/view'],
+    ['?view=none', '/query/view'],
     ['?verify=all', '/query/verify'],
     ['?verify=hash&verify=chain', '/query/verify'],
     ['?depth=0', '/query/depth'],
@@ -112,7 +112,7 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
       mode: 'hash',
       chain_supported: true,
       hash: { alg: 'sha-256', value: latest.body.envelope_hash, stored: latest.body.envelope_hash, valid: true },
-      chain: { prev_hash: latest.body.prev_hash, valid: null, depth: 0 },
+      chain: { prev_hash: latest.body.prev_hash, valid: null, depth: 0, complete: null },
     };
     for (const path of [
       `${pathOf(form, subject)}/snapshots/latest`,
@@ -268,4 +268,98 @@ describe('who may read', () => {
   ])('a path that is not valid: %s', async (path, at) => {
     expect(await world.faultOf(path)).toMatchObject({ path: at });
   });
+});
+
+describe.each(FORMS)('every read of snapshots at %s', (form) => {
+  it('takes view, verify and depth, also where they change nothing', async () => {
+    const subject = await world.written(2);
+    const at = pathOf(form, subject);
+    const { snapshot_id } = (await world.read(`${at}/snapshots/latest`)).body;
+    const proof = `${form}/snapshots/${snapshot_id}/proof`;
+    for (const path of [proof, `${at}/chain-proof`, `${at}/export`]) {
+      const plain = await world.read(path);
+      const asked = await world.read(`${path}?view=header&verify=chain&depth=all`);
+      expect([path, asked.body]).toEqual([path, plain.body]);
+    }
+    for (const path of [
+      at,
+      `${at}/history`,
+      `${at}/snapshots`,
+      `${at}/snapshots/2`,
+      `${form}/snapshots/${snapshot_id}`,
+    ]) {
+      await world.read(`${path}?view=header&verify=chain&depth=all`);
+    }
+    const diff = await world.read(`${at}/diff?from_version=2&to_version=2&view=header&verify=chain&depth=all`);
+    expect(diff.body.verification.chain).toMatchObject({
+      complete: true,
+      from: { depth: 1, complete: true },
+      to: { depth: 1, complete: true },
+    });
+  });
+
+  it('takes attribute_paths: null for no attribution, and keeps it as it was sent', async () => {
+    const subject = newSubject();
+    const sent = await world.write(subject, 1, { attribute_paths: null });
+    const refs = [{ evidence_id: 'e', evidence_type: 't' }];
+    const path = '/attributes/legal/legal_name';
+    const named = (name: string): Record<string, unknown> => ({
+      attributes: { legal: { legal_name: name } },
+      attribute_paths: { [path]: refs },
+    });
+    await world.write(subject, 2, named('B'));
+    await world.write(subject, 3, named('C'));
+    const at = pathOf(form, subject);
+    const first = (await world.read(`${at}/snapshots/1?verify=hash`)).body;
+    expect(first).toMatchObject({ envelope: sent, verification: { hash: { valid: true } } });
+    const attribution = async (from: number, to: number): Promise<Record<string, unknown>[]> =>
+      (await world.read(`${at}/diff?from_version=${from}&to_version=${to}`)).body.attribution;
+    expect(await attribution(1, 2)).toContainEqual({ path, from: null, to: refs });
+    expect(await attribution(2, 1)).toContainEqual({ path, from: refs, to: null });
+    expect(await attribution(2, 3)).toEqual([{ path, from: refs, to: refs, evidence_unchanged: true }]);
+  });
+
+  it('with depth=all walks to version 1, and finds what one link does not', async () => {
+    const subject = await world.lineage(30);
+    const chainOf = async (query: string): Promise<Record<string, unknown>> =>
+      (await world.read(`${pathOf(form, subject)}/snapshots/latest?view=header&verify=chain${query}`)).body.verification
+        .chain;
+    expect(await chainOf('')).toMatchObject({ valid: true, depth: 1, complete: false });
+    expect(await chainOf('&depth=all')).toMatchObject({ valid: true, depth: 29, complete: true });
+    await world.tamper(subject, 2, `envelope = replace(envelope, '"attributes":{', '"attributes":{"forged":1,')`);
+    expect(await chainOf('')).toMatchObject({ valid: true });
+    expect(await chainOf('&depth=all')).toMatchObject({ valid: false });
+  });
+
+  it('lists what it knows where it is asked something else', async () => {
+    const { body } = await world.read(`${pathOf(form, await world.lineage(1))}/snapshots/latest?vew=full`, 400);
+    expect(body.error.details).toEqual([
+      {
+        path: '/query/vew',
+        message: 'property vew should not exist: known are verify, depth, view',
+        code: 'unknown_field',
+      },
+    ]);
+  });
+
+  it('tells the owner which version is the latest, and nobody else', async () => {
+    const subject = await world.written(2);
+    const { body } = await world.read(`${pathOf(form, subject)}/snapshots/3`, 404);
+    expect(body.error.message).toBe('No version 3 of this subject: the latest is 2.');
+    const diff = await world.read(`${pathOf(form, subject)}/diff?from_version=1&to_version=9`, 404);
+    expect(diff.body.error.details).toMatchObject([{ path: '/query/to_version', message: 'must be from 1 to 2' }]);
+    const path = `${pathOf('/v1', subject)}/snapshots/3`;
+    expect((await world.read(path, 404, 'stranger')).body.error.message).toMatch(/^No such subject or snapshot/);
+  });
+});
+
+test('depth=all walks no further than the server does, and says so', async () => {
+  const bounded = await ReadWorld.open({ VERIFY_MAX_DEPTH: '10' });
+  try {
+    const path = `${pathOf('/v1', await bounded.lineage(30))}/snapshots/latest?verify=chain&depth=all`;
+    const { body } = await bounded.read(path);
+    expect(body.verification.chain).toMatchObject({ valid: true, depth: 10, complete: false });
+  } finally {
+    await bounded.close();
+  }
 });

@@ -199,6 +199,9 @@ describe('the owners of a subject', () => {
       items: [
         { owner_tenant_id: 'acme', subject_type: 'organization', subject_id: 'a', created_at: expect.any(String) },
       ],
+      next_cursor: null,
+      has_more: false,
+      page: { limit: 1000, next_cursor: null },
     });
     const [listed] = (await list('?subject_type=organization&subject_id_prefix=a').expect(200)).body.items;
     expect(answer.body.items[0].created_at).toBe(listed.created_at);

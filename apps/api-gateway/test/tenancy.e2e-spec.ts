@@ -60,7 +60,7 @@ describe('a tenant', () => {
     [{ tenant_id: 'x', name: '' }, '/name'],
     [{ tenant_id: 'x', name: 'a\u0000b' }, '/name'],
     [{ tenant_id: 'x', name: 'X', slug: '' }, '/slug'],
-    [{ tenant_id: 'x', name: 'X', chain_enforced: null }, '/chain_enforced'],
+    [{ tenant_id: 'x', name: null }, '/name'],
     [{ tenant_id: 'x', name: 'X', owner: 'me' }, '/owner'],
   ])('is not created from %j', async (body, path) => {
     const answer = await gateway.as('zoe', 'post', '/v1/tenants').send(body).expect(400);
@@ -94,13 +94,13 @@ describe('a tenant', () => {
 
     it.each<[Record<string, unknown>, string, string]>([
       [{}, '', 'required'],
-      [{ name: null }, '/name', 'invalid_type'],
+      [{ name: null }, '', 'required'],
       [{ name: '' }, '/name', 'invalid_value'],
       [{ name: 'x'.repeat(257) }, '/name', 'invalid_value'],
       [{ slug: 'a b' }, '/slug', 'invalid_value'],
       [{ slug: 7 }, '/slug', 'invalid_type'],
       [{ chain_enforced: 'yes' }, '/chain_enforced', 'invalid_type'],
-      [{ chain_enforced: null }, '/chain_enforced', 'invalid_type'],
+      [{ chain_enforced: null }, '', 'required'],
       [{ tenant_id: 'other' }, '/tenant_id', 'unknown_field'],
     ])('is not by %j', async (body, path, code) => {
       const answer = await patch('alice', body).expect(400);
@@ -262,6 +262,14 @@ describe('usage', () => {
     expect(body.usage.at(-1).date).toBe(body.window.to.slice(0, 10));
     const writes = body.usage.map((day: { snapshot_writes: number }) => day.snapshot_writes);
     expect(writes.reduce((sum: number, n: number) => sum + n)).toBe(1);
+  });
+
+  it('takes a plain date for the whole day, before the two are compared', async () => {
+    const { body } = await usage({ from: '2024-01-01T12:00:00Z', to: '2024-01-01' }).expect(200);
+    expect(body.window).toEqual({ from: '2024-01-01T12:00:00.000Z', to: '2024-01-01T23:59:59.999Z' });
+    expect(body.usage).toHaveLength(1);
+    await usage({ from: '2024-01-02T00:00:00Z', to: '2024-01-01' }).expect(400);
+    await usage({ from: '2024-01-01', to: '2025-01-01' }).expect(400);
   });
 
   it('spans 366 days at most', async () => {

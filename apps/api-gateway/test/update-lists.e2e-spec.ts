@@ -1,5 +1,5 @@
 import { envelope } from './gateway';
-import { closeUpdates, FAMILIES, gateway, openUpdates, paths, RENAME, Subject } from './updates';
+import { closeUpdates, database, FAMILIES, gateway, openUpdates, paths, RENAME, Subject } from './updates';
 
 beforeAll(() => openUpdates());
 afterAll(() => closeUpdates());
@@ -28,6 +28,35 @@ describe('lists of updates', () => {
     expect(ids(await list('?status=withdrawn').expect(200))).toEqual([a]);
     expect(ids(await list('?status=applied').expect(200))).toEqual([c]);
     expect(ids(await list('?status=proposed').expect(200))).toEqual([b, ...made.slice(3)]);
+  });
+
+  it('end a page at 8 MiB, with one update on it at least', async () => {
+    const subject = await Subject.create();
+    const made: string[] = [];
+    for (let index = 0; index < 11; index++) made.unshift(await subject.proposed());
+    const fill = (mebibytes: number): Promise<unknown> =>
+      database.query(
+        `UPDATE updates SET patch_ops = '[{"op":"add","path":"/attributes/x","value":"' || repeat('x', $2::int) || '"}]'
+          WHERE update_id = ANY ($1::uuid[])`,
+        [made, mebibytes * 1024 * 1024 - 100],
+      );
+    const pagesOf = async (): Promise<string[][]> => {
+      const pages: string[][] = [];
+      let query: string | null = '?limit=200';
+      while (query !== null) {
+        const page: { body: { items: { update_id: string }[]; next_cursor: string | null; has_more: boolean } } =
+          await gateway.as('reader', 'get', subject.path('subject') + query).expect(200);
+        pages.push(ids(page));
+        expect(page.body.has_more).toBe(page.body.next_cursor !== null);
+        const { next_cursor } = page.body;
+        query = next_cursor === null ? null : `?limit=200&cursor=${encodeURIComponent(next_cursor)}`;
+      }
+      return pages;
+    };
+    await fill(1);
+    expect(await pagesOf()).toEqual([made.slice(0, 8), made.slice(8)]);
+    await fill(9);
+    expect(await pagesOf()).toEqual(made.map((id) => [id]));
   });
 
   it('are paged to the end while updates are made and move', async () => {

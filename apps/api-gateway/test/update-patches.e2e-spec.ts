@@ -58,10 +58,32 @@ describe('a patch', () => {
 
   it.each([
     [{ op: 'remove', path: '/attributes' }, '/attributes'],
+    [{ op: 'add', path: '/evidence/-', value: {} }, '/evidence/0/evidence_id'],
+    [{ op: 'move', from: '/evidence', path: '/attributes/evidence' }, '/evidence'],
     [{ op: 'replace', path: '/evidence', value: [{}] }, '/evidence/0/evidence_id'],
     [{ op: 'replace', path: '/attributes/legal', value: {} }, '/attributes/legal/legal_name'],
   ])('may not make an envelope that could not have been sent: %j', async (operation, path) => {
-    expect(await refused([operation])).toContain(path);
+    const subject = await Subject.create();
+    const harmless = { op: 'add', path: '/attributes/x', value: 1 };
+    const patch = path.startsWith('/evidence') ? [harmless, operation, harmless] : [harmless, operation];
+    const { error } = (await subject.propose('tenant', { patch_ops: patch }).expect(400)).body;
+    for (const detail of error.details) expect(detail.path).toBe('/patch_ops/1');
+    expect(error.details[0].message).toContain(`in the result, ${path} `);
+  });
+
+  it.each([
+    [{ op: 'replace', path: '/legal/legal_name', value: 'x' }, '/attributes/legal/legal_name'],
+    [{ op: 'add', path: '/contact/email', value: 'x' }, '/attributes/contact/email'],
+    [{ op: 'copy', from: '/legal/legal_name', path: '/attributes/x' }, '/attributes/legal/legal_name'],
+    [{ op: 'test', path: '/legal/legal_name', value: 'x' }, '/attributes/legal/legal_name'],
+  ])('that forgets /attributes is told so: %j', async (operation, pointer) => {
+    const subject = await Subject.create();
+    const { error } = (await subject.propose('tenant', { patch_ops: [operation] }).expect(400)).body;
+    expect(error.message).toContain(`Did you mean "${pointer}"?`);
+    expect(error.details).toMatchObject([{ path: '/patch_ops/0', message: error.message }]);
+    const other = [{ op: 'remove', path: '/attributes/nothing/x' }];
+    const plain = await subject.propose('tenant', { patch_ops: other }).expect(400);
+    expect(plain.body.error.message).not.toContain('Did you mean');
   });
 
   it('is bounded in its number of operations, and in what it makes', async () => {

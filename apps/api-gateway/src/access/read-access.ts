@@ -28,6 +28,13 @@ export class ReadAccess {
   }
 }
 
+/** What the owner of a subject is told of a version that it does not have; `path` is where the version was named. */
+export function noSuchVersion(version: number, latest: number, path: string): DomainError {
+  return new DomainError('not_found', `No version ${version} of this subject: the latest is ${latest}.`, [
+    { path, message: `must be from 1 to ${latest}`, code: 'not_found' },
+  ]);
+}
+
 /** What a read answers where there is nothing, or nothing that the caller may see. */
 export function notFound(): DomainError {
   return new DomainError('not_found', 'No such subject or snapshot. Check the subject, the version or the id.');

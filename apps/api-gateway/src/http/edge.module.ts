@@ -14,6 +14,7 @@ import { ReplayAccess } from './limits/replay-access';
 import { RateLimitGuard } from './limits/rate-limit.guard';
 import { RateLimiter } from './limits/rate-limiter';
 import { Cursors } from './lists/cursors';
+import { QueryGuard } from './lists/query.guard';
 import { setRequestSettings } from './request/request-settings';
 
 /** Nest asks the last one first. */
@@ -42,7 +43,7 @@ export class EdgeModule {
     setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors });
   }
 
-  /** In this order: a caller is known, then counted, and only then is a key looked up. */
+  /** In this order: a caller is known, then counted, and only then is a query looked at, and a key looked up. */
   static of({ rateLimitPerMinute }: GatewaySettings): DynamicModule {
     return {
       module: EdgeModule,
@@ -50,6 +51,7 @@ export class EdgeModule {
         ...FILTERS,
         { provide: APP_GUARD, useExisting: AuthGuard },
         ...(rateLimitPerMinute > 0 ? RATE_LIMIT : []),
+        { provide: APP_GUARD, useClass: QueryGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
       ],
     };

@@ -63,9 +63,10 @@ const WAY_OUT: Record<DenyReason, (rule: AccessRule) => string> = {
     'You are not a member of this tenant. Ask one of its tenant_admins to add your principal, or use a tenant that you belong to.',
   member_removed: () => 'Your membership of this tenant was removed. Ask one of its tenant_admins to restore it.',
   role_too_low: (rule) => `This needs at least ${rule.role} in the tenant. Ask one of its tenant_admins for that role.`,
-  not_owner: () => 'Owner required: only the tenant that owns the subject may do this.',
+  not_owner: () =>
+    'Owner required: no such subject, or the tenant does not own it. Check type and id, and act for the tenant that owns it.',
   owner_or_grant_required: () =>
-    "Owner or grant required: act for the tenant that owns the subject, or ask the subject's owner for a grant.",
+    'Owner or grant required: no such subject, or no right to it. Check type and id; act for the tenant that owns it, or ask its owner for a grant.',
   scope_missing: (rule) =>
     `The grant does not cover this read. Ask the subject's owner for a grant with ${
       Array.isArray(rule.subject) ? rule.subject.join(' or ') : 'a wider scope'

@@ -64,7 +64,7 @@ describe('verifySnapshot, mode hash', () => {
           mode: 'hash',
           chain_supported: true,
           hash: { alg: 'sha-256', value: stored, stored, valid: true },
-          chain: { prev_hash: null, valid: null, depth: 0 },
+          chain: { prev_hash: null, valid: null, depth: 0, complete: null },
         });
       }),
     );
@@ -170,7 +170,7 @@ describe('verifySnapshot, mode chain', () => {
     expect(chainOf(history(length).slice(0, depth + 1), depth)).toMatchObject({
       mode: 'chain',
       hash: { valid: true },
-      chain: { valid: true, depth: followed },
+      chain: { valid: true, depth: followed, complete: followed === length - 1 },
     });
   });
 
@@ -204,7 +204,7 @@ describe('verifySnapshot, mode chain', () => {
         3,
       ).chain.valid,
     ).toBe(false);
-    expect(chainOf(history(4).slice(0, 3), 3).chain).toMatchObject({ valid: false, depth: 2 });
+    expect(chainOf(history(4).slice(0, 3), 3).chain).toMatchObject({ valid: false, depth: 2, complete: false });
     expect(chainOf(history(4).slice(0, 1)).chain.valid).toBe(false);
     expect(chainOf(withChange(history(1), 1, { prevHash: 'f'.repeat(64) })).chain.valid).toBe(false);
     expect(chainOf(withChange(history(2), 1, { prevHash: 'f'.repeat(64) })).chain.valid).toBe(false);
@@ -231,12 +231,12 @@ describe('verifySnapshot, mode chain', () => {
     const { text, hash } = seal({ snapshot_id: id, snapshot_version: 1, subject: {} });
     const parent = { snapshotId: id.toLowerCase(), envelopeText: text, envelopeHash: hash };
     const chain = withChange(withChange(history(2), 1, parent), 2, { prevHash: hash });
-    expect(chainOf(chain).chain).toEqual({ prev_hash: hash, valid: true, depth: 1 });
+    expect(chainOf(chain).chain).toEqual({ prev_hash: hash, valid: true, depth: 1, complete: true });
   });
 
   it('knows nothing of a chain through unhashed imports', () => {
     const imported = history(2).map((snapshot) => ({ ...snapshot, envelopeHash: null, prevHash: null }));
-    expect(chainOf(imported).chain).toEqual({ prev_hash: null, valid: null, depth: 1 });
+    expect(chainOf(imported).chain).toEqual({ prev_hash: null, valid: null, depth: 1, complete: true });
   });
 });
 

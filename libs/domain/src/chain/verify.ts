@@ -22,8 +22,8 @@ export interface Verification {
   /** False where an import left the snapshot unhashed: there is no chain through it yet. */
   chain_supported: boolean;
   hash: HashVerification & { alg: typeof HASH_ALGORITHM };
-  /** `depth` is the number of links that were followed. */
-  chain: { prev_hash: string | null; valid: boolean | null; depth: number };
+  /** `depth` is the number of links that were followed; `complete`, whether they reach version 1. */
+  chain: { prev_hash: string | null; valid: boolean | null; depth: number; complete: boolean | null };
 }
 export interface HashVerification {
   /** What the stored envelope hashes to now; null when it is no JSON any more. */
@@ -77,7 +77,7 @@ export function verifyChecked(
   parents: readonly CheckedLink[],
   depth: number,
 ): Verification {
-  const chain = { prev_hash: snapshot.prevHash, valid: null, depth: 0 };
+  const chain = { prev_hash: snapshot.prevHash, valid: null, depth: 0, complete: null };
   return {
     mode,
     chain_supported: snapshot.envelopeHash !== null,
@@ -108,27 +108,29 @@ export function checkLink(snapshot: StoredSnapshot): CheckedLink {
 
 /**
  * Follows up to `depth` links from a snapshot to its parents (newest first). `valid` is as {@link verifySnapshot} says of
- * a chain; `depth` is the number of links that were followed.
+ * a chain; `depth` is the number of links that were followed. `complete`: they reach version 1, so that what is valid is so
+ * from the first version on.
  */
 export function walkChain(
   snapshot: CheckedLink,
   parents: readonly CheckedLink[],
   depth: number,
-): { valid: boolean | null; depth: number } {
+): { valid: boolean | null; depth: number; complete: boolean } {
   let { valid } = snapshot;
   let child = snapshot;
   let followed = 0;
   while (followed < depth && child.snapshotVersion > 1) {
     const parent = parents[followed];
     if (parent === undefined || parent.snapshotVersion !== child.snapshotVersion - 1) {
-      return { valid: false, depth: followed };
+      return { valid: false, depth: followed, complete: false };
     }
     valid = allValid([valid, linkHolds(child, parent), parent.valid]);
     child = parent;
     followed++;
   }
-  if (child.snapshotVersion === 1) valid = allValid([valid, child.prevHash === null]);
-  return { valid, depth: followed };
+  const complete = child.snapshotVersion === 1;
+  if (complete) valid = allValid([valid, child.prevHash === null]);
+  return { valid, depth: followed, complete };
 }
 
 /** One verdict from several: false wins over null (unknown), null over true. */
@@ -137,13 +139,19 @@ export function allValid(verdicts: readonly (boolean | null)[]): boolean | null 
   return verdicts.includes(null) ? null : true;
 }
 
-/** The verification of a diff, from those of its two snapshots: `chain` is that of `to`, and both must hold. */
+/** The verification of a diff, from those of its two snapshots: `chain` is that of `to`, and both must hold and be complete. */
 export function verificationOfDiff(from: Verification, to: Verification): DiffVerification {
   return {
     mode: to.mode,
     chain_supported: from.chain_supported && to.chain_supported,
     hash: { alg: HASH_ALGORITHM, from: figures(from.hash), to: figures(to.hash) },
-    chain: { ...to.chain, valid: allValid([from.chain.valid, to.chain.valid]), from: from.chain, to: to.chain },
+    chain: {
+      ...to.chain,
+      valid: allValid([from.chain.valid, to.chain.valid]),
+      complete: allValid([from.chain.complete, to.chain.complete]),
+      from: from.chain,
+      to: to.chain,
+    },
   };
 }
 

@@ -14,7 +14,7 @@ export interface Check<T = unknown> {
    */
   readonly problemsOf: (value: JsonValue) => ErrorDetail[] | null;
   readonly schema: Schema;
-  /** Of an object's member: it is checked where it is there; null is a value, not an absence. */
+  /** Of an object's member: it may be left out. */
   readonly isOptional?: true;
   /** Never there: tells the compiler what a value that passes is. */
   readonly type?: T;
@@ -122,9 +122,24 @@ export function mapOf<T>(key: Check<string>, member: Check<T>): Check<Record<str
   return { schema: { type: 'object', additionalProperties: member.schema }, problemsOf };
 }
 
-/** A member that may be left out. */
-export function optional<T>(check: Check<T>): Check<T> & { readonly isOptional: true } {
-  return { ...check, isOptional: true };
+/** A member that may be left out, which null in its place says too (contract, "null"). */
+export function optional<T>(check: Check<T>): Check<T | null> & { readonly isOptional: true } {
+  return {
+    schema: orNull(check.schema),
+    problemsOf: (value) => (value === null ? null : check.problemsOf(value)),
+    isOptional: true,
+  };
+}
+
+/** The schema with null beside its values. */
+export function orNull(schema: Schema): Schema {
+  const { type, enum: options } = schema;
+  if (Array.isArray(type) && type.includes('null')) return schema;
+  if (typeof type !== 'string' || 'title' in schema || 'const' in schema) {
+    const takesAll = type === undefined && !['allOf', 'anyOf', 'oneOf'].some((key) => key in schema);
+    return takesAll ? schema : { anyOf: [schema, { type: 'null' }] };
+  }
+  return { ...schema, type: [type, 'null'], ...(Array.isArray(options) ? { enum: [...options, null] } : {}) };
 }
 
 /** The check under the name that its schema has in a document. */

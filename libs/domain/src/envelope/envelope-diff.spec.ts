@@ -18,6 +18,7 @@ import {
 const envelopes = fc
   .tuple(jsonValues(plainKey), jsonValues(anyKey), jsonValues(anyKey))
   .map(([subject, attributes, extra]): JsonValue => ({ subject, attributes, snapshot_version: 1, extra }));
+const REF = { evidence_id: 'e', evidence_type: 't' };
 const includes = fc.subarray<DiffRoot>([...DIFF_ROOTS], { minLength: 1 });
 
 test('any two envelopes: the operations turn one into the other within the roots, by pointers into the envelope', () => {
@@ -110,6 +111,27 @@ test('changes are counted by kind, and a path that several operations name once'
   expect(changedPaths(operations)).toEqual(['/attributes/a', '/attributes/b', '/attributes/l/0']);
   expect(summarizeChanges(operations)).toEqual({ total_ops: 4, adds: 1, removes: 2, replaces: 1, paths_changed: 3 });
   expect(summarizeChanges([])).toEqual({ total_ops: 0, adds: 0, removes: 0, replaces: 0, paths_changed: 0 });
+});
+
+test.each<[string, JsonValue, JsonValue, boolean]>([
+  ['the same references', [REF], [REF], true],
+  ['the same in another order of members', [REF], [{ evidence_type: 't', evidence_id: 'e' }], true],
+  ['another reference', [REF], [{ ...REF, evidence_id: 'f' }], false],
+  ['the same with another role', [REF], [{ ...REF, role: 'corroborating' }], false],
+  ['one more', [REF], [REF, { ...REF, evidence_id: 'f' }], false],
+  ['none before', null, [REF], false],
+  ['none any more', [REF], null, false],
+  ['none at all', null, null, false],
+  ['lists that name nothing', [], [], false],
+])('a change says whether its evidence stayed what it was: %s', (_, before, after, isUnchanged) => {
+  const at = (refs: JsonValue): JsonValue => ({ attribute_paths: refs === null ? null : { '/attributes/a': refs } });
+  const [item] = attributeChanges(['/attributes/a'], at(before), at(after));
+  expect(item).toEqual({
+    path: '/attributes/a',
+    from: before,
+    to: after,
+    ...(isUnchanged ? { evidence_unchanged: true } : {}),
+  });
 });
 
 test('attribution is that of exactly the path, by own keys', () => {

@@ -1,5 +1,6 @@
 import { canonicalize } from '../json/canonicalize';
 import { diff, type DiffOperation } from '../json/diff';
+import { jsonEquals } from '../json/equals';
 import { getMember, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
@@ -21,6 +22,8 @@ export interface PathAttribution {
   path: string;
   from: JsonValue;
   to: JsonValue;
+  /** There where the value changed and the references to its evidence did not. */
+  evidence_unchanged?: true;
 }
 
 /**
@@ -80,5 +83,9 @@ export function attributeChanges(paths: readonly string[], from: JsonValue, to: 
   };
   const evidenceFrom = evidenceIn(from);
   const evidenceTo = evidenceIn(to);
-  return paths.map((path) => ({ path, from: evidenceFrom(path), to: evidenceTo(path) }));
+  return paths.map((path) => {
+    const [before, after] = [evidenceFrom(path), evidenceTo(path)];
+    const isUnchanged = Array.isArray(after) && after.length > 0 && jsonEquals(before, after);
+    return { path, from: before, to: after, ...(isUnchanged ? { evidence_unchanged: true } : {}) };
+  });
 }

@@ -36,7 +36,8 @@ export function requirePatchAllowed(operations: readonly PatchOperation[], at: s
   );
 }
 
-function changedPointers(operation: PatchOperation): string[] {
+/** The places that an operation changes: where it puts something, and what it takes away. */
+export function changedPointers(operation: PatchOperation): string[] {
   switch (operation.op) {
     case 'test':
       return [];

@@ -14,18 +14,40 @@ export interface Page<Item> {
   next: Position | null;
 }
 
-/** The page from rows that were read with `limit + 1`, so that one too many says that there is more. */
+/** Bytes of items after which a page ends, also where fewer are on it than were asked for (contract, "Lists"). */
+export const PAGE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The first of some rows `alias` in an order, as many as fit into {@link PAGE_BYTES} and one at least, with the number of
+ * all as `found`: for lists of which one page may hold more. `bytes` is the size of what may be large in a row; what does
+ * not fit is not read.
+ */
+export function fitting(alias: string, rows: string, bytes: string, order: string): string {
+  return `(
+    SELECT * FROM (
+      SELECT ${alias}.*, sum(${bytes}) OVER (${order}) AS bytes, row_number() OVER (${order}) AS place,
+             count(*) OVER ()::int AS found
+        FROM (${rows}) ${alias}
+    ) ${alias} WHERE ${alias}.bytes <= ${PAGE_BYTES} OR ${alias}.place = 1
+  )`;
+}
+
+/**
+ * The page from rows that were read with `limit + 1`, so that one too many says that there is more; or from as many as
+ * fit, of which `found` says how many were found.
+ */
 export function toPage<Row, Item>(
   rows: readonly Row[],
   limit: number,
   toItem: (row: Row) => Item,
   positionOf: (row: Row) => Position,
+  found = rows.length,
 ): Page<Item> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
     items: shown.map(toItem),
-    next: rows.length > limit && last !== undefined ? positionOf(last) : null,
+    next: found > shown.length && last !== undefined ? positionOf(last) : null,
   };
 }
 
@@ -34,9 +56,11 @@ export interface ListRow<Facts, Item> {
   facts: Facts;
   item: Item | null;
   position: Position;
+  /** Where it is one of those that are {@link fitting}. */
+  found?: number | null;
 }
 
-/** The page of a list that was read with `limit + 1`, and the facts. */
+/** The page of a list that was read as {@link toPage} says, and the facts. */
 export function toList<Facts, Item>(
   rows: readonly ListRow<Facts, Item>[],
   limit: number,
@@ -49,6 +73,7 @@ export function toList<Facts, Item>(
     limit,
     ({ item }) => item,
     ({ position }) => position,
+    first.found ?? found.length,
   );
   return { facts: first.facts, page };
 }

@@ -1,4 +1,4 @@
-import type { Check, ErrorDetail, JsonValue, Schema } from '@iss/domain';
+import { type Check, type ErrorDetail, type JsonValue, orNull, type Schema } from '@iss/domain';
 
 interface Facts {
   problemsOf: (value: JsonValue) => ErrorDetail[] | null;
@@ -66,17 +66,15 @@ export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOpti
 
   /** Null is a value of it. */
   nullable(): Field<Shown | null, Stored | null, Key, IsOptional> {
-    const { sent, shown } = this.facts;
-    return this.orNull().with({ sent: orNull(sent), shown: orNull(shown) });
+    const { sent, shown, problemsOf } = this.facts;
+    return this.with({
+      sent: orNull(sent),
+      shown: orNull(shown),
+      problemsOf: (value) => (value === null ? null : problemsOf(value)),
+    });
   }
 
-  /** Null may be sent in its place, which the document does not recommend. */
-  orNull(): Field<Shown | null, Stored, Key, IsOptional> {
-    const { problemsOf } = this.facts;
-    return this.with({ problemsOf: (value) => (value === null ? null : problemsOf(value)) });
-  }
-
-  /** It may be left out. An answer leaves it out where nothing, or null, is stored. */
+  /** It may be left out, which null in a body says too. An answer leaves it out where nothing, or null, is stored. */
   optional(): Field<Shown, Stored, Key, true> {
     return this.with({ isOptional: true });
   }
@@ -203,13 +201,4 @@ export function aliasSchema({ of }: Alias, { description: _, example: __, ...sch
 /** A named schema is referred to, so that what is said of one use of it stands beside the reference. */
 function noted(schema: Schema, note: Schema): Schema {
   return 'title' in schema ? { allOf: [schema], ...note } : { ...schema, ...note };
-}
-
-function orNull(schema: Schema): Schema {
-  const { enum: options } = schema;
-  return {
-    ...schema,
-    type: [schema['type'], 'null'],
-    ...(Array.isArray(options) ? { enum: [...options, null] } : {}),
-  };
 }

@@ -122,11 +122,11 @@ const OPEN_PROBES = ['/health', '/v1/ops/readiness'];
 
 function describeErrors(operation: Operation, path: string, route: unknown): void {
   const isBodied = operation.requestBody !== undefined;
-  const hasInput = isBodied || (operation.parameters ?? []).length > 0;
   const { errors = [], mayBeForbidden = false } = isRoute(route) ? route : {};
   const codes: ErrorCode[] = [
     ...errors,
-    ...(hasInput ? (['validation_error'] as const) : []),
+    // A parameter of the query that is unknown.
+    'validation_error',
     ...(mayBeForbidden ? (['forbidden'] as const) : []),
     ...(operation.security?.length === 0 ? [] : (['unauthorized', 'rate_limited'] as const)),
     ...(isBodied ? (['payload_too_large', 'unsupported_media_type'] as const) : []),

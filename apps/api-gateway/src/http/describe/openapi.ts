@@ -54,7 +54,7 @@ export interface RouteFacts extends Pick<Route, 'errors' | 'examples'> {
 
 /**
  * Documents an operation: what it does in one line, who may call it (from the same rule that decides it), what it answers,
- * and which errors are its own. The others follow: 400 from parameters and body, 401 from the token, 403 from the rule,
+ * and which errors are its own. The others follow: 400 from path, query and body, 401 from the token, 403 from the rule,
  * 413 and 415 from the body.
  */
 export function ApiRoute(summary: string, who: WhoMayCall, route: Route): MethodDecorator {

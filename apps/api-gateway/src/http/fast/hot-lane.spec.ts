@@ -141,11 +141,15 @@ async function start(controllers: Type[], providers: Provider[] = []): Promise<s
     ],
   })
   class ToyModule {}
-  app = await NestFactory.create<NestExpressApplication>(ToyModule, new JsonAdapter({ connections: DEFAULT_CONNECTION_LIMITS, corsOrigins: [] }), {
-    logger: false,
-    bodyParser: false,
-    abortOnError: false,
-  });
+  app = await NestFactory.create<NestExpressApplication>(
+    ToyModule,
+    new JsonAdapter({ connections: DEFAULT_CONNECTION_LIMITS, corsOrigins: [] }),
+    {
+      logger: false,
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
   app.use(requestIdMiddleware, standingHeadersMiddleware);
   await app.listen(0, '127.0.0.1');
   return app.getUrl();

@@ -9,7 +9,7 @@ import { type Answer, documented } from '../describe/openapi';
 import { part, view } from '../describe/view';
 import { flag, oneOf, PAGE } from '../request/fields';
 import { query, type Shape } from '../request/shape';
-import { QUERY } from './query';
+import { declareQuery } from './query';
 
 /** The query of a list without filters. */
 const PAGE_QUERY = query(PAGE);
@@ -19,6 +19,9 @@ export interface PageLimits {
   /** A larger `limit` is refused, never clamped. */
   max: number | ((limits: Limits) => number);
 }
+
+/** Of a list that the specification does not page (contract, "Lists beyond the specification's own limits"). */
+export const UNPAGED = { default: 1_000, max: 1_000 } as const satisfies PageLimits;
 
 /** The page limits under the limits of the deployment. */
 export function pageBounds({ default: preferred, max }: PageLimits, limits: Limits): { default: number; max: number } {
@@ -130,7 +133,7 @@ export const PAGE_LIMITS = 'x-page-limits';
 /** Injects the {@link Paging} of the current request, and documents its query, which must hold `PAGE`. */
 export function PageOf(limits: PageLimits, shape: Shape<Fields> = PAGE_QUERY): ParameterDecorator {
   const read = readPaging({ limits, query: shape });
-  return documented(read, ApiExtension(PAGE_LIMITS, limits), ApiExtension(QUERY, shape.schema));
+  return documented(read, ApiExtension(PAGE_LIMITS, limits), declareQuery(shape));
 }
 
 /** The fields of a list's answer. */

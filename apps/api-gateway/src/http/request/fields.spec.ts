@@ -102,7 +102,9 @@ describe('Shape', () => {
     ['no object', [], [' invalid_type']],
     ['several faults', { item_id: 'x', amount: 0 }, ['/item_id invalid_value', '/amount invalid_value']],
     ['a fault under an alias', { item: 'x' }, ['/item invalid_value']],
-    ['null for what has none', { item_id: ID, amount: null }, ['/amount invalid_type']],
+    ['null for what is required', { item_id: null }, ['/item_id required']],
+    ['null under both names', { item_id: null, item: null }, ['/item_id required']],
+    ['null for what the server sets', { item_id: ID, price: null }, ['/price invalid_value']],
     ['an unknown field', { item_id: ID, 'a/b': 1 }, ['/a~1b unknown_field']],
     ['what the server sets', { item_id: ID, price: 1 }, ['/price invalid_value']],
     ['two names that differ', { item_id: ID, item: ID.replace('5', '6') }, ['/item mismatch']],
@@ -110,6 +112,33 @@ describe('Shape', () => {
     const details = detailsOf(() => Order.require(sent));
     expect(details.map(({ path, code }) => `${path} ${code}`)).toEqual(places);
   });
+
+  it('takes null for an absence where a field may be left out and null is none of its values', () => {
+    const sent = { item_id: null, item: ID, amount: null, note: null };
+    expect(Order.require(sent)).toStrictEqual({ item: ID, item_id: ID, note: null });
+    expect(Order.require({ item_id: ID, item: null })).toStrictEqual({ item_id: ID });
+    const Note = body('NoteBody', { text: line(9).nullable().optional(), note: alias('text') }, {});
+    expect(Note.require({ text: 'a', note: null })).toStrictEqual({ text: 'a', note: null });
+    expect(Note.require({ text: null, note: 'a' })).toStrictEqual({ text: 'a', note: 'a' });
+    expect(Note.require({ note: null })).toStrictEqual({ text: null, note: null });
+  });
+
+  it('lists what it knows where it is sent something else', () => {
+    const [first] = detailsOf(() => Order.require({ item_id: ID, colour: 1 }));
+    expect(first?.message).toBe('property colour should not exist: known are item_id, item, amount, note');
+    const [none] = detailsOf(() => query({}).require({ colour: '1' }, ['query']));
+    expect(none).toMatchObject({ path: '/query/colour', message: expect.stringMatching(/there is none here$/) });
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`x${at}`, 1]));
+    expect(detailsOf(() => Order.require({ ...many, item_id: ID }))).toHaveLength(100);
+  });
+
+  it.each([...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'length', 'toJSON'])(
+    'refuses %s as any other unknown field',
+    (name) => {
+      const sent: unknown = JSON.parse(`{"item_id":"${ID}",${JSON.stringify(name)}:null}`);
+      expect(detailsOf(() => Order.require(sent))).toMatchObject([{ path: `/${name}`, code: 'unknown_field' }]);
+    },
+  );
 
   it('looks at own members alone, whatever their names', () => {
     const inherited: unknown = Object.create({ item_id: ID });
@@ -129,15 +158,15 @@ describe('Shape', () => {
   });
 
   it('has the schema of what it takes', () => {
-    const id = { type: 'string', format: 'uuid' };
+    const nullable = { type: ['string', 'null'], format: 'uuid' };
     expect(Order.schema).toStrictEqual({
       title: 'OrderBody',
       additionalProperties: false,
       type: 'object',
       properties: {
-        item_id: id,
-        item: { ...id, deprecated: true, description: 'Alias of item_id.' },
-        amount: { type: 'integer', minimum: 1, maximum: 9, default: 1 },
+        item_id: nullable,
+        item: { ...nullable, deprecated: true, description: 'Alias of item_id.' },
+        amount: { type: ['integer', 'null'], minimum: 1, maximum: 9, default: 1 },
         note: { type: ['string', 'null'], minLength: 1, maxLength: 10 },
       },
     });

@@ -154,6 +154,12 @@ export function positive(note: { example: number } | { default: number }): Field
   return valueOf({ ...INTEGER, minimum: 1, ...note }, 'must be an integer >= 1', isPositive);
 }
 
+/** The same, or one word instead: a string with a pattern, which code generators take better than one of two types. */
+export function positiveOr(word: string, preferred: number): Field<string> {
+  const pattern = new RegExp(`^(?:[1-9][0-9]{0,9}|${word})$`);
+  return matching(pattern, `must be an integer >= 1, or ${word}`).byDefault(String(preferred));
+}
+
 /** A text of a query that has a pattern. */
 export function matching(pattern: RegExp, message: string): Field<string> {
   return textOf({ pattern: pattern.source }, message, (sent) => pattern.test(sent));
@@ -162,7 +168,7 @@ export function matching(pattern: RegExp, message: string): Field<string> {
 /** What every list takes. The bounds of `limit` are the list's: `PageOf`. */
 export const PAGE = {
   limit: field<string>({ ...anyText, schema: { ...INTEGER, minimum: 1 } })
-    .described('Items of a page.')
+    .described('Items of a page, at most. A page of large items ends at 8 MiB; `next_cursor` leads on.')
     .optional(),
   cursor: textOf({ maxLength: 4096 }, 'must be at most 4096 characters', (sent) => sent.length <= 4096)
     .described('`next_cursor` of the page before, with the same order and filters.')

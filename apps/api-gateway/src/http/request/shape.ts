@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   MAX_PROBLEMS,
+  orNull,
   type Schema,
 } from '@iss/domain';
 import { Alias, aliasSchema, type Fields, type SentBy } from '../describe/field';
@@ -33,6 +34,8 @@ export class Shape<F extends Fields> {
   readonly schema: Schema;
   private readonly entries: readonly Entry[];
   private readonly names: ReadonlySet<string>;
+  /** What there is to send instead of an unknown field. */
+  private readonly known: string;
 
   constructor(
     readonly fields: F,
@@ -42,16 +45,24 @@ export class Shape<F extends Fields> {
     const all = Object.keys(fields).map((one) => entryOf(fields, one));
     this.entries = all.filter((entry) => !(fields[entry.name] instanceof Alias));
     this.names = new Set(Object.keys(fields));
-    // With an alias either name will do.
-    const asShown = all.map((entry) => ({ ...entry, isOptional: entry.isOptional || entry.aliases.length > 0 }));
-    const named = name === undefined ? {} : { title: name, additionalProperties: false };
-    this.schema = { ...named, ...objectSchema(asShown.filter(({ isHidden }) => !isHidden)) };
+    const asShown = all
+      .filter(({ isHidden }) => !isHidden)
+      .map((entry) => ({ ...entry, isOptional: mayBeLeftOut(entry) }));
+    const shownNames = asShown.map((entry) => entry.name).join(', ');
+    this.known = shownNames === '' ? 'there is none here' : `known are ${shownNames}`;
+    if (name === undefined) {
+      this.schema = objectSchema(asShown);
+    } else {
+      const members = asShown.map((one) => ({ ...one, schema: one.isOptional ? orNull(one.schema) : one.schema }));
+      this.schema = { title: name, additionalProperties: false, ...objectSchema(members) };
+    }
   }
 
   /**
-   * The value itself when it has this shape: nothing is coerced, unknown fields are refused. Where a field was sent under
-   * an alias, it stands under its primary name too. Throws `validation_error` with every problem, each under its JSON
-   * Pointer below `at` (`[]` for a body); past 100 unknown fields nothing more is looked for.
+   * The value itself when it has this shape: nothing is coerced, unknown fields are refused. A field that may be left out
+   * and was sent as null, which is none of its values, is left out. Where a field was sent under an alias, it stands under
+   * its primary name too. Throws `validation_error` with every problem, each under its JSON Pointer below `at` (`[]` for a
+   * body); past 100 unknown fields nothing more is looked for.
    */
   require(value: unknown, at: readonly string[] = []): SentBy<F> {
     if (!isJsonObject(value)) {
@@ -62,7 +73,7 @@ export class Shape<F extends Fields> {
     const details: ErrorDetail[] = [];
     for (const key in value) {
       if (this.names.has(key) || !Object.hasOwn(value, key)) continue;
-      const message = `property ${key} should not exist`;
+      const message = `property ${key} should not exist: ${this.known}`;
       details.push({ path: formatPointer([...at, key]), message, code: 'unknown_field' });
       if (details.length === MAX_PROBLEMS) break;
     }
@@ -72,8 +83,12 @@ export class Shape<F extends Fields> {
     if (details.length > 0) {
       throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
     }
-    for (const { name, aliases } of this.entries) {
-      for (const alias of aliases) unite(value, name, alias);
+    for (const entry of this.entries) {
+      dropNull(value, entry.name, entry);
+      for (const alias of entry.aliases) {
+        dropNull(value, alias, entry);
+        unite(value, entry.name, alias);
+      }
     }
     // The rules of all fields were asked, and no other field is there.
     return value as SentBy<F>;
@@ -119,6 +134,20 @@ function entryOf(fields: Fields, name: string): Entry {
   return { name, problemsOf, isOptional, schema: sent, isHidden, aliases };
 }
 
+/** With an alias either name will do. */
+function mayBeLeftOut({ isOptional, aliases }: Entry): boolean {
+  return isOptional || aliases.length > 0;
+}
+
+/** Whether null, sent in its place, says that it is left out. */
+function isNullAbsence(entry: Entry): boolean {
+  return mayBeLeftOut(entry) && !entry.isHidden && entry.problemsOf(null) !== null;
+}
+
+function dropNull(value: JsonObject, name: string, entry: Entry): void {
+  if (value[name] === null && isNullAbsence(entry)) delete value[name];
+}
+
 function readInto(value: JsonObject, entry: Entry, at: readonly string[], details: ErrorDetail[]): void {
   const { name, aliases, isOptional } = entry;
   let isGiven = check(value, name, entry, at, details);
@@ -128,16 +157,10 @@ function readInto(value: JsonObject, entry: Entry, at: readonly string[], detail
 }
 
 /** Whether the field is given under this name; what is wrong with it goes to the details. */
-function check(
-  value: JsonObject,
-  name: string,
-  { problemsOf }: Entry,
-  at: readonly string[],
-  details: ErrorDetail[],
-): boolean {
+function check(value: JsonObject, name: string, entry: Entry, at: readonly string[], details: ErrorDetail[]): boolean {
   const member = Object.hasOwn(value, name) ? value[name] : undefined;
-  if (member === undefined) return false;
-  const problems = problemsOf(member);
+  if (member === undefined || (member === null && isNullAbsence(entry))) return false;
+  const problems = entry.problemsOf(member);
   if (problems === null) return true;
   for (const { path, message, code } of problems) {
     details.push({
@@ -149,12 +172,12 @@ function check(
   return true;
 }
 
-/** Puts what an alias holds under the primary name. Throws `validation_error` when the two disagree. */
+/** Puts what an alias holds under the primary name. Throws `validation_error` when the two disagree; null says nothing. */
 function unite(value: JsonObject, name: string, alias: string): void {
   const other = value[alias];
   if (other === undefined) return;
   const primary = (value[name] ??= other);
-  if (JSON.stringify(primary) === JSON.stringify(other)) return;
+  if (other === null || JSON.stringify(primary) === JSON.stringify(other)) return;
   throw new DomainError('validation_error', `${name} and ${alias} are names of one field and differ. Send one.`, [
     { path: `/${alias}`, message: `differs from ${name}`, code: 'mismatch' },
   ]);

@@ -36,12 +36,9 @@ export class GrantService {
     const outcome = await this.grants.create(actor, grant, MANAGERS);
     if (outcome.kind === 'granted') return outcome.grant;
     requireAccess(outcome.facts, RULES.manageGrants);
-    throw new DomainError(
-      'conflict',
-      outcome.granteeExists
-        ? 'An active grant exists for this subject and grantee. Revoke it first.'
-        : 'The grantee tenant does not exist.',
-    );
+    throw outcome.granteeExists
+      ? granteeConflict('An active grant exists for this subject and grantee. Revoke it first.', 'has an active grant')
+      : granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'names no tenant');
   }
 
   /** Throws `forbidden` unless the caller is an active member. */
@@ -79,6 +76,10 @@ export class GrantService {
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
     return page;
   }
+}
+
+function granteeConflict(message: string, problem: string): DomainError {
+  return new DomainError('conflict', message, [{ path: '/grantee_tenant_id', message: problem, code: 'conflict' }]);
 }
 
 function invalid(path: string, message: string): DomainError {

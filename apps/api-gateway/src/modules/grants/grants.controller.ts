@@ -2,7 +2,7 @@ import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
@@ -55,12 +55,12 @@ export class GrantsController {
   @Get('subjects/:subject_type/:subject_id/grants')
   @ApiRoute('Every grant on a subject, newest first', RULES.manageGrants, {
     description: 'Active, revoked and expired ones. Paged only beyond 1000.',
-    answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)], 1000) },
+    answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)], UNPAGED.default) },
   })
   async ofSubject(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
-    @PageOf({ default: 1000, max: 1000 }) paging: Paging,
+    @PageOf(UNPAGED) paging: Paging,
   ): Promise<{ items: Grant[] } & PageView> {
     return paging.answer(await this.grants.ofSubject(actor, subject, paging.at()), Grant.of);
   }

@@ -95,7 +95,10 @@ export class RefreshRequestService {
     return page;
   }
 
-  /** Throws `not_found`, `forbidden`, or `conflict` when it is fulfilled or the snapshot is not one of the subject's. */
+  /**
+   * Throws `not_found` for an unknown request or snapshot, `forbidden`, or `conflict` when it is fulfilled or the snapshot is
+   * another subject's.
+   */
   async fulfil(
     principalId: string,
     trace: RequestTrace,
@@ -118,12 +121,18 @@ export class RefreshRequestService {
     }
     if (!outcome.isKnown) throw unknownRequest();
     requireAccess(outcome.facts, RULES.fulfilRefresh);
-    throw new DomainError(
-      'conflict',
-      outcome.isSnapshotOfSubject
-        ? 'The refresh request is fulfilled. Make a new one to ask again.'
-        : 'The snapshot is not one of this subject. Name one of its snapshots, for example the latest.',
-    );
+    if (outcome.isSnapshotOfSubject) {
+      throw new DomainError('conflict', 'The refresh request is fulfilled. Make a new one to ask again.');
+    }
+    throw outcome.isSnapshotKnown
+      ? new DomainError(
+          'conflict',
+          'The snapshot is another subject’s. Name one of this subject, for example its latest.',
+          [{ path: '/resolved_snapshot_id', message: 'is a snapshot of another subject', code: 'mismatch' }],
+        )
+      : new DomainError('not_found', 'No such snapshot. Name one of this subject, for example its latest.', [
+          { path: '/resolved_snapshot_id', message: 'names no snapshot', code: 'not_found' },
+        ]);
   }
 }
 
@@ -154,7 +163,7 @@ function requirePaths(paths: readonly JsonValue[], max: number): string[] {
 
 function pathProblem(path: JsonValue): string | null {
   if (typeof path !== 'string' || path === '' || !isPointer(path)) {
-    return 'must be a JSON Pointer: start with "/", and write "~" as "~0" and "/" as "~1" in names';
+    return 'must be a JSON Pointer, as "/attributes/legal/legal_name": write "~" as "~0" and "/" as "~1" in names';
   }
   if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters`;
   return /\p{Cc}/u.test(path) ? 'must not hold control characters' : null;

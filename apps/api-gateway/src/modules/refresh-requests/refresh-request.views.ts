@@ -76,7 +76,6 @@ export const FulfilRefreshRequestBody = body(
   'FulfilRefreshRequestBody',
   {
     resolved_snapshot_id: uuid
-      .orNull()
       .optional()
       .described(
         "A snapshot of the path's subject; the latest one confirms it. Required, under this name or its alias.",

@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal as Caller } from '../../auth/principal';
 import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { PrincipalIdParam, TenantIdParam } from '../../http/request/path-params';
@@ -72,11 +72,11 @@ export class MembersController {
   @Get('principals')
   @ApiRoute("The tenant's principals, removed ones included, by principal_id", RULES.readMembers, {
     description: '`status` says who is removed, as a filter too.',
-    answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)], 200) },
+    answers: { 200: pageAnswer('One page.', Principal, [Principal.of(ALICE), Principal.of(CAROL)], UNPAGED.default) },
   })
   async listPrincipals(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 200, max: 200 }, ListPrincipalsQuery) paging: Paging<ListPrincipalsQuery>,
+    @PageOf(UNPAGED, ListPrincipalsQuery) paging: Paging<ListPrincipalsQuery>,
   ): Promise<{ items: Principal[] } & PageView> {
     const { status } = paging.query;
     return paging.answer(await this.members.list(actor, status ?? null, paging.at({ status })), Principal.of);

@@ -1,7 +1,6 @@
 import { SUBJECT_TYPES } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
-import { listOf } from '../../http/describe/field';
-import { part, view, type ViewOf } from '../../http/describe/view';
+import { view, type ViewOf } from '../../http/describe/view';
 import { oneOf, PAGE, prefix, subjectId, subjectType, tenantId, time } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
 
@@ -12,9 +11,8 @@ export const Subject = view('Subject', { ...fields, latest_snapshot: SnapshotHea
 export type Subject = ViewOf<typeof Subject>;
 
 /** Specification, "Subject": the ownership record. */
-const Ownership = view('Ownership', { owner_tenant_id: tenantId, ...fields });
-export const Owners = part({ items: listOf(Ownership) });
-export type Owners = ViewOf<typeof Owners>;
+export const Ownership = view('Ownership', { owner_tenant_id: tenantId, ...fields });
+export type Ownership = ViewOf<typeof Ownership>;
 
 /** Query of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
 export const SubjectListQuery = query({
@@ -27,4 +25,4 @@ export type SubjectListQuery = SentOf<typeof SubjectListQuery>;
 const ACME_CORP = { ...SNAPSHOT_HEADER_EXAMPLE.subject, created_at: SNAPSHOT_HEADER_EXAMPLE.created_at };
 
 export const SUBJECT_EXAMPLE: Subject = { ...ACME_CORP, latest_snapshot: SNAPSHOT_HEADER_EXAMPLE };
-export const OWNERS_EXAMPLE: Owners = { items: [{ owner_tenant_id: 'acme', ...ACME_CORP }] };
+export const OWNERSHIP_EXAMPLE: Ownership = { owner_tenant_id: 'acme', ...ACME_CORP };

@@ -1,12 +1,12 @@
 import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { answer, ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { ApiRoute } from '../../http/describe/openapi';
+import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { SubjectParam } from '../../http/request/path-params';
 import { SubjectService } from './subject.service';
-import { Owners, OWNERS_EXAMPLE, Subject, SUBJECT_EXAMPLE, SubjectListQuery } from './subject.views';
+import { Ownership, OWNERSHIP_EXAMPLE, Subject, SUBJECT_EXAMPLE, SubjectListQuery } from './subject.views';
 
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()
@@ -30,9 +30,15 @@ export class SubjectsController {
 
   @Get(':subject_type/:subject_id/owners')
   @ApiRoute('The tenant that owns a subject, which is one', RULES.readOwners, {
-    answers: { 200: answer('The owner.', Owners, OWNERS_EXAMPLE) },
+    answers: { 200: pageAnswer('The owner.', Ownership, [OWNERSHIP_EXAMPLE], UNPAGED.default) },
   })
-  async owners(@ActorParam() actor: Actor, @SubjectParam() subject: SubjectRef): Promise<Owners> {
-    return Owners.of({ items: [await this.subjects.owner(actor, subject)] });
+  async owners(
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
+    @PageOf(UNPAGED) paging: Paging,
+  ): Promise<{ items: Ownership[] } & PageView> {
+    paging.at();
+    const owner = await this.subjects.owner(actor, subject);
+    return paging.answer({ items: [owner], next: null }, Ownership.of);
   }
 }

@@ -87,13 +87,14 @@ function requireWindow(fromText: string | undefined, toText: string | undefined)
     return { from: new Date(to.getTime() - DEFAULT_WINDOW_DAYS * DAY_MS), to };
   }
   const from = requireInstant('from', fromText);
-  const to = requireInstant('to', toText);
+  const toInstant = requireInstant('to', toText);
+  // A plain date names its whole day.
+  const to = PLAIN_DATE.test(toText ?? '') ? new Date(toInstant.getTime() + DAY_MS - 1) : toInstant;
   if (from > to) throw invalid('from', 'must not be later than to', 'out_of_range');
   if (to.getTime() - from.getTime() > MAX_WINDOW_DAYS * DAY_MS) {
     throw invalid('from', `must be at most ${MAX_WINDOW_DAYS} days before to`, 'out_of_range');
   }
-  // A plain date names its whole day.
-  return { from, to: toText !== undefined && PLAIN_DATE.test(toText) ? new Date(to.getTime() + DAY_MS - 1) : to };
+  return { from, to };
 }
 
 function requireInstant(name: string, text: string | undefined): Date {

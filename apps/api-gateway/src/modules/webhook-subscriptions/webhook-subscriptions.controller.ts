@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
 import type { Principal } from '../../auth/principal';
 import { ApiRoute } from '../../http/describe/openapi';
-import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { JsonBody, OptionalJsonBody } from '../../http/request/json-body';
 import { UuidParam } from '../../http/request/path-params';
 import { WebhookSubscriptionService } from './webhook-subscription.service';
@@ -51,11 +51,11 @@ export class WebhookSubscriptionsController {
 
   @Get()
   @ApiRoute('Webhook subscriptions of a tenant, oldest first', RULES.useWebhooks, {
-    answers: { 200: pageAnswer('One page.', Subscription, [Subscription.of(SUBSCRIPTION)], 200) },
+    answers: { 200: pageAnswer('One page.', Subscription, [Subscription.of(SUBSCRIPTION)], UNPAGED.default) },
   })
   async list(
     @CurrentPrincipal() { principalId }: Principal,
-    @PageOf({ default: 200, max: 200 }, ListWebhookSubscriptionsQuery) paging: Paging<ListWebhookSubscriptionsQuery>,
+    @PageOf(UNPAGED, ListWebhookSubscriptionsQuery) paging: Paging<ListWebhookSubscriptionsQuery>,
   ): Promise<{ items: Subscription[] } & PageView> {
     const { tenant_id } = paging.query;
     const page = await this.subscriptions.page({ tenantId: tenant_id, principalId }, paging.at({ tenant_id }));

@@ -2,7 +2,16 @@ import type { AccessFacts, EventType, RefreshRequestOrigin, RefreshRequestStatus
 import { RULES } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import { inputRow, SUBJECT } from '../../sql/input';
-import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import {
+  type Before,
+  before,
+  fitting,
+  type ListRow,
+  newestFirst,
+  type Page,
+  type PageRequest,
+  toList,
+} from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
@@ -67,6 +76,8 @@ export type FulfilRefreshOutcome =
       facts: AccessFacts;
       /** Whether the subject has a request with this id. */
       isKnown: boolean;
+      /** Whether there is such a snapshot, of whichever subject. */
+      isSnapshotKnown: boolean;
       /** Whether the snapshot is one of the subject's. */
       isSnapshotOfSubject: boolean;
     };
@@ -132,13 +143,20 @@ const FIND = statement<RefreshRequestRef, { facts: AccessFacts; request: Refresh
 /** The row lock lets one of many fulfil; the others see then that it is pending no more. */
 const FULFIL = statement<
   RefreshRequestRef & { snapshotId: string },
-  { facts: AccessFacts; request: RefreshRequestRecord | null; isKnown: boolean; isSnapshotOfSubject: boolean }
+  {
+    facts: AccessFacts;
+    request: RefreshRequestRecord | null;
+    isKnown: boolean;
+    isSnapshotKnown: boolean;
+    isSnapshotOfSubject: boolean;
+  }
 >(
   'refresh_request_fulfil',
   `WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version,
+         n.subject_key = s.subject_key AS is_of_subject
     FROM ${REQUEST}
-    LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid AND n.subject_key = s.subject_key
+    LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid
 ),
 done AS (
   UPDATE refresh_requests r
@@ -146,11 +164,12 @@ done AS (
          resolved_snapshot_version = f.snapshot_version
     FROM facts f
    WHERE r.refresh_request_id = f.refresh_request_id AND r.status = 'pending'
-     AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.snapshot_id IS NOT NULL
+     AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.is_of_subject
   RETURNING r.*
 )
 SELECT ${FACTS},
-  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotOfSubject",
+  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
+  f.is_of_subject IS TRUE AS "isSnapshotOfSubject",
   ${columns(requestColumns('f'), 'request?')}
   FROM facts f LEFT JOIN done r ON true`,
 );
@@ -166,6 +185,8 @@ const TELL = statement<EventToWrite, { eventId: string }>(
 );
 
 const LIST = newestFirst('r', 'refresh_request_id');
+/** What of a request may be large, as JSON. */
+const BYTES = `(octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))`;
 
 const listStatement = (name: string, filter: string) =>
   statement<
@@ -175,13 +196,16 @@ const listStatement = (name: string, filter: string) =>
     name,
     `SELECT ${FACTS},
   ${columns(requestColumns(), 'item?')},
-  ${LIST.position}
+  ${LIST.position}, r.found
   FROM ${inputRow({ principal_id: 'text', ...SUBJECT, requesting_tenant_id: 'text' })}
   ${NAMED_SUBJECT}
   ${partyAccess('i.requesting_tenant_id')}
-  LEFT JOIN LATERAL (
-    SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key ${filter} AND ${LIST.next}
-  ) r ON true
+  LEFT JOIN LATERAL ${fitting(
+    'r',
+    `SELECT * FROM refresh_requests r WHERE r.subject_key = s.subject_key ${filter} AND ${LIST.next}`,
+    BYTES,
+    LIST.order,
+  )} r ON true
  ${LIST.order}`,
   );
 

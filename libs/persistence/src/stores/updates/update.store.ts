@@ -3,7 +3,16 @@ import { RULES } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
-import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import {
+  type Before,
+  before,
+  fitting,
+  type ListRow,
+  newestFirst,
+  type Page,
+  type PageRequest,
+  toList,
+} from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
@@ -150,17 +159,20 @@ SELECT ${FACTS},
 const LIST = newestFirst('u', 'update_id');
 const LISTED = `${FACTS},
   ${columns(updateColumns(), 'item?')},
-  ${LIST.position}`;
+  ${LIST.position}, u.found`;
 type ListParameters = Actor & Before & { statuses: readonly UpdateStatus[] };
 
 /** A page of these updates `u`. Each status is read from the index by itself, so that a rare one walks no long history. */
 const pageOf = (whose: string): string => `
-  LEFT JOIN LATERAL (
-    SELECT u.*
+  LEFT JOIN LATERAL ${fitting(
+    'u',
+    `SELECT u.*
       FROM unnest(:statuses::text[]) state
      CROSS JOIN LATERAL (SELECT * FROM updates u WHERE ${whose} AND u.status = state AND ${LIST.next}) u
-     ${LIST.order} LIMIT :rows
-  ) u ON true`;
+     ${LIST.order} LIMIT :rows`,
+    'octet_length(u.patch_ops)',
+    LIST.order,
+  )} u ON true`;
 
 const OF_TENANT = statement<ListParameters, ListRow<AccessFacts, UpdateRecord>>(
   'updates_of_tenant',

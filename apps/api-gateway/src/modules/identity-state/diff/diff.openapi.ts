@@ -4,7 +4,7 @@ import { alias, listOf, shown } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
 import { part, view, type ViewOf } from '../../../http/describe/view';
 import { count, flag, hash, oneOf, SubjectRef, text, uuid, version } from '../../../http/request/fields';
-import { EvidenceRef, verdict } from '../snapshot/snapshot.openapi';
+import { CHAIN_VERDICT, EvidenceRef, verdict } from '../snapshot/snapshot.openapi';
 
 const side = part({ snapshot_id: uuid, snapshot_version: version });
 
@@ -16,13 +16,13 @@ const DiffOperation = view('DiffOperation', {
 
 const evidence = listOf(EvidenceRef).nullable();
 const verdictOfHash = part({ value: hash.nullable(), stored: hash.nullable(), valid: verdict });
-const chain = { prev_hash: hash.nullable(), valid: verdict, depth: count };
-
 const DiffVerification = view('DiffVerification', {
   mode: oneOf(['hash', 'chain']),
   chain_supported: flag,
   hash: part({ alg: oneOf([HASH_ALGORITHM]), from: verdictOfHash, to: verdictOfHash }),
-  chain: part({ ...chain, from: part(chain), to: part(chain) }),
+  chain: part({ ...CHAIN_VERDICT, from: part(CHAIN_VERDICT), to: part(CHAIN_VERDICT) }).described(
+    'That of `to`; `valid` and `complete` say it of both.',
+  ),
 });
 
 /** Specification, "Diff result". */
@@ -34,7 +34,18 @@ const Diff = view('DiffResult', {
   ops: listOf(DiffOperation),
   ops_hash: hash.described('SHA-256 of the RFC 8785 text of `ops`.'),
   change_summary: part({ total_ops: count, adds: count, removes: count, replaces: count, paths_changed: count }),
-  attribution: listOf(part({ path: text, from: evidence, to: evidence })).optional(),
+  attribution: listOf(
+    part({
+      path: text,
+      from: evidence.described('The references of exactly this path before.'),
+      to: evidence.described('The same after.'),
+      evidence_unchanged: flag
+        .optional()
+        .described(
+          'True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent.',
+        ),
+    }),
+  ).optional(),
   verification: DiffVerification.optional(),
 });
 const VersionDiff = view('VersionDiffResult', {
@@ -59,6 +70,7 @@ const EXAMPLE: ViewOf<typeof Diff> = {
       path: '/attributes/legal/legal_name',
       from: [{ evidence_id: 'ev-1', evidence_type: 'registry_extract', role: 'primary' }],
       to: [{ evidence_id: 'ev-1', evidence_type: 'registry_extract', role: 'primary' }],
+      evidence_unchanged: true,
     },
   ],
 };
@@ -70,8 +82,8 @@ const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
 };
 
 /** Of the texts of these very answers. */
-const ETAG = '"63c574a4635fdd4f53f4cee3354c4e7888baf40f3a0462bdce5fe94292de1ede"';
-const VERSION_ETAG = '"e0184dc3fe722ab9f14cc1c853eeb2e878019af25eefabf62a4bbac7f1290fc0"';
+const ETAG = '"2245c8ba96a1acb365703cb80a79f219a46eab23d0e2a0bf6ce8d1f6985771c1"';
+const VERSION_ETAG = '"fc715c0475004aadad3db080d6a4347bb0378f93877efaa9b22e69296e525540"';
 
 const CHANGED = 'What changed. `ops`, applied in order to the included roots of `from`, gives those of `to`.';
 

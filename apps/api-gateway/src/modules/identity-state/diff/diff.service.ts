@@ -16,9 +16,9 @@ import {
   summarizeChanges,
   verificationOfDiff,
 } from '@iss/domain';
-import { SnapshotPairStore, type SnapshotPairRead, type SnapshotRecord } from '@iss/persistence';
+import { SnapshotPairStore, type SnapshotPairRead, SnapshotReadStore, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { notFound, ReadAccess } from '../../../access/read-access';
+import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import { SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
 
 /** What of a diff is asked for. */
@@ -50,6 +50,7 @@ interface Pair {
 export class DiffService {
   constructor(
     private readonly pairs: SnapshotPairStore,
+    private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
     private readonly verifier: SnapshotVerifier,
   ) {}
@@ -62,6 +63,7 @@ export class DiffService {
   ): Promise<SnapshotDiff> {
     const read = await this.pairs.byVersions(reader, subject, versions);
     this.access.require(reader, read.from.facts, RULES.readDiff);
+    if (read.from.facts.ownsSubject) await this.requireVersions(reader, subject, versions, read);
     return this.diff(requireBoth(read), options);
   }
 
@@ -75,6 +77,20 @@ export class DiffService {
     const pair = requireBoth(read);
     requireSameSubject(pair);
     return this.diff(pair, options);
+  }
+
+  /** Tells the owner which version is the latest where one of the two does not exist. */
+  private async requireVersions(
+    reader: Reader,
+    subject: SubjectRef,
+    versions: { from: number; to: number },
+    read: SnapshotPairRead,
+  ): Promise<void> {
+    for (const side of ['from', 'to'] as const) {
+      if (read[side].snapshot !== null) continue;
+      const { snapshot } = await this.snapshots.read(reader, { kind: 'latest', subject }, { envelope: false });
+      if (snapshot !== null) throw noSuchVersion(versions[side], snapshot.snapshotVersion, `/query/${side}_version`);
+    }
   }
 
   private async diff(pair: Pair, options: DiffOptions): Promise<SnapshotDiff> {

@@ -6,8 +6,10 @@ import type { Request } from 'express';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
 import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
+import { QueryOf } from '../../../http/lists/query';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
+import { IdleQuery } from '../snapshot/snapshot.query';
 import { EXPORT } from './lineage.openapi';
 import { exportAnswer, exportLines } from './lineage.views';
 import { SnapshotListService } from './snapshot-list.service';
@@ -30,6 +32,7 @@ export class ExportController {
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
+    @QueryOf(IdleQuery) _query: object,
   ): Promise<TextStream> {
     return this.export(reader, subject, request);
   }
@@ -45,6 +48,7 @@ export class ExportController {
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
+    @QueryOf(IdleQuery) _query: object,
   ): Promise<TextStream> {
     return this.export(reader, subject, request);
   }

@@ -4,7 +4,7 @@ import { alias, constant, listOf } from '../../../http/describe/field';
 import { type Answer, answer, type Route } from '../../../http/describe/openapi';
 import { view, type ViewOf } from '../../../http/describe/view';
 import { lastPage, pageAnswer, pageFields } from '../../../http/lists/paging';
-import { SubjectRef } from '../../../http/request/fields';
+import { flag, SubjectRef } from '../../../http/request/fields';
 import { Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
 import { ORDERS } from '../snapshot/snapshot.query';
 
@@ -22,14 +22,19 @@ export const ChainItem = view('ChainItem', {
 });
 export type ChainItem = ViewOf<typeof ChainItem>;
 
-/** A chain proof in both shapes of the specification: `items` with `page`, and `chain` with `chain_valid`. */
-const ChainProof = view('ChainProof', {
+const { items, ...page } = pageFields(ChainItem, ORDERS);
+const judged = {
   ...SubjectRef.fields,
-  chain_valid: verdict.described('Of all items of the page.'),
-  chain: alias('items'),
-  ...pageFields(ChainItem, ORDERS),
-});
+  chain_valid: verdict.described('Of all links that are listed.'),
+  complete: flag.described('Whether the list reaches from version 1 to the latest: all that there is to prove.'),
+};
+
+/** A chain proof in both shapes of the specification: the primary one is `items` with `page`. */
+const ChainProof = view('ChainProof', { ...judged, items, chain: alias('items'), ...page });
 export type ChainProof = ViewOf<typeof ChainProof>;
+
+/** The same below a tenant, where the primary one is `chain` with `chain_valid`. */
+const TenantChainProof = view('TenantChainProof', { ...judged, chain: items, items: alias('chain'), ...page });
 
 const Export = view('Export', {
   subject: SubjectRef,
@@ -57,17 +62,23 @@ export function historyOf(form: 'tenant' | 'global', defaultLimit: number): Rout
   };
 }
 
-export const CHAIN_PROOF: Route = {
-  answers: {
-    200: answer('The links of the chain, recomputed.', ChainProof, {
-      ...subject,
-      chain_valid: true,
-      chain: [LINK],
-      ...lastPage([LINK], 50, 'desc'),
-    }),
-  },
-  errors: ['not_found'],
-};
+/** What there is to say of a chain proof in one of its forms. */
+export function chainProofOf(form: 'tenant' | 'global', defaultLimit: number): Route {
+  const shape = form === 'tenant' ? TenantChainProof : ChainProof;
+  const example = { ...subject, chain_valid: true, complete: true, chain: [LINK] };
+  return {
+    description:
+      `Without \`limit\`: the newest ${defaultLimit} links. \`chain_valid\` speaks of the links that are listed; where ` +
+      '`complete` is true these are all.',
+    answers: {
+      200: answer('The links of the chain, recomputed.', shape, {
+        ...example,
+        ...lastPage([LINK], defaultLimit, 'desc'),
+      }),
+    },
+    errors: ['not_found'],
+  };
+}
 
 const EXPORTED: Answer = {
   description:

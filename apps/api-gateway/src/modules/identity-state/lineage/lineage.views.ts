@@ -14,10 +14,11 @@ export async function* historyTexts(items: AsyncIterable<VerifiedSnapshot>, view
 /** A chain proof in both shapes of the specification. */
 export function chainProofView(
   { subjectType, subjectId }: SubjectRef,
-  chainValid: boolean | null,
+  { chainValid, isComplete }: { chainValid: boolean | null; isComplete: boolean },
   page: Pick<ChainProof, 'items'> & PageView,
 ): Omit<ChainProof, 'page'> & PageView {
-  return { subject_type: subjectType, subject_id: subjectId, chain_valid: chainValid, chain: page.items, ...page };
+  const verdicts = { chain_valid: chainValid, complete: isComplete };
+  return { subject_type: subjectType, subject_id: subjectId, ...verdicts, chain: page.items, ...page };
 }
 
 /** A whole lineage as one JSON document. */

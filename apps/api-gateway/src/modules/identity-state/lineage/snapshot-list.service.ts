@@ -42,6 +42,13 @@ export interface ChainItem {
 export interface ChainPage extends Page<ChainItem> {
   /** Of all items of the page. */
   chainValid: boolean | null;
+  /** Whether its items are all from version 1 to the newest. */
+  isComplete: boolean;
+}
+
+/** A page of snapshots, and the newest version of all. */
+interface SnapshotPage extends Page<SnapshotRecord> {
+  headVersion: number;
 }
 
 /** Snapshots in one statement: their headers are read even where the envelopes of few of them fit. */
@@ -71,7 +78,8 @@ export class SnapshotListService {
     const { newest, oldest } = rangeOf(page.items);
     const links = await this.verifier.links(subject, newest + 1, newest - oldest + 2);
     const items = page.items.map((snapshot) => ({ snapshot, chainValid: chainHolds(snapshot.snapshotVersion, links) }));
-    return { items, next: page.next, chainValid: allValid(items.map(({ chainValid }) => chainValid)) };
+    const chainValid = allValid(items.map((item) => item.chainValid));
+    return { items, next: page.next, chainValid, isComplete: oldest === 1 && newest === page.headVersion };
   }
 
   /**
@@ -94,16 +102,17 @@ export class SnapshotListService {
     subject: SubjectRef,
     { order, limit, after }: LineageRequest,
     withEnvelopes: boolean,
-  ): Promise<Page<SnapshotRecord>> {
+  ): Promise<SnapshotPage> {
     const [version] = after ?? [];
     const range = { order, after: version === undefined ? null : Number(version), limit: limit + 1, withEnvelopes };
-    const { snapshots } = await this.read(reader, subject, range);
-    return toPage(
+    const { headVersion, snapshots } = await this.read(reader, subject, range);
+    const page = toPage(
       snapshots,
       limit,
       (snapshot) => snapshot,
       ({ snapshotVersion }) => [snapshotVersion],
     );
+    return { ...page, headVersion };
   }
 
   /** One statement, and the decision whether the reader may see what it found. */

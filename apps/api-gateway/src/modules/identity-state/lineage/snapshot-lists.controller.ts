@@ -8,7 +8,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { CHAIN_PROOF, ChainItem, historyOf } from './lineage.openapi';
+import { ChainItem, chainProofOf, historyOf } from './lineage.openapi';
 import { chainProofView, historyTexts } from './lineage.views';
 import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from '../snapshot/snapshot.query';
 import { SnapshotListService } from './snapshot-list.service';
@@ -17,6 +17,7 @@ import type { View } from '../snapshot/snapshot.views';
 const HISTORY_PAGE: PageLimits = { default: 50, max: ({ historyPage }) => historyPage };
 const TENANT_SNAPSHOTS_PAGE: PageLimits = { default: 20, max: ({ historyPage }) => Math.min(100, historyPage) };
 const CHAIN_PROOF_PAGE: PageLimits = { default: 50, max: ({ chainProofPage }) => chainProofPage };
+const TENANT_CHAIN_PROOF_PAGE: PageLimits = { ...CHAIN_PROOF_PAGE, default: 200 };
 
 /** Lists of a subject's snapshots; each global form has its tenant-scoped twin behind the same handler. */
 @ApiTags('Snapshot reads')
@@ -75,11 +76,11 @@ export class SnapshotListsController {
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
-  @ApiRoute("Prove a subject's chain", RULES.readLineage, CHAIN_PROOF)
+  @ApiRoute("Prove a subject's chain", RULES.readLineage, chainProofOf('tenant', 200))
   chainProofForTenant(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
-    @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
+    @PageOf(TENANT_CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
     return this.chainProof(reader, subject, paging);
   }
@@ -89,7 +90,7 @@ export class SnapshotListsController {
   @ApiRoute(
     "Prove a subject's chain, for any tenant of the caller that may",
     inAnyTenant(RULES.readLineage),
-    CHAIN_PROOF,
+    chainProofOf('global', 50),
   )
   chainProofForAny(
     @ReaderParam() reader: Reader,
@@ -122,6 +123,6 @@ export class SnapshotListsController {
     const order = paging.query.order ?? 'desc';
     const page = await this.lists.chainProof(reader, subject, { ...paging.at({ order }), order });
     const items = paging.answer(page, ({ snapshot, chainValid }) => ChainItem.of({ ...snapshot, chainValid }));
-    return chainProofView(subject, page.chainValid, items);
+    return chainProofView(subject, page, items);
   }
 }

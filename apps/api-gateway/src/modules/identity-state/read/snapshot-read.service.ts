@@ -1,7 +1,7 @@
-import { type AccessRule, type Reader, RULES } from '@iss/domain';
+import { type AccessFacts, type AccessRule, type DomainError, type Reader, RULES } from '@iss/domain';
 import { type SnapshotRecord, SnapshotReadStore, type SnapshotTarget, type Wanted } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { notFound, ReadAccess } from '../../../access/read-access';
+import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
 
 export type { SnapshotTarget };
@@ -43,7 +43,16 @@ export class SnapshotReadService {
     // An id cannot be guessed, so an unknown one is 404 to any member.
     const right = target.kind === 'id' && !exists ? { role: RULES.readById.role } : RIGHTS[target.kind];
     this.access.require(reader, facts, right);
-    if (!exists) throw notFound();
+    if (!exists) throw await this.unknown(reader, target, facts);
     return snapshot;
+  }
+
+  /** The owner is told which version is the latest. */
+  private async unknown(reader: Reader, target: SnapshotTarget, { ownsSubject }: AccessFacts): Promise<DomainError> {
+    if (target.kind !== 'version' || !ownsSubject) return notFound();
+    const latest = { kind: 'latest', subject: target.subject } as const;
+    const { snapshot } = await this.snapshots.read(reader, latest, { envelope: false });
+    if (snapshot === null) return notFound();
+    return noSuchVersion(target.version, snapshot.snapshotVersion, '/path/snapshot_version');
   }
 }

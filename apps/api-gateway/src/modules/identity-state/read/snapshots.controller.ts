@@ -10,7 +10,7 @@ import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/pat
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { RecentAnswers } from '../../../http/fast/recent-answers';
-import { SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.query';
+import { IdleQuery, SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.query';
 import { readOf } from '../snapshot/snapshot.openapi';
 import { SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
 import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer } from '../snapshot/snapshot.views';
@@ -136,6 +136,7 @@ export class SnapshotsController {
   proofForTenant(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+    @QueryOf(IdleQuery) _query: object,
   ): Promise<JsonText> {
     return this.proof(reader, snapshotId);
   }
@@ -150,6 +151,7 @@ export class SnapshotsController {
   proofForAny(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+    @QueryOf(IdleQuery) _query: object,
   ): Promise<JsonText> {
     return this.proof(reader, snapshotId);
   }

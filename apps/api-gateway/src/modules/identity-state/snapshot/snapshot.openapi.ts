@@ -46,11 +46,21 @@ export const verdict = flag.nullable();
 
 const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
 
+/** What `verify=chain` says of the links that it followed; `verify=hash` follows none. */
+export const CHAIN_VERDICT = {
+  prev_hash,
+  valid: verdict.described('Of the links that were followed. Null where none were looked at, or a hash is missing.'),
+  depth: count.described('How many links were followed.'),
+  complete: verdict.described(
+    'Whether they reach version 1: only then is `valid` the verdict on the whole chain below. Ask with `depth=all`.',
+  ),
+};
+
 const Verification = view('Verification', {
   mode: oneOf(['hash', 'chain']),
   chain_supported: flag,
   hash: part({ alg: text, value: hash.nullable(), stored: hash.nullable(), valid: verdict }),
-  chain: part({ prev_hash, valid: verdict, depth: count }),
+  chain: part(CHAIN_VERDICT),
 });
 
 /** A header with the envelope as it is stored. */

@@ -11,7 +11,6 @@ import {
   seal,
   type Sealed,
   type SubjectRef,
-  validateEnvelope,
 } from '@iss/domain';
 import {
   type SnapshotRecord,
@@ -24,7 +23,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
-import { patchEnvelope } from './patched-envelope';
+import { patchEnvelope, requireValidResult } from './patched-envelope';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 const AT = '/patch_ops';
@@ -99,7 +98,7 @@ export class UpdateApplyService {
     });
     const ops = operations.map((operation) => ({ ...operation }));
     const now = new Date().toISOString();
-    const envelope = validateEnvelope({
+    const next = {
       ...patchEnvelope(base.envelope, operations, AT, limits),
       snapshot_id: deriveSnapshotId(snapshotIdSecret, {
         subject_type: update.subjectType,
@@ -117,7 +116,8 @@ export class UpdateApplyService {
         ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
       },
       diff: { format: 'rfc6902', ops },
-    });
+    };
+    const envelope = requireValidResult(next, operations, AT);
     return { ...seal(envelope), envelope };
   }
 }

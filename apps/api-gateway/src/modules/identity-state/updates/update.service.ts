@@ -10,7 +10,6 @@ import {
   type SubjectRef,
   UPDATE_STATUSES,
   type UpdateStatus,
-  validateEnvelope,
 } from '@iss/domain';
 import {
   type Page,
@@ -22,7 +21,7 @@ import {
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { patchEnvelope, requireOperations, type SentPatch } from './patched-envelope';
+import { patchEnvelope, requireOperations, requireValidResult, type SentPatch } from './patched-envelope';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 /** A proposal as either path family puts it. */
@@ -66,7 +65,8 @@ export class UpdateService {
       throw staleBase(head.snapshotVersion);
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
-    validateEnvelope(patchEnvelope(head.envelope ?? '{}', operations, proposal.patch.at, limits));
+    const { at } = proposal.patch;
+    requireValidResult(patchEnvelope(head.envelope ?? '{}', operations, at, limits), operations, at);
 
     const outcome = await this.updates.propose({
       ...proposal.subject,

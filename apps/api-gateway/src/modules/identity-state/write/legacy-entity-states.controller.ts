@@ -7,11 +7,13 @@ import { Public } from '../../../auth/public.decorator';
 import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
 import { ApiRoute, inLegacyTenant } from '../../../http/describe/openapi';
+import { QueryOf } from '../../../http/lists/query';
 import { UuidParam } from '../../../http/request/path-params';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { LegacyEntityStateService } from './legacy-entity-state.service';
 import { ApiEnvelopeBody, STORED, WRITTEN } from '../snapshot/snapshot.openapi';
+import { IdleQuery } from '../snapshot/snapshot.query';
 import { snapshotText } from '../snapshot/snapshot.views';
 
 const WHERE =
@@ -59,6 +61,7 @@ export class LegacyEntityStatesController {
   async read(
     @CurrentPrincipal() principal: Principal,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+    @QueryOf(IdleQuery) _query: object,
   ): Promise<JsonText> {
     const { envelope } = await this.entityStates.read(principal, snapshotId);
     return new JsonText(envelope ?? 'null');
