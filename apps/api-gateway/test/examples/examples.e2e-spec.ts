@@ -34,24 +34,24 @@ interface Setting {
 const USUAL: Setting = { stage: 'in use', caller: 'alice' };
 /** Those that the usual setting does not fit; by operationId, and status where it has several successes. */
 const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
-  tenantsCreate: { stage: 'before all' },
-  entityStatesSubmit: { stage: 'tenants' },
-  legacyEntityStatesSubmit: { stage: 'tenants', caller: null },
-  'updatesPropose 201': { stage: 'first version' },
-  'updatesProposeForSubject 201': { stage: 'first version' },
-  diffVersionsForTenant: { stage: 'second version' },
-  diffVersionsForAny: { stage: 'second version' },
-  diffIdsForTenant: { stage: 'second version' },
-  diffIdsForAny: { stage: 'second version' },
-  grantsCreate: { stage: 'first version' },
-  grantsAccessible: { caller: 'bob' },
-  refreshRequestsCreate: { caller: 'bob' },
-  transferOffersCreate: { stage: 'first version' },
-  transferOffersAccept: { caller: 'carol' },
-  transferOffersDecline: { caller: 'carol' },
+  createTenant: { stage: 'before all' },
+  createEntityState: { stage: 'tenants' },
+  createLegacyEntityState: { stage: 'tenants', caller: null },
+  'proposeUpdate 201': { stage: 'first version' },
+  'proposeSubjectUpdate 201': { stage: 'first version' },
+  diffVersions: { stage: 'second version' },
+  diffVersionsAcrossTenants: { stage: 'second version' },
+  diffSnapshots: { stage: 'second version' },
+  diffSnapshotsAcrossTenants: { stage: 'second version' },
+  createGrant: { stage: 'first version' },
+  listAccessibleSubjects: { caller: 'bob' },
+  createRefreshRequest: { caller: 'bob' },
+  createTransferOffer: { stage: 'first version' },
+  acceptTransferOffer: { caller: 'carol' },
+  declineTransferOffer: { caller: 'carol' },
 };
 /** Answers of which only the members can be foreseen: they tell of the running process. */
-const OF_THE_PROCESS = ['systemMeta'];
+const OF_THE_PROCESS = ['getMeta'];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
 const operations = operationsOf(document);

@@ -40,7 +40,8 @@ const DESCRIPTION = `Business identity state as immutable, hash-chained snapshot
 
 Every answer is JSON and carries \`X-Request-Id\`. Every error has one shape; what its \`code\` means stands at
 [/docs/errors](/docs/errors). A list answers \`next_cursor\`; null is the end. A POST with an \`Idempotency-Key\` is safe
-to send again.`;
+to send again. What arrives at the receivers of webhooks, and how to verify it, stands at
+[/docs/webhooks](/docs/webhooks).`;
 
 /** The OpenAPI 3.1 description of every route. */
 export function describe(app: INestApplication, settings: GatewaySettings): OpenAPIObject {
@@ -59,15 +60,12 @@ export function describe(app: INestApplication, settings: GatewaySettings): Open
     });
   }
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
-  const document = SwaggerModule.createDocument(app, builder.build(), { operationIdFactory: operationId });
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    // What a generated client calls its method: all controllers together name each only once.
+    operationIdFactory: (_controller, method) => method,
+  });
   completeDocument(document, settings.limits, settings.auth.mode === 'oidc');
   return document;
-}
-
-/** `GrantsController.create` is `grantsCreate`: what a generated client calls its method. */
-function operationId(controller: string, method: string): string {
-  const resource = controller.replace(/Controller$/, '');
-  return `${resource.charAt(0).toLowerCase()}${resource.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
 const WEBHOOKS_PATH = '/docs/webhooks';

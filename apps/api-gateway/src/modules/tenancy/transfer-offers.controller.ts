@@ -26,7 +26,7 @@ export class TransferOffersController {
     answers: { 201: offerAnswer('The pending offer.', 'pending') },
     errors: ['conflict', 'human_principal_required'],
   })
-  async create(
+  async createTransferOffer(
     @ActorParam() actor: Actor,
     @JsonBody(CreateTransferOfferBody) body: CreateTransferOfferBody,
   ): Promise<WrappedOffer> {
@@ -43,7 +43,7 @@ export class TransferOffersController {
     description: 'An offered principal, member or not, sees the offers made to it.',
     answers: { 200: pageAnswer('One page.', TransferOffer, [TransferOffer.of(PENDING)], 50) },
   })
-  async list(
+  async listTransferOffers(
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: TransferOffer[] } & PageView> {
@@ -56,7 +56,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The offer.', 'pending') },
     errors: ['not_found'],
   })
-  async find(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
+  async getTransferOffer(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
     return WrappedOffer.of(await this.offers.find(actor, offerId));
   }
 
@@ -67,7 +67,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The accepted offer.', 'accepted') },
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
-  async accept(
+  async acceptTransferOffer(
     @TenantIdParam() tenantId: string,
     @OfferIdParam() offerId: string,
     @CurrentPrincipal() principal: Principal,
@@ -82,7 +82,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The declined offer.', 'declined') },
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
-  async decline(
+  async declineTransferOffer(
     @TenantIdParam() tenantId: string,
     @OfferIdParam() offerId: string,
     @CurrentPrincipal() principal: Principal,
@@ -96,7 +96,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The cancelled offer.', 'cancelled') },
     errors: ['not_found', 'conflict'],
   })
-  async cancel(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
+  async cancelTransferOffer(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
     return WrappedOffer.of(await this.offers.cancel(actor, offerId));
   }
 }

@@ -26,7 +26,7 @@ export class ExportController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export')
   @ApiRoute("Export a subject's whole history", RULES.readLineage, EXPORT)
-  exportForTenant(
+  exportSnapshots(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
@@ -41,7 +41,7 @@ export class ExportController {
     inAnyTenant(RULES.readLineage),
     EXPORT,
   )
-  exportForAny(
+  exportSnapshotsAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,

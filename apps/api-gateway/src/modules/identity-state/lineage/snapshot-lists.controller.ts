@@ -30,7 +30,7 @@ export class SnapshotListsController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
   @ApiRoute("List a subject's snapshots", RULES.readLineage, historyOf('tenant', 20))
-  snapshotsForTenant(
+  listSnapshots(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(TENANT_SNAPSHOTS_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
@@ -40,7 +40,7 @@ export class SnapshotListsController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
   @ApiRoute('The same as `/snapshots`', RULES.readLineage, { ...historyOf('tenant', 50), deprecated: true })
-  historyForTenant(
+  listHistory(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
@@ -55,7 +55,7 @@ export class SnapshotListsController {
     inAnyTenant(RULES.readLineage),
     historyOf('global', 50),
   )
-  historyForAny(
+  listHistoryAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
@@ -66,7 +66,7 @@ export class SnapshotListsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots')
   @ApiRoute('The same as `/history`', inAnyTenant(RULES.readLineage), { ...historyOf('global', 50), deprecated: true })
-  snapshotsForAny(
+  listSnapshotsAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
@@ -76,7 +76,7 @@ export class SnapshotListsController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
   @ApiRoute("Prove a subject's chain", RULES.readLineage, CHAIN_PROOF)
-  chainProofForTenant(
+  getChainProof(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
@@ -91,7 +91,7 @@ export class SnapshotListsController {
     inAnyTenant(RULES.readLineage),
     CHAIN_PROOF,
   )
-  chainProofForAny(
+  getChainProofAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
