@@ -11,6 +11,8 @@ interface Facts {
   /** The member of the record that it is made of: null for the record itself; absent for its own name in camelCase. */
   key?: string | null;
   isOptional: boolean;
+  /** Whether null is a value of it. */
+  isNullable?: boolean;
   /** Whether JSON text is stored, which an answer is to hold as it stands. */
   isText?: boolean;
   /** Of a view: its fields. */
@@ -66,17 +68,19 @@ export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOpti
 
   /** Null is a value of it. */
   nullable(): Field<Shown | null, Stored | null, Key, IsOptional> {
-    const { sent, shown } = this.facts;
-    return this.orNull().with({ sent: orNull(sent), shown: orNull(shown) });
+    const { problemsOf, sent, shown } = this.facts;
+    return this.with({
+      problemsOf: (value) => (value === null ? null : problemsOf(value)),
+      isNullable: true,
+      sent: orNull(sent),
+      shown: orNull(shown),
+    });
   }
 
-  /** Null may be sent in its place, which the document does not recommend. */
-  orNull(): Field<Shown | null, Stored, Key, IsOptional> {
-    const { problemsOf } = this.facts;
-    return this.with({ problemsOf: (value) => (value === null ? null : problemsOf(value)) });
-  }
-
-  /** It may be left out. An answer leaves it out where nothing, or null, is stored. */
+  /**
+   * It may be left out; in a body null, where that is no value of it, says the same (see `Shape`). An answer leaves it out
+   * where nothing, or null, is stored.
+   */
   optional(): Field<Shown, Stored, Key, true> {
     return this.with({ isOptional: true });
   }
@@ -205,11 +209,13 @@ function noted(schema: Schema, note: Schema): Schema {
   return 'title' in schema ? { allOf: [schema], ...note } : { ...schema, ...note };
 }
 
-function orNull(schema: Schema): Schema {
-  const { enum: options } = schema;
+/** The schema, and null; itself where it takes null already. */
+export function orNull(schema: Schema): Schema {
+  const { type, enum: options } = schema;
+  if (type === undefined || (Array.isArray(type) && type.includes('null'))) return schema;
   return {
     ...schema,
-    type: [schema['type'], 'null'],
+    type: [type, 'null'],
     ...(Array.isArray(options) ? { enum: [...options, null] } : {}),
   };
 }

@@ -1,5 +1,13 @@
-import { DomainError, type ErrorDetail, formatPointer, isJsonObject, type JsonObject, type Schema } from '@iss/domain';
-import { Alias, aliasSchema, type Fields, type SentBy } from '../describe/field';
+import {
+  DomainError,
+  type ErrorDetail,
+  formatPointer,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Schema,
+} from '@iss/domain';
+import { Alias, aliasSchema, type Fields, orNull, type SentBy } from '../describe/field';
 import { objectSchema } from '../describe/view';
 
 /** An example of a body, with a line about it. */
@@ -12,6 +20,8 @@ interface Entry {
   name: string;
   problemsOf: (value: JsonObject[string]) => ErrorDetail[] | null;
   isOptional: boolean;
+  /** Whether null is a value of it. Else it says that the field is not given. */
+  isNullable: boolean;
   schema: Schema;
   isHidden: boolean;
   /** Its other names. */
@@ -35,14 +45,15 @@ export class Shape<F extends Fields> {
     this.entries = all.filter((entry) => !(fields[entry.name] instanceof Alias));
     this.names = new Set(Object.keys(fields));
     // With an alias either name will do.
-    const asShown = all.map((entry) => ({ ...entry, isOptional: entry.isOptional || entry.aliases.length > 0 }));
-    const named = name === undefined ? {} : { title: name, additionalProperties: false };
-    this.schema = { ...named, ...objectSchema(asShown.filter(({ isHidden }) => !isHidden)) };
+    const asShown = all
+      .filter(({ isHidden }) => !isHidden)
+      .map((entry) => ({ ...entry, isOptional: entry.isOptional || entry.aliases.length > 0 }));
+    this.schema = name === undefined ? objectSchema(asShown) : bodySchema(name, asShown, this.entries);
   }
 
   /**
    * The value itself when it has this shape: nothing is coerced, unknown fields are refused. Where a field was sent under
-   * an alias, it stands under its primary name too. Throws `validation_error` with every problem, each under its JSON
+   * an alias, it stands under its primary name too; a null that is no value of its field becomes undefined. Throws `validation_error` with every problem, each under its JSON
    * Pointer below `at` (`[]` for a body).
    */
   require(value: unknown, at: readonly string[] = []): SentBy<F> {
@@ -100,20 +111,52 @@ function entryOf(fields: Fields, name: string): Entry {
     const of = entryOf(fields, one.of);
     return { ...of, name, schema: aliasSchema(one, of.schema), isOptional: true, aliases: [] };
   }
-  const { problemsOf, sent, isOptional, isHidden = false } = one.facts;
+  const { problemsOf, sent, isOptional, isNullable = false, isHidden = false } = one.facts;
   const aliases = Object.keys(fields).filter((other) => {
     const it = fields[other];
     return it instanceof Alias && it.of === name;
   });
-  return { name, problemsOf, isOptional, schema: sent, isHidden, aliases };
+  return { name, problemsOf, isOptional, isNullable, schema: sent, isHidden, aliases };
+}
+
+/**
+ * The schema of a body: closed; for members that may be left out null is the same as absent; and of a field that must be
+ * given, one of its names is.
+ */
+function bodySchema(title: string, members: readonly Entry[], entries: readonly Entry[]): Schema {
+  const nullable = members.map((one) => (one.isOptional ? { ...one, schema: orNull(one.schema) } : one));
+  const choices = entries
+    .filter(({ isOptional, aliases }) => !isOptional && aliases.length > 0)
+    .map(({ name, aliases, schema }) => ({
+      anyOf: [name, ...aliases].map((one) => ({
+        properties: { [one]: { type: schema['type'], description: `${name}, under one of its names.` } },
+        required: [one],
+      })),
+    }));
+  const [choice = {}, ...others] = choices;
+  return {
+    title,
+    additionalProperties: false,
+    ...objectSchema(nullable),
+    ...choice,
+    ...(others.length > 0 ? { allOf: others } : {}),
+  };
 }
 
 function readInto(value: JsonObject, entry: Entry, at: readonly string[], details: ErrorDetail[]): void {
   const { name, aliases, isOptional } = entry;
+  if (!entry.isNullable && (isOptional || aliases.length > 0)) takeNulls(value, [name, ...aliases]);
   let isGiven = check(value, name, entry, at, details);
   for (const alias of aliases) isGiven = check(value, alias, entry, at, details) || isGiven;
   if (isGiven || isOptional) return;
   details.push({ path: formatPointer([...at, name]), message: `${name} is required`, code: 'required' });
+}
+
+/** For a member that may be left out null is the same as absent (contract, "null"). */
+function takeNulls(value: Record<string, JsonValue | undefined>, names: readonly string[]): void {
+  for (const name of names) {
+    if (Object.hasOwn(value, name) && value[name] === null) value[name] = undefined;
+  }
 }
 
 /** Whether the field is given under this name; what is wrong with it goes to the details. */
@@ -141,7 +184,7 @@ function check(
 /** Puts what an alias holds under the primary name. Throws `validation_error` when the two disagree. */
 function unite(value: JsonObject, name: string, alias: string): void {
   const other = value[alias];
-  if (other === undefined) return;
+  if (other === undefined || other === null) return;
   const primary = (value[name] ??= other);
   if (JSON.stringify(primary) === JSON.stringify(other)) return;
   throw new DomainError('validation_error', `${name} and ${alias} are names of one field and differ. Send one.`, [

@@ -1,4 +1,4 @@
-import { REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES } from '@iss/domain';
+import { CONTROLS, REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES } from '@iss/domain';
 import type { RefreshRequestRecord } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { alias, listOf, refused, shown } from '../../http/describe/field';
@@ -44,7 +44,7 @@ export const CreateRefreshRequestBody = body(
     requesting_tenant_id: tenantId.example('beta').described("The caller's tenant."),
     reason_code: reasonCode.optional().example('stale_data'),
     message: message.optional().example('Please confirm the name.'),
-    requested_paths: arrayWith({ type: 'string', pattern: '^/', maxLength: 1024 })
+    requested_paths: arrayWith({ type: 'string', pattern: `^(?:/(?:[^~/${CONTROLS}]|~[01])*)+$`, maxLength: 1024 })
       .nullable()
       .optional()
       .example(['/attributes/legal/legal_name'])
@@ -76,11 +76,7 @@ export const FulfilRefreshRequestBody = body(
   'FulfilRefreshRequestBody',
   {
     resolved_snapshot_id: uuid
-      .orNull()
-      .optional()
-      .described(
-        "A snapshot of the path's subject; the latest one confirms it. Required, under this name or its alias.",
-      )
+      .described("A snapshot of the path's subject; the latest one confirms it.")
       .example(EXAMPLE_IDS.snapshot_id),
     snapshot_id: alias('resolved_snapshot_id'),
   },

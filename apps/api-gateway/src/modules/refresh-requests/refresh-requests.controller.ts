@@ -99,9 +99,8 @@ export class RefreshRequestsController {
     @Trace() trace: RequestTrace,
     @JsonBody(FulfilRefreshRequestBody) { resolved_snapshot_id }: FulfilRefreshRequestBody,
   ): Promise<WrappedRefreshRequest> {
-    const snapshotId = resolved_snapshot_id ?? undefined;
     return WrappedRefreshRequest.of(
-      await this.requests.fulfil(principalId, trace, subject, refreshRequestId, snapshotId),
+      await this.requests.fulfil(principalId, trace, subject, refreshRequestId, resolved_snapshot_id),
     );
   }
 }

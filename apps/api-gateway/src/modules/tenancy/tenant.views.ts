@@ -51,7 +51,8 @@ export const Usage = view('Usage', {
 export type Usage = ViewOf<typeof Usage>;
 
 const slug = tenantId.nullable().optional();
-const chainEnforced = flag.optional().described('Refuse to apply on a parent without envelope_hash.');
+const REFUSE = 'Refuse to apply on a parent without envelope_hash.';
+const chainEnforced = flag.optional().described(REFUSE);
 
 /** Body of `POST /v1/tenants` (specification, "Tenants, members, principals"). */
 export const CreateTenantBody = body(
@@ -60,7 +61,7 @@ export const CreateTenantBody = body(
     tenant_id: tenantId.example('acme'),
     name: name.example('Acme Corporation'),
     slug: slug.example('acme'),
-    chain_enforced: chainEnforced.byDefault(true),
+    chain_enforced: chainEnforced.described(`${REFUSE} True unless it is sent.`),
   },
   { tenant: { value: { tenant_id: 'acme', name: 'Acme Corporation', slug: 'acme' } } },
 );

@@ -90,9 +90,10 @@ export const RotateSecretBody = body(
   {
     grace_seconds: integerFrom(0, MAX_GRACE_SECONDS)
       .optional()
-      .byDefault(0)
       .example(86_400)
-      .described('For so long `webhook-signature` carries a signature of the old secret too. 0: it stops at once.'),
+      .described(
+        'For so long `webhook-signature` carries a signature of the old secret too. 0, or nothing: it stops at once.',
+      ),
   },
   { now: { value: {} }, overlapping: { value: { grace_seconds: 86_400 } } },
 );

@@ -1,4 +1,4 @@
-import { DomainError, type PatchOperation as Operation, type SubjectRef, UPDATE_STATUSES } from '@iss/domain';
+import { DomainError, patchOperationSchema, type SubjectRef, UPDATE_STATUSES } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../../http/describe/example-ids';
 import { alias } from '../../../http/describe/field';
@@ -51,7 +51,7 @@ export const AppliedUpdate = view('AppliedUpdate', { snapshot_id, snapshot_versi
 export type AppliedUpdate = ViewOf<typeof AppliedUpdate>;
 
 const PATCH_ALIASES = ['operations', 'ops'] as const;
-const VARIANT_B_OPS: readonly Operation['op'][] = ['add', 'replace', 'remove'];
+const VARIANT_B_OPS = ['add', 'replace', 'remove'] as const;
 const PATCH_EXAMPLE = [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Holding AG' }];
 
 const patchOps = operations.example(PATCH_EXAMPLE);
@@ -98,7 +98,9 @@ export const ProposeSubjectUpdateBody = shapeOf(
   {
     subject_id: proposed.subject_id.described("Must equal the path's."),
     base_snapshot_version: proposed.base_snapshot_version,
-    patch_ops: patchOps.described('RFC 6902 operations: add, replace, remove.'),
+    patch_ops: arrayWith(patchOperationSchema('SubjectPatchOperation', VARIANT_B_OPS))
+      .described('RFC 6902 operations: add, replace, remove.')
+      .example(PATCH_EXAMPLE),
     request_id: proposed.request_id,
   },
   { rename: { summary: RENAME, value: PROPOSAL_EXAMPLE } },
