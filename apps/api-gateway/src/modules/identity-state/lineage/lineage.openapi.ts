@@ -69,6 +69,7 @@ export const CHAIN_PROOF: Route = {
   errors: ['not_found'],
 };
 
+const LINES = { 'application/x-ndjson': { schema: Snapshot.facts.shown, example: SNAPSHOT_EXAMPLE } };
 const EXPORTED: Answer = {
   description:
     'Every snapshot. With `Accept: application/x-ndjson` one a line and without a limit, else in one document.',
@@ -82,7 +83,13 @@ const EXPORTED: Answer = {
         snapshots: [SNAPSHOT_EXAMPLE],
       },
     },
-    'application/x-ndjson': { schema: Snapshot.facts.shown, example: SNAPSHOT_EXAMPLE },
+    ...LINES,
   },
 };
 export const EXPORT: Route = { answers: { 200: EXPORTED }, errors: ['not_found'] };
+/** For clients that do not choose what they accept, of which are most that were generated. */
+export const EXPORT_LINES: Route = {
+  description: 'What `/export` answers with `Accept: application/x-ndjson`, whatever is accepted.',
+  answers: { 200: { description: 'Every snapshot, one a line.', content: LINES } },
+  errors: ['not_found'],
+};
