@@ -64,12 +64,12 @@ export const tenantId = textOf(
   { maxLength: 128, pattern: TENANT_ID.source },
   'must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
   (id) => TENANT_ID.test(id),
-);
+).described('The id of a tenant.');
 export const principalId = textOf({ pattern: PRINCIPAL_ID.source }, 'must be oidc:{project_id}#{user_id}', (id) =>
   PRINCIPAL_ID.test(id),
-);
-export const subjectId = field(subjectIdCheck).shownAs(TEXT);
-export const version = field(snapshotVersion);
+).described('A principal: whoever calls, as its access token names it.');
+export const subjectId = field(subjectIdCheck).shownAs(TEXT).described('The subject’s id, compared byte for byte.');
+export const version = field(snapshotVersion).described('A snapshot’s number in its subject’s chain.');
 
 /** One of some strings. */
 export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
@@ -79,10 +79,10 @@ export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
   );
 }
 
-export const subjectType = oneOf<string>(SUBJECT_TYPES);
-export const role = oneOf(ROLES);
-export const tenancyRole = oneOf(TENANCY_ROLES);
-export const principalType = oneOf(PRINCIPAL_TYPES);
+export const subjectType = oneOf<string>(SUBJECT_TYPES).described('The namespace of the subject’s id.');
+export const role = oneOf(ROLES).described('What the member may do in the tenant.');
+export const tenancyRole = oneOf(TENANCY_ROLES).described('Whether the member administers the account.');
+export const principalType = oneOf(PRINCIPAL_TYPES).described('What kind of caller the principal is.');
 
 /**
  * Some of `values`, each once, one at least. One rule that looks at the length first: over the length of an array that
@@ -102,7 +102,7 @@ export function setOf<const T extends string>(values: readonly T[], bounds: Sche
     .madeOf((stored: readonly T[]) => [...stored]);
 }
 
-export const scopes = setOf(SCOPES);
+export const scopes = setOf(SCOPES).described('What the grant lets its grantee read.');
 
 /** A list of anything, whose items are looked at by whoever takes it. */
 export function arrayWith(items: Schema): Field<JsonValue[]> {
@@ -177,4 +177,8 @@ export const PAGE = {
 };
 
 /** A subject as an object of its own, made of the record that it belongs to. */
-export const SubjectRef = view('SubjectRef', { subject_type: subjectType, subject_id: subjectId });
+export const SubjectRef = view(
+  'SubjectRef',
+  { subject_type: subjectType, subject_id: subjectId },
+  'The individual, organization or entity about which something is known.',
+);

@@ -129,7 +129,7 @@ function bodySchema(title: string, members: readonly Entry[], entries: readonly 
     .filter(({ isOptional, aliases }) => !isOptional && aliases.length > 0)
     .map(({ name, aliases, schema }) => ({
       anyOf: [name, ...aliases].map((one) => ({
-        properties: { [one]: { type: schema['type'], description: `${name}, under one of its names.` } },
+        properties: { [one]: { ...bareOf(schema), description: `${name}, under one of its names.` } },
         required: [one],
       })),
     }));
@@ -141,6 +141,11 @@ function bodySchema(title: string, members: readonly Entry[], entries: readonly 
     ...choice,
     ...(others.length > 0 ? { allOf: others } : {}),
   };
+}
+
+/** Of a schema, that its value is not null, in what generators of clients understand: for them an array has items. */
+function bareOf({ type }: Schema): Schema {
+  return type === 'array' ? { type, items: {} } : { type };
 }
 
 function readInto(value: JsonObject, entry: Entry, at: readonly string[], details: ErrorDetail[]): void {

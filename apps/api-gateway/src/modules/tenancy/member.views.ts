@@ -9,7 +9,7 @@ export const Member = view('Member', {
   tenant_id: tenantId,
   principal_id: principalId,
   api_functional_role: role.from('role'),
-  status: oneOf(MEMBER_STATUSES),
+  status: oneOf(MEMBER_STATUSES).described('`removed`: it was a member.'),
 });
 export type Member = ViewOf<typeof Member>;
 
@@ -18,8 +18,8 @@ export const Principal = view('Principal', {
   ...Member.fields,
   tenancy_role: tenancyRole,
   principal_type: principalType,
-  allow_counterparty_access: flag,
-  created_at: time,
+  allow_counterparty_access: flag.described('Whether the member may use the grants that its tenant holds.'),
+  created_at: time.described('When it first became a member.'),
 });
 export type Principal = ViewOf<typeof Principal>;
 

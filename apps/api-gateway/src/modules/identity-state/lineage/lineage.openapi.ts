@@ -1,11 +1,11 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
-import { alias, constant, listOf } from '../../../http/describe/field';
+import { alias, listOf } from '../../../http/describe/field';
 import { type Answer, answer, type Route } from '../../../http/describe/openapi';
 import { view, type ViewOf } from '../../../http/describe/view';
 import { lastPage, pageAnswer, pageFields } from '../../../http/lists/paging';
 import { SubjectRef } from '../../../http/request/fields';
-import { Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
+import { METHODS, Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
 import { ORDERS } from '../snapshot/snapshot.query';
 
 const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
@@ -33,8 +33,7 @@ export type ChainProof = ViewOf<typeof ChainProof>;
 
 const Export = view('Export', {
   subject: SubjectRef,
-  canonicalization_method: constant(CANONICALIZATION_METHOD),
-  hash_algorithm: constant(HASH_ALGORITHM),
+  ...METHODS,
   snapshots: listOf(Snapshot).described('Ascending by `snapshot_version`.'),
 });
 
