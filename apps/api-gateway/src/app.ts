@@ -2,6 +2,7 @@ import { type Logger, NestLogger } from '@iss/platform';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule, type GatewayResources } from './app.module';
+import { WEBHOOKS } from './events/events.openapi';
 import { AccessLog } from './http/answer/access-log';
 import { preflights } from './http/answer/cors';
 import { JsonAdapter } from './http/answer/json-adapter';
@@ -24,6 +25,6 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   // Here and not by a module's `configure`, which would mount them behind the documentation.
   app.use(requestIdMiddleware, standingHeadersMiddleware, app.get(AccessLog).middleware);
   if (corsOrigins.length > 0) app.use(preflights(corsOrigins));
-  setUpDocs(app, resources.settings);
+  setUpDocs(app, resources.settings, WEBHOOKS);
   return app.init();
 }

@@ -74,7 +74,7 @@ export class Conformance {
 
   constructor(private readonly document: unknown) {
     // The members of an OpenAPI document that are no keywords of JSON Schema.
-    const keywords = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'example'];
+    const keywords = ['openapi', 'info', 'servers', 'tags', 'paths', 'webhooks', 'components', 'example'];
     this.ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, keywords });
     addFormats(this.ajv);
     this.ajv.addSchema(asObject(closed(document)), 'openapi');

@@ -76,6 +76,17 @@ describe.each(FORMS)('the export at %s', (form) => {
     expect(Object.keys(JSON.parse(await response.text()))).toContain(kind === 'lines' ? 'snapshot_id' : 'snapshots');
   });
 
+  it.each(['application/json', '*/*', 'text/html', NDJSON])(
+    'has lines at a path of its own, with %s too',
+    async (accept) => {
+      const six = await world.lineage(6);
+      const negotiated = await open(path(six));
+      const response = await open(`${path(six)}.ndjson`, 'alice', accept);
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, NDJSON]);
+      expect(await response.text()).toBe(await negotiated.text());
+    },
+  );
+
   it('as one document is limited, and says how to get more', async () => {
     await world.gateway.as('alice', 'get', path(await world.lineage(5))).expect(200);
     const six = await world.lineage(6);
@@ -130,7 +141,9 @@ describe('a stream under way', () => {
     expect(response.status).toBe(200);
     await world.gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grant.body.grant_id}/revoke`).expect(200);
     await expect(response.text()).rejects.toThrow('terminated');
-    await world.gateway.as('bob', 'get', `${pathOf('/v1/tenants/beta', subject)}/export`).expect(403);
+    for (const name of ['export', 'export.ndjson']) {
+      await world.gateway.as('bob', 'get', `${pathOf('/v1/tenants/beta', subject)}/${name}`).expect(403);
+    }
   });
 
   it('stops reading when its reader goes', async () => {

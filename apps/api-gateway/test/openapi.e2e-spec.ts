@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Conformance, isJson, list, member, type Operation, operationsOf, resolved } from './conformance';
+import { exampleOf } from './examples/documented';
 import { startGateway } from './gateway';
 
 const FILE = resolve(__dirname, '../../../openapi.json');
@@ -84,10 +85,10 @@ const RULES: [string, (operation: Operation) => boolean][] = [
       return (
         names.size === parameters.length &&
         parameters.every(
-          ({ name, description, schema, example }) =>
-            isText(description) &&
-            isText(isJson(schema) ? schema['type'] : undefined) &&
-            (name === WITHOUT_EXAMPLE ? example === undefined : example !== undefined),
+          (parameter) =>
+            isText(parameter['description']) &&
+            isText(member(parameter, 'schema')['type']) &&
+            (exampleOf(parameter) === undefined) === (parameter['name'] === WITHOUT_EXAMPLE),
         )
       );
     },

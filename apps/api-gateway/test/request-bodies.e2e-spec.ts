@@ -28,6 +28,7 @@ const RENAME = { op: 'replace', path: '/attributes/legal/legal_name', value: 'Ac
 const patch = (operation: Json): Json => ({ patch_ops: [operation] });
 const wrongPatches = (...others: readonly (readonly [string, Json])[]): Bodies['bad'] => [
   ['/patch_ops', { patch_ops: undefined }],
+  ['/patch_ops', { patch_ops: null }],
   ['/patch_ops', { patch_ops: 'replace' }],
   ['/patch_ops/0', { patch_ops: ['replace'] }],
   ['/patch_ops/0/op', patch({ ...RENAME, op: 'upsert' })],
@@ -151,6 +152,8 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       { patch_ops: undefined, operations: [RENAME] },
       { patch_ops: undefined, ops: [RENAME] },
       { patch_ops: [RENAME], ops: [RENAME] },
+      { patch_ops: null, operations: [RENAME] },
+      { initiated_by: 'registry-sync', initiator: null },
       { initiated_by: 'registry-sync' },
       { initiator: 'registry-sync' },
       patch({ op: 'move', from: '/attributes/legal', path: '/attributes/juridical' }),
@@ -219,27 +222,42 @@ const BODIES: Readonly<Record<string, Bodies>> = {
   },
   'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/fulfill': {
     stage: 'in use',
-    good: [{}, { resolved_snapshot_id: undefined, snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' }],
+    good: [
+      {},
+      { resolved_snapshot_id: undefined, snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' },
+      { resolved_snapshot_id: null, snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' },
+    ],
     bad: [
       ['/resolved_snapshot_id', { resolved_snapshot_id: undefined }],
+      ['/resolved_snapshot_id', { resolved_snapshot_id: null }],
       ['/resolved_snapshot_id', { resolved_snapshot_id: 'latest' }],
       ['/unknown', { unknown: 1 }],
     ],
   },
   'POST /v1/webhook-subscriptions': {
     stage: 'tenants',
-    good: [{}, { event_types: undefined, subscribed_event_types: ['refresh_request.created'] }],
+    good: [
+      {},
+      { event_types: undefined, subscribed_event_types: ['refresh_request.created'] },
+      { event_types: null, subscribed_event_types: ['refresh_request.created'] },
+    ],
     bad: [
       ['/tenant_id', { tenant_id: undefined }],
       ['/tenant_id', { tenant_id: '' }],
       ['/target_url', { target_url: undefined }],
       ['/event_types', { event_types: undefined }],
+      ['/event_types', { event_types: null }],
       ...SUBSCRIPTION_FAULTS,
     ],
   },
   'PATCH /v1/webhook-subscriptions/{subscription_id}': {
     stage: 'in use',
-    good: [{}, { status: undefined, event_types: ['refresh_request.created'] }, { status: 'active' }],
+    good: [
+      {},
+      { status: undefined, event_types: ['refresh_request.created'] },
+      { event_types: null },
+      { status: 'active' },
+    ],
     bad: [['/status', { status: 'dead' }], ...SUBSCRIPTION_FAULTS],
   },
   'POST /v1/webhook-subscriptions/{subscription_id}/rotate-secret': {

@@ -209,6 +209,7 @@ export const TABLE: readonly Row[] = [
   ...read(`${SUBJECT}/snapshots`, LINEAGE),
   ...read(`${SUBJECT}/chain-proof`, LINEAGE),
   ...read(`${SUBJECT}/export`, LINEAGE),
+  ...read(`${SUBJECT}/export.ndjson`, LINEAGE),
   ...read(`${SUBJECT}/diff`, DIFF, 'versions'),
   ...read('/snapshots/{from_snapshot_id}/diff/{to_snapshot_id}', DIFF),
 

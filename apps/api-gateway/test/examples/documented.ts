@@ -9,6 +9,12 @@ export const idOf = ({ description }: Operation): string => String(description['
 export const parametersOf = ({ description }: Operation, location: string): Json[] =>
   list(description['parameters']).filter((parameter) => parameter['in'] === location);
 
+/** The example of a parameter: of one that may be left out it stands in its schema, where Swagger UI does not send it. */
+export function exampleOf(parameter: Json): unknown {
+  const { examples } = member(parameter, 'schema');
+  return parameter['example'] ?? (Array.isArray(examples) ? examples[0] : undefined);
+}
+
 /** The statuses of its successes. */
 export const successesOf = ({ description }: Operation): string[] =>
   Object.keys(member(description, 'responses')).filter((status) => status.startsWith('2'));
@@ -30,7 +36,7 @@ export function requestsOf({ description }: Operation): { name: string; body: un
 export function examplesOf(operation: Operation): [string[], unknown][] {
   const at = (...rest: string[]): string[] => ['paths', operation.path, operation.method, ...rest, 'schema'];
   const ofParameters = list(operation.description['parameters']).flatMap((parameter, index): [string[], unknown][] =>
-    'example' in parameter ? [[at('parameters', String(index)), parameter['example']]] : [],
+    exampleOf(parameter) === undefined ? [] : [[at('parameters', String(index)), exampleOf(parameter)]],
   );
   const ofRequests = requestsOf(operation).map(({ body }): [string[], unknown] => [
     at('requestBody', 'content', JSON_TYPE),
@@ -72,8 +78,8 @@ export function executionsOf(operation: Operation): Execution[] {
 
 /** Its query with every example. */
 export function exampleQuery(operation: Operation): Json {
-  const parameters = parametersOf(operation, 'query').filter((parameter) => 'example' in parameter);
-  return Object.fromEntries(parameters.map(({ name, example }) => [name, example]));
+  const examples = parametersOf(operation, 'query').map((one) => [String(one['name']), exampleOf(one)] as const);
+  return Object.fromEntries(examples.filter(([, example]) => example !== undefined));
 }
 
 /** Values of query parameters that the document allows, and some beside them. */

@@ -9,6 +9,7 @@ import { APPLIED_ENVELOPE } from '../../src/modules/identity-state/updates/updat
 import { byKind, byType } from './comparison';
 import {
   contentOf,
+  exampleOf,
   examplesOf,
   exampleQuery,
   executionsOf,
@@ -34,24 +35,24 @@ interface Setting {
 const USUAL: Setting = { stage: 'in use', caller: 'alice' };
 /** Those that the usual setting does not fit; by operationId, and status where it has several successes. */
 const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
-  tenantsCreate: { stage: 'before all' },
-  entityStatesSubmit: { stage: 'tenants' },
-  legacyEntityStatesSubmit: { stage: 'tenants', caller: null },
-  'updatesPropose 201': { stage: 'first version' },
-  'updatesProposeForSubject 201': { stage: 'first version' },
-  diffVersionsForTenant: { stage: 'second version' },
-  diffVersionsForAny: { stage: 'second version' },
-  diffIdsForTenant: { stage: 'second version' },
-  diffIdsForAny: { stage: 'second version' },
-  grantsCreate: { stage: 'first version' },
-  grantsAccessible: { caller: 'bob' },
-  refreshRequestsCreate: { caller: 'bob' },
-  transferOffersCreate: { stage: 'first version' },
-  transferOffersAccept: { caller: 'carol' },
-  transferOffersDecline: { caller: 'carol' },
+  createTenant: { stage: 'before all' },
+  createEntityState: { stage: 'tenants' },
+  createLegacyEntityState: { stage: 'tenants', caller: null },
+  'proposeUpdate 201': { stage: 'first version' },
+  'proposeSubjectUpdate 201': { stage: 'first version' },
+  diffVersions: { stage: 'second version' },
+  diffVersionsAcrossTenants: { stage: 'second version' },
+  diffSnapshots: { stage: 'second version' },
+  diffSnapshotsAcrossTenants: { stage: 'second version' },
+  createGrant: { stage: 'first version' },
+  listAccessibleSubjects: { caller: 'bob' },
+  createRefreshRequest: { caller: 'bob' },
+  createTransferOffer: { stage: 'first version' },
+  acceptTransferOffer: { caller: 'carol' },
+  declineTransferOffer: { caller: 'carol' },
 };
 /** Answers of which only the members can be foreseen: they tell of the running process. */
-const OF_THE_PROCESS = ['systemMeta'];
+const OF_THE_PROCESS = ['getMeta'];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
 const operations = operationsOf(document);
@@ -157,9 +158,9 @@ describe.each(operations.map((operation) => [idOf(operation), operation] as cons
     it('answers 304 to the ETag of its example', async () => {
       const answer = await execute(operation, '200', {
         query,
-        headers: { 'If-None-Match': String(condition['example']) },
+        headers: { 'If-None-Match': String(exampleOf(condition)) },
       });
-      expect([answer.status, answer.headers['etag']]).toEqual([304, condition['example']]);
+      expect([answer.status, answer.headers['etag']]).toEqual([304, exampleOf(condition)]);
     });
   }
 
@@ -167,7 +168,7 @@ describe.each(operations.map((operation) => [idOf(operation), operation] as cons
   if (key !== undefined) {
     it('answers the same again under its Idempotency-Key', async () => {
       const [status = ''] = successesOf(operation).slice(-1);
-      const call = { body: requestsOf(operation)[0]?.body, headers: { 'Idempotency-Key': String(key['example']) } };
+      const call = { body: requestsOf(operation)[0]?.body, headers: { 'Idempotency-Key': String(exampleOf(key)) } };
       const first = await execute(operation, status, call);
       const again = await send(operation, settingOf(operation, status).caller, call);
       expect([first.status, again.status, again.text]).toEqual([Number(status), Number(status), first.text]);
@@ -192,6 +193,12 @@ it('the hashes of the examples are those of their envelopes', () => {
     const isFirst = snapshot_id === ENVELOPE_EXAMPLE.snapshot_id;
     expect([envelope_hash, prev_hash]).toEqual(isFirst ? [first, null] : [second, first]);
   }
+});
+
+it.each(Object.keys(member(document, 'webhooks')))('the webhook %s has a valid example', (type) => {
+  const at = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json'];
+  const media = at.reduce(member, { webhooks: member(document, 'webhooks') });
+  conformance.checkValue([...at, 'schema'], media['example']);
 });
 
 it('every setting belongs to an operation', () => {

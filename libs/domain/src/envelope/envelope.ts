@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../errors';
 import { MAX_PROBLEMS } from '../limits';
-import { isPointer } from '../json/pointer';
+import { isPointer, POINTER_PATTERN } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import {
   anyObject,
@@ -16,6 +16,7 @@ import {
   objectOf,
   optional,
   rule,
+  type Schema,
   textThat,
   type TypeOf,
 } from './check';
@@ -41,26 +42,31 @@ const dateTime = textThat(
   'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)',
   isDateTime,
 );
-const pointer = textThat({}, 'invalid_format', 'must be a JSON Pointer (RFC 6901)', isPointer);
+const pointer = textThat(
+  { pattern: POINTER_PATTERN },
+  'invalid_format',
+  'must be a JSON Pointer (RFC 6901)',
+  isPointer,
+);
 const nonEmptyText = textThat({ minLength: 1 }, 'invalid_value', 'must not be empty', (value) => value !== '');
 /** A snapshot's version. */
 export const snapshotVersion: Check<number> = inTurn(
   rule({}, 'invalid_type', 'must be an integer', Number.isInteger),
   rule(
-    { type: 'integer', minimum: 1 },
+    { type: 'integer', minimum: 1, maximum: MAX_SNAPSHOT_VERSION },
     'invalid_value',
     `must be between 1 and ${MAX_SNAPSHOT_VERSION}`,
     isVersionInRange,
   ),
 );
 const subjectType = enumOf(SUBJECT_TYPES);
-/** `^\P{Cc}*$` for readers of the schema that know no Unicode properties. */
-const NO_CONTROLS = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';
+/** The characters of `\p{Cc}`, within brackets, for readers of a schema that know no Unicode properties. */
+export const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
 // With the u flag the count is of code points.
 const SUBJECT_ID = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
 /** A subject's id, compared byte for byte. */
 export const subjectId: Check<string> = textThat(
-  { minLength: 1, maxLength: 512, pattern: NO_CONTROLS },
+  { minLength: 1, maxLength: 512, pattern: `^[^${CONTROLS}]*$` },
   'invalid_value',
   'must be 1 to 512 characters without control characters',
   (id) => SUBJECT_ID.test(id),
@@ -69,14 +75,22 @@ export const subjectId: Check<string> = textThat(
 const evidence = named(
   'Evidence',
   objectOf({
-    evidence_id: anyText,
-    evidence_type: anyText,
-    source: anyText,
-    captured_at: dateTime,
-    retrieved_at: optional(dateTime),
-    hash: optional(objectOf({ alg: anyText, value: anyText })),
-    locator: optional(anyText),
-    notes: optional(anyText),
+    evidence_id: described('Its id, by which `attribute_paths` refers to it.', anyText),
+    evidence_type: described('What kind of evidence it is.', anyText),
+    source: described('From where it comes.', anyText),
+    captured_at: described('When it was captured.', dateTime),
+    retrieved_at: optional(described('When it was retrieved from its source.', dateTime)),
+    hash: optional(
+      described(
+        'The hash of what was captured.',
+        objectOf({
+          alg: described('The algorithm of the hash.', anyText),
+          value: described('The hash, as its algorithm is usually written.', anyText),
+        }),
+      ),
+    ),
+    locator: optional(described('Where to find it at its source.', anyText)),
+    notes: optional(described('What else there is to say of it.', anyText)),
   }),
 );
 
@@ -84,25 +98,45 @@ const evidence = named(
 export const evidenceRef = named(
   'EvidenceRef',
   objectOf({
-    evidence_id: anyText,
-    evidence_type: anyText,
-    role: optional(enumOf(['primary', 'corroborating', 'conflicting'])),
+    evidence_id: described('The `evidence_id` of the evidence.', anyText),
+    evidence_type: described('The `evidence_type` of the evidence.', anyText),
+    role: optional(described('How it backs the value.', enumOf(['primary', 'corroborating', 'conflicting']))),
   }),
 );
 
-const operation = {
-  op: enumOf(['add', 'remove', 'replace', 'move', 'copy', 'test']),
-  path: described('RFC 6901 JSON Pointer into the envelope.', pointer),
-};
-const from = described('For `move` and `copy`.', pointer);
+const PATCH_OPS = ['add', 'remove', 'replace', 'move', 'copy', 'test'] as const;
+type PatchOp = (typeof PATCH_OPS)[number];
+
+const path = described('Where: an RFC 6901 JSON Pointer into the envelope.', pointer);
+const from = described('For `move` and `copy`: where the value is, as an RFC 6901 JSON Pointer.', pointer);
 const value = described('For `add`, `replace` and `test`: any JSON.', anyValue);
+
+/** The schema of an operation of RFC 6902, out of `ops`: which other members it must have depends on its `op`. */
+export function patchOperationSchema(title: string, ops: readonly PatchOp[]): Schema {
+  const moving = ops.filter((one) => one === 'move' || one === 'copy');
+  const telling = ops.filter((one) => one === 'add' || one === 'replace' || one === 'test');
+  const members: Record<string, Check> = {
+    op: described('What is done.', enumOf(ops)),
+    path,
+    value: optional(value),
+    ...(moving.length > 0 ? { from: optional(from) } : {}),
+  };
+  const otherwise = moving.length > 0 ? { else: requiring({ from }, moving) } : {};
+  return { title, ...objectOf(members).schema, ...requiring({ value }, telling), ...otherwise };
+}
+
+function requiring(member: Readonly<Record<string, Check>>, ops: readonly PatchOp[]): Schema {
+  return { if: objectOf({ op: described('One of these.', enumOf(ops)) }).schema, then: objectOf(member).schema };
+}
+
+const operation = { op: enumOf(PATCH_OPS), path };
 const operationWithPath = objectOf(operation);
 const operationWithValue = objectOf({ ...operation, value });
 const operationWithFrom = objectOf({ ...operation, from });
 
 /** One operation of RFC 6902: which other members it must have depends on its `op`. */
-export const patchOperation: Check<JsonObject> = named('PatchOperation', {
-  schema: objectOf({ ...operation, from: optional(from), value: optional(value) }).schema,
+export const patchOperation: Check<JsonObject> = {
+  schema: patchOperationSchema('PatchOperation', PATCH_OPS),
   problemsOf: (sent) => {
     switch (isJsonObject(sent) && Object.hasOwn(sent, 'op') ? sent['op'] : null) {
       case 'add':
@@ -116,49 +150,104 @@ export const patchOperation: Check<JsonObject> = named('PatchOperation', {
         return operationWithPath.problemsOf(sent);
     }
   },
-});
+};
 
-/** What an envelope is, but for its required content: specification, "Snapshot envelope". Extra keys are allowed everywhere. */
-export const envelope = named(
-  'Envelope',
-  objectOf({
-    envelope_version: enumOf([ENVELOPE_VERSION]),
-    snapshot_id: uuidText,
-    snapshot_version: snapshotVersion,
-    generated_at: dateTime,
-    subject: objectOf({ subject_type: subjectType, subject_id: subjectId }),
-    attributes: anyObject,
-    evidence: arrayOf(evidence),
-    audit: named(
-      'Audit',
-      objectOf({
-        created_by: anyText,
-        created_at: dateTime,
-        source: anyText,
-        request_id: optional(anyText),
-        correlation_id: optional(anyText),
-      }),
-    ),
-    // From an RFC 6901 pointer (`/attributes/…`) to the evidence that backs the value there.
-    attribute_paths: optional(mapOf(pointer, arrayOf(evidenceRef))),
-    diff: optional(objectOf({ format: enumOf(['rfc6902']), ops: arrayOf(patchOperation) })),
-  }),
-);
-
-/** A snapshot envelope, with whatever else its writer put into it. */
-export type Envelope = TypeOf<typeof envelope>;
+const SUBJECT = 'Whom or what the snapshot is about.';
+const subjectWith = <T>(type: Check<T>) => described('The namespace of the subject’s id.', type);
+const ATTRIBUTES = 'What is known of the subject.';
 
 const NAME_PARTS = ['given_name', 'family_name', 'formatted_name'];
 const name = inTurn(
   anyObject,
-  rule(anyObject.schema, 'required', `must have at least one of ${NAME_PARTS.join(', ')}, not empty`, hasNamePart),
+  rule(
+    {
+      ...anyObject.schema,
+      anyOf: NAME_PARTS.map((part) => ({
+        properties: { [part]: { ...nonEmptyText.schema, description: 'A part of the name.' } },
+        required: [part],
+      })),
+    },
+    'required',
+    `must have at least one of ${NAME_PARTS.join(', ')}, not empty`,
+    hasNamePart,
+  ),
 );
 /** What the canonical groups must hold where they are present, specification "Canonical attribute groupings". */
 const REQUIRED_CONTENT: Readonly<Record<SubjectType, Check>> = {
-  organization: attributesWith('legal', objectOf({ legal_name: nonEmptyText })),
-  individual: attributesWith('biographic', objectOf({ name })),
+  organization: attributesWith(
+    'legal',
+    described(
+      'What the law knows of an organization.',
+      objectOf({ legal_name: described('Its name in law.', nonEmptyText) }),
+    ),
+  ),
+  individual: attributesWith(
+    'biographic',
+    described(
+      'Who an individual is.',
+      objectOf({ name: described(`One of ${NAME_PARTS.join(', ')} at least.`, name) }),
+    ),
+  ),
   entity: anyValue,
 };
+
+/** What an envelope is, but for its required content: specification, "Snapshot envelope". Extra keys are allowed everywhere. */
+const structure = objectOf({
+  envelope_version: described('The version of this format.', enumOf([ENVELOPE_VERSION])),
+  snapshot_id: described('The id of the snapshot, chosen by its writer.', uuidText),
+  snapshot_version: described("The snapshot's number in its subject's chain.", snapshotVersion),
+  generated_at: described('When its writer made it.', dateTime),
+  subject: described(
+    SUBJECT,
+    objectOf({
+      subject_type: subjectWith(subjectType),
+      subject_id: described('The subject’s id, compared byte for byte.', subjectId),
+    }),
+  ),
+  attributes: described(ATTRIBUTES, anyObject),
+  evidence: described('From where it is known.', arrayOf(evidence)),
+  audit: described(
+    'Who wrote it.',
+    named(
+      'Audit',
+      objectOf({
+        created_by: described('Who made it.', anyText),
+        created_at: described('When it was made.', dateTime),
+        source: described('By which system or process.', anyText),
+        request_id: optional(described('The request that made it.', anyText)),
+        correlation_id: optional(described('What else belongs to the same course of events.', anyText)),
+      }),
+    ),
+  ),
+  attribute_paths: optional(
+    described(
+      'The attribution: from an RFC 6901 pointer (`/attributes/…`) to the evidence that backs the value there.',
+      mapOf(pointer, arrayOf(evidenceRef)),
+    ),
+  ),
+  diff: optional(
+    described(
+      'What an applied update changed.',
+      objectOf({
+        format: described('RFC 6902 operations.', enumOf(['rfc6902'])),
+        ops: described('The operations, in order.', arrayOf(patchOperation)),
+      }),
+    ),
+  ),
+});
+
+/** The snapshot envelope; its schema tells of the required content too, which `validateEnvelope` looks at. */
+export const envelope: typeof structure = named('Envelope', {
+  ...structure,
+  schema: {
+    ...structure.schema,
+    ...ofType('organization'),
+    else: ofType('individual'),
+  },
+});
+
+/** A snapshot envelope, with whatever else its writer put into it. */
+export type Envelope = TypeOf<typeof envelope>;
 
 /**
  * The value as an `Envelope`, itself and unchanged, when it satisfies the specification's sections "Snapshot envelope",
@@ -204,9 +293,15 @@ function contentProblems(value: JsonValue): ErrorDetail[] | null {
   return type === undefined ? null : REQUIRED_CONTENT[type].problemsOf(value);
 }
 
+/** What the schema of an envelope asks of subjects of a type. */
+function ofType(type: SubjectType): Schema {
+  const subject = described(SUBJECT, objectOf({ subject_type: subjectWith(enumOf([type])) }));
+  return { if: objectOf({ subject }).schema, then: REQUIRED_CONTENT[type].schema };
+}
+
 /** `attributes` that are no object are the structural check's to report. */
 function attributesWith(group: string, check: Check): Check {
-  const attributes = objectOf({ [group]: optional(check) });
+  const attributes = described(ATTRIBUTES, objectOf({ [group]: optional(check) }));
   const problemsOf: Check['problemsOf'] = (value) => (isJsonObject(value) ? attributes.problemsOf(value) : null);
   return objectOf({ attributes: optional({ ...attributes, problemsOf }) });
 }

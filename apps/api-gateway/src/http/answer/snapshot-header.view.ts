@@ -5,12 +5,14 @@ import { hash, sentTime, SubjectRef, time, uuid, version } from '../request/fiel
 
 /** Specification, "Snapshot header". */
 export const SnapshotHeader = view('SnapshotHeader', {
-  snapshot_id: uuid,
+  snapshot_id: uuid.described('The id of the snapshot.'),
   snapshot_version: version,
-  generated_at: sentTime,
-  created_at: time,
-  envelope_hash: hash.nullable(),
-  prev_hash: hash.nullable(),
+  generated_at: sentTime.described('When its writer made it.'),
+  created_at: time.described('When it was stored.'),
+  envelope_hash: hash
+    .nullable()
+    .described('The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.'),
+  prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
   subject: SubjectRef.fromRecord(),
 });
 export type SnapshotHeader = ViewOf<typeof SnapshotHeader>;

@@ -105,7 +105,10 @@ function isPageLimits(value: unknown): value is PageLimits {
   return isObject(value) && 'default' in value && 'max' in value;
 }
 
-/** Examples beside the schemas, where readers look for them, and the parameters in the order of the request. */
+/**
+ * The parameters in the order of the request; examples beside the schemas, where readers look for them. Not so those of
+ * parameters that may be left out: Swagger UI would fill them in and send them.
+ */
 function tidyParameters(operation: Operation, path: string): void {
   const place = ({ in: location, name }: Parameter): number =>
     location === 'path' ? path.indexOf(`{${name}}`) : path.length + ['query', 'header'].indexOf(location);
@@ -113,7 +116,11 @@ function tidyParameters(operation: Operation, path: string): void {
     .filter(isParameter)
     .map((parameter): Parameter => {
       const { example, ...schema }: Schema = { ...parameter.schema };
-      return { ...parameter, schema, ...(example === undefined ? {} : { example }) };
+      if (example === undefined) return { ...parameter, schema };
+      const isPrefilled = parameter.required === true || 'default' in schema;
+      return isPrefilled
+        ? { ...parameter, schema, example }
+        : { ...parameter, schema: { ...schema, examples: [example] } };
     })
     .sort((a, b) => place(a) - place(b));
 }
@@ -248,7 +255,7 @@ function isError({ content }: Answer): boolean {
 
 /** Moves every schema with a title into the components and leaves a reference. Throws when two differ under one name. */
 function nameSchemas(document: OpenAPIObject): void {
-  const { paths, components } = document;
+  const { paths, webhooks, components } = document;
   const schemas: Record<string, unknown> = {};
   const texts = new Map<string, string>();
   const hoist = (value: unknown): unknown => {
@@ -266,7 +273,7 @@ function nameSchemas(document: OpenAPIObject): void {
     return { $ref: `#/components/schemas/${title}` };
   };
   const responses = hoist(components?.responses);
-  Object.assign(document, { paths: hoist(paths) });
+  Object.assign(document, { paths: hoist(paths), webhooks: hoist(webhooks) });
   const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
   Object.assign(document, { components: { ...components, schemas: Object.fromEntries(sorted), responses } });
 }

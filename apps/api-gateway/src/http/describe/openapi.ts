@@ -95,18 +95,18 @@ function whoMayCall(who: WhoMayCall): string {
 
 const ErrorDetail = view('ErrorDetail', {
   path: text.described('RFC 6901 JSON Pointer into the body, or `/query/…`, `/path/…`, `/headers/…`.'),
-  message: text,
-  code: text.optional(),
+  message: text.described('What is wrong there.'),
+  code: text.optional().described('The kind of fault, for programs.'),
 });
 
 /** Specification, "Errors". */
 export const ERROR_SCHEMA = view('Error', {
   error: part({
-    code: oneOf(ERROR_CODES),
+    code: oneOf(ERROR_CODES).described('What went wrong, for programs.'),
     message: text.described('What to do.'),
-    details: listOf(ErrorDetail).optional(),
+    details: listOf(ErrorDetail).optional().described('What is wrong, place by place.'),
     request_id: text.described('Also in the header `X-Request-Id`.'),
-  }),
+  }).described('What went wrong, and the way out.'),
 }).facts.shown;
 
 const DETAILS_EXAMPLE = [{ path: '/query/limit', message: 'must be an integer from 1 to 200', code: 'out_of_range' }];

@@ -24,9 +24,11 @@ export class View<F extends Fields> extends Field<ShownBy<F>, StoredBy<F>> {
   constructor(
     readonly fields: F,
     name?: string,
+    description?: string,
   ) {
     const entries = Object.keys(fields).map((one) => entryOf(fields, one));
-    const schema = { ...(name === undefined ? {} : { title: name }), ...objectSchema(entries) };
+    const named = name === undefined ? {} : { title: name };
+    const schema = { ...named, ...(description === undefined ? {} : { description }), ...objectSchema(entries) };
     const texts = entries.filter(({ isText }) => isText);
     const others = entries.filter(({ isText }) => !isText);
     super({
@@ -65,9 +67,9 @@ function membersOf(record: unknown, entries: readonly Entry[]): Record<string, u
   return members;
 }
 
-/** A view under the name that its schema has in the document. */
-export function view<const F extends Fields>(name: string, fields: F): View<F> {
-  return new View(fields, name);
+/** A view under the name that its schema has in the document, with a sentence for wherever it stands. */
+export function view<const F extends Fields>(name: string, fields: F, description?: string): View<F> {
+  return new View(fields, name, description);
 }
 
 /** A part of a view that has no name of its own. */

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import type { Schema } from '@iss/domain';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { ERRORS_PATH } from '../errors/error-statuses';
@@ -40,10 +41,14 @@ const DESCRIPTION = `Business identity state as immutable, hash-chained snapshot
 
 Every answer is JSON and carries \`X-Request-Id\`. Every error has one shape; what its \`code\` means stands at
 [/docs/errors](/docs/errors). A list answers \`next_cursor\`; null is the end. A POST with an \`Idempotency-Key\` is safe
-to send again.`;
+to send again. What arrives at the receivers of webhooks, and how to verify it, stands at
+[/docs/webhooks](/docs/webhooks).`;
 
-/** The OpenAPI 3.1 description of every route. */
-export function describe(app: INestApplication, settings: GatewaySettings): OpenAPIObject {
+/** What receivers get of the service, by type of event: the `webhooks` of OpenAPI 3.1. */
+export type Webhooks = Readonly<Record<string, Schema>>;
+
+/** The OpenAPI 3.1 description of every route and of every webhook. */
+export function describe(app: INestApplication, settings: GatewaySettings, webhooks: Webhooks): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Identity State Service')
@@ -59,15 +64,13 @@ export function describe(app: INestApplication, settings: GatewaySettings): Open
     });
   }
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
-  const document = SwaggerModule.createDocument(app, builder.build(), { operationIdFactory: operationId });
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    // What a generated client calls its method: all controllers together name each only once.
+    operationIdFactory: (_controller, method) => method,
+  });
+  Object.assign(document, { webhooks });
   completeDocument(document, settings.limits, settings.auth.mode === 'oidc');
   return document;
-}
-
-/** `GrantsController.create` is `grantsCreate`: what a generated client calls its method. */
-function operationId(controller: string, method: string): string {
-  const resource = controller.replace(/Controller$/, '');
-  return `${resource.charAt(0).toLowerCase()}${resource.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
 const WEBHOOKS_PATH = '/docs/webhooks';
@@ -76,7 +79,7 @@ const WEBHOOKS_PATH = '/docs/webhooks';
  * Serves `/openapi.json`, `/openapi.yaml`, Swagger UI with a real sign-in at `/docs`, and the pages of the repository's
  * `docs/` that integrators need.
  */
-export function setUpDocs(app: INestApplication, settings: GatewaySettings): void {
+export function setUpDocs(app: INestApplication, settings: GatewaySettings, webhooks: Webhooks): void {
   const policy = contentSecurityPolicy(settings.auth.issuer);
   app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
     response.setHeader('Content-Security-Policy', policy);
@@ -93,7 +96,7 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings): voi
     const page = renderPage(name);
     app.use(path, (_request: Request, response: Response) => response.type('html').send(page));
   }
-  const document = describe(app, settings);
+  const document = describe(app, settings, webhooks);
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',

@@ -31,10 +31,10 @@ export function pageBounds({ default: preferred, max }: PageLimits, limits: Limi
 
 const cursor = shown<string | null>({ type: ['string', 'null'] }).described('Null on the last page.');
 const place = {
-  limit: shown<number>({ type: 'integer', minimum: 1 }),
+  limit: shown<number>({ type: 'integer', minimum: 1 }).described('The most items that the page may have.'),
   next_cursor: cursor.described('Alias of the outer next_cursor.').deprecated(),
 };
-const members = { next_cursor: cursor, has_more: flag };
+const members = { next_cursor: cursor, has_more: flag.described('Whether there is another page.') };
 
 /** The members that every list answers, beside its `items`: the union of the specification's variants. */
 export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> & { order?: string } };
@@ -138,8 +138,15 @@ export function PageOf(limits: PageLimits, shape: Shape<Fields> = PAGE_QUERY): P
 
 /** The fields of a list's answer. */
 export function pageFields<Shown, Stored>(item: Field<Shown, Stored>, orders?: readonly string[]) {
-  const page = orders === undefined ? part(place) : part({ order: oneOf(orders), ...place });
-  return { items: listOf(item), ...members, page: shown<PageView['page']>(page.facts.shown) };
+  const page =
+    orders === undefined
+      ? part(place)
+      : part({ order: oneOf(orders).described('In which order the items come.'), ...place });
+  return {
+    items: listOf(item).described('The items of the page.'),
+    ...members,
+    page: shown<PageView['page']>(page.facts.shown).described('The same of the page, wrapped.'),
+  };
 }
 
 /** The answer of a list: the schema `GrantPage` for items that are a `Grant`, and one last page as example. */

@@ -49,7 +49,8 @@ const BAD: [string, Parameters<typeof problemOf>[0], JsonValue[], string][] = [
   ['version of another type', version, ['1', 1.5], 'invalid_type must be an integer'],
   ['flag', flag, ['true', null, 1], 'invalid_type must be true or false'],
   ['oneOf', oneOf(['a', 'b']), ['c', null, 1], 'invalid_value must be one of a, b'],
-  ['setOf', setOf(['a', 'b']), [[], ['a', 'a'], ['c'], 'a', null, { 0: 'a' }], 'invalid_value must be a non-empty'],
+  ['setOf', setOf(['a', 'b']), [[], ['a', 'a'], 'a', null, { 0: 'a' }], 'invalid_value must be a non-empty'],
+  ['setOf, of an item', setOf(['a', 'b']), [['c']], 'invalid_value must be "a" or "b"'],
   ['line', line(3), ['', 'abcd', 'a\nb'], 'invalid_value must be 1 to 3 characters'],
   ['prose', prose(3), ['abcd', 'a\u0000'], 'invalid_value must be at most 3 characters'],
   ['integerFrom', integerFrom(0, 3), [-1, 4], 'invalid_value must be from 0 to 3'],
@@ -71,7 +72,7 @@ const Order = body(
   {
     item_id: uuid,
     item: alias('item_id'),
-    amount: integerFrom(1, 9).optional().byDefault(1),
+    amount: integerFrom(1, 9).optional(),
     note: line(10).nullable().optional(),
     price: refused('is set by the server'),
   },
@@ -95,6 +96,12 @@ describe('Shape', () => {
     expect(Order.require(sent)).toBe(sent);
     expect(sent).toStrictEqual({ item: ID, note: null, item_id: ID });
     expect(Order.require({ item_id: ID, item: ID, amount: 9 }).amount).toBe(9);
+  });
+
+  it('takes null for absent where it is no value, aliases included', () => {
+    const { item_id, amount, note } = Order.require({ item_id: null, item: ID, amount: null, note: null });
+    expect([item_id, amount, note]).toEqual([ID, undefined, null]);
+    expect(Order.require({ item_id: ID, item: null }).item_id).toBe(ID);
   });
 
   it.each<[string, JsonValue, string[]]>([
@@ -158,17 +165,26 @@ describe('Shape', () => {
   });
 
   it('has the schema of what it takes', () => {
-    const nullable = { type: ['string', 'null'], format: 'uuid' };
+    const id = { type: 'string', format: 'uuid' };
     expect(Order.schema).toStrictEqual({
       title: 'OrderBody',
       additionalProperties: false,
       type: 'object',
       properties: {
-        item_id: nullable,
-        item: { ...nullable, deprecated: true, description: 'Alias of item_id.' },
-        amount: { type: ['integer', 'null'], minimum: 1, maximum: 9, default: 1 },
-        note: { type: ['string', 'null'], minLength: 1, maxLength: 10 },
+        item_id: { ...id, type: ['string', 'null'] },
+        item: { ...id, type: ['string', 'null'], deprecated: true, description: 'Alias of item_id.' },
+        amount: { type: ['integer', 'null'], minimum: 1, maximum: 9 },
+        note: {
+          type: ['string', 'null'],
+          minLength: 1,
+          maxLength: 10,
+          pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+        },
       },
+      anyOf: ['item_id', 'item'].map((name) => ({
+        properties: { [name]: { type: 'string', description: 'item_id, under one of its names.' } },
+        required: [name],
+      })),
     });
   });
 });

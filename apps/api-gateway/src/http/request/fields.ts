@@ -1,6 +1,9 @@
 import {
   anyArray,
+  arrayOf,
   anyText,
+  CONTROLS,
+  enumOf,
   inTurn,
   isUuid,
   type JsonValue,
@@ -26,7 +29,7 @@ const INTEGER: Schema = { type: 'integer' };
 /** 1-128 characters, starting alphanumeric (contract, "`tenant_id`, `slug`"). */
 export const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 /** `oidc:{project_id}#{user_id}` without control characters (specification, "Principal access record"). */
-export const PRINCIPAL_ID = /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u;
+export const PRINCIPAL_ID = new RegExp(`^oidc:[^#${CONTROLS}]{1,255}#[^${CONTROLS}]{1,255}$`, 'u');
 
 /** One rule, whose violation is an invalid value, whatever was sent instead. */
 function valueOf<T>(schema: Schema, message: string, holds: (value: JsonValue) => boolean): Field<T> {
@@ -61,12 +64,12 @@ export const tenantId = textOf(
   { maxLength: 128, pattern: TENANT_ID.source },
   'must be 1-128 characters of [A-Za-z0-9._-], starting alphanumeric',
   (id) => TENANT_ID.test(id),
-);
+).described('The id of a tenant.');
 export const principalId = textOf({ pattern: PRINCIPAL_ID.source }, 'must be oidc:{project_id}#{user_id}', (id) =>
   PRINCIPAL_ID.test(id),
-);
-export const subjectId = field(subjectIdCheck).shownAs(TEXT);
-export const version = field(snapshotVersion);
+).described('A principal: whoever calls, as its access token names it.');
+export const subjectId = field(subjectIdCheck).shownAs(TEXT).described('The subject’s id, compared byte for byte.');
+export const version = field(snapshotVersion).described('A snapshot’s number in its subject’s chain.');
 
 /** One of some strings. */
 export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
@@ -76,33 +79,30 @@ export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
   );
 }
 
-export const subjectType = oneOf<string>(SUBJECT_TYPES);
-export const role = oneOf(ROLES);
-export const tenancyRole = oneOf(TENANCY_ROLES);
-export const principalType = oneOf(PRINCIPAL_TYPES);
+export const subjectType = oneOf<string>(SUBJECT_TYPES).described('The namespace of the subject’s id.');
+export const role = oneOf(ROLES).described('What the member may do in the tenant.');
+export const tenancyRole = oneOf(TENANCY_ROLES).described('Whether the member administers the account.');
+export const principalType = oneOf(PRINCIPAL_TYPES).described('What kind of caller the principal is.');
 
 /**
  * Some of `values`, each once, one at least. One rule that looks at the length first: over the length of an array that
  * fills a body, comparing each with each takes seconds.
  */
 export function setOf<const T extends string>(values: readonly T[], bounds: Schema = {}): Field<T[], readonly T[]> {
-  const known: readonly unknown[] = values;
-  const items = { type: 'string', enum: values };
-  return valueOf<T[]>(
-    { type: 'array', minItems: 1, ...bounds, uniqueItems: true, items },
+  const items = enumOf(values);
+  const distinct = rule<T[]>(
+    { type: 'array', minItems: 1, ...bounds, uniqueItems: true, items: items.schema },
+    'invalid_value',
     `must be a non-empty array of distinct values of ${values.join(', ')}`,
     (sent) =>
-      Array.isArray(sent) &&
-      sent.length >= 1 &&
-      sent.length <= values.length &&
-      new Set(sent).size === sent.length &&
-      sent.every((item) => known.includes(item)),
-  )
-    .shownAs({ type: 'array', items })
+      Array.isArray(sent) && sent.length >= 1 && sent.length <= values.length && new Set(sent).size === sent.length,
+  );
+  return field(inTurn(distinct, { ...distinct, problemsOf: arrayOf(items).problemsOf }))
+    .shownAs({ type: 'array', items: items.schema })
     .madeOf((stored: readonly T[]) => [...stored]);
 }
 
-export const scopes = setOf(SCOPES);
+export const scopes = setOf(SCOPES).described('What the grant lets its grantee read.');
 
 /** A list of anything, whose items are looked at by whoever takes it. */
 export function arrayWith(items: Schema): Field<JsonValue[]> {
@@ -113,27 +113,34 @@ export function arrayWith(items: Schema): Field<JsonValue[]> {
 export function line(max: number): Field<string> {
   const pattern = new RegExp(`^\\P{Cc}{1,${max}}$`, 'u');
   const message = `must be 1 to ${max} characters without control characters`;
-  return textOf({ minLength: 1, maxLength: max }, message, (sent) => pattern.test(sent));
+  return textOf({ minLength: 1, maxLength: max, pattern: `^[^${CONTROLS}]*$` }, message, (sent) => pattern.test(sent));
 }
 
 /** 1 to `max` characters that whoever takes them reads as a URL. */
 export function url(max: number): Field<string> {
   const message = `must be 1 to ${max} characters`;
-  return textOf({ format: 'uri', maxLength: max }, message, (sent) => sent.length >= 1 && sent.length <= max);
+  return textOf(
+    { format: 'uri', minLength: 1, maxLength: max },
+    message,
+    (sent) => sent.length >= 1 && sent.length <= max,
+  );
 }
 
 /** How such a line begins. */
 export function prefix(max: number): Field<string> {
   const pattern = new RegExp(`^\\P{Cc}{0,${max}}$`, 'u');
   const message = `must be at most ${max} characters without control characters`;
-  return textOf({ maxLength: max }, message, (sent) => pattern.test(sent));
+  return textOf({ maxLength: max, pattern: `^[^${CONTROLS}]*$` }, message, (sent) => pattern.test(sent));
 }
+
+/** `[\P{Cc}\t\n\r]*`, for readers of a schema that know no Unicode properties. */
+const PROSE = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
 /** At most `max` characters, in lines. */
 export function prose(max: number): Field<string> {
   const pattern = new RegExp(`^[\\P{Cc}\\t\\n\\r]{0,${max}}$`, 'u');
   const message = `must be at most ${max} characters without control characters but tabs and line ends`;
-  return textOf({ maxLength: max }, message, (sent) => pattern.test(sent));
+  return textOf({ maxLength: max, pattern: PROSE }, message, (sent) => pattern.test(sent));
 }
 
 /** An integer from `minimum` to `maximum`. */
@@ -176,4 +183,8 @@ export const PAGE = {
 };
 
 /** A subject as an object of its own, made of the record that it belongs to. */
-export const SubjectRef = view('SubjectRef', { subject_type: subjectType, subject_id: subjectId });
+export const SubjectRef = view(
+  'SubjectRef',
+  { subject_type: subjectType, subject_id: subjectId },
+  'The individual, organization or entity about which something is known.',
+);

@@ -21,6 +21,7 @@ interface Entry {
   name: string;
   problemsOf: (value: JsonObject[string]) => ErrorDetail[] | null;
   isOptional: boolean;
+  /** Whether null is a value of it. Else it says that the field is not given. */
   schema: Schema;
   isHidden: boolean;
   /** Its other names. */
@@ -50,12 +51,7 @@ export class Shape<F extends Fields> {
       .map((entry) => ({ ...entry, isOptional: mayBeLeftOut(entry) }));
     const shownNames = asShown.map((entry) => entry.name).join(', ');
     this.known = shownNames === '' ? 'there is none here' : `known are ${shownNames}`;
-    if (name === undefined) {
-      this.schema = objectSchema(asShown);
-    } else {
-      const members = asShown.map((one) => ({ ...one, schema: one.isOptional ? orNull(one.schema) : one.schema }));
-      this.schema = { title: name, additionalProperties: false, ...objectSchema(members) };
-    }
+    this.schema = name === undefined ? objectSchema(asShown) : bodySchema(name, asShown, this.entries);
   }
 
   /**
@@ -134,6 +130,35 @@ function entryOf(fields: Fields, name: string): Entry {
   return { name, problemsOf, isOptional, schema: sent, isHidden, aliases };
 }
 
+/**
+ * The schema of a body: closed; for members that may be left out null is the same as absent; and of a field that must be
+ * given, one of its names is.
+ */
+function bodySchema(title: string, members: readonly Entry[], entries: readonly Entry[]): Schema {
+  const nullable = members.map((one) => (one.isOptional ? { ...one, schema: orNull(one.schema) } : one));
+  const choices = entries
+    .filter(({ isOptional, aliases }) => !isOptional && aliases.length > 0)
+    .map(({ name, aliases, schema }) => ({
+      anyOf: [name, ...aliases].map((one) => ({
+        properties: { [one]: { ...bareOf(schema), description: `${name}, under one of its names.` } },
+        required: [one],
+      })),
+    }));
+  const [choice = {}, ...others] = choices;
+  return {
+    title,
+    additionalProperties: false,
+    ...objectSchema(nullable),
+    ...choice,
+    ...(others.length > 0 ? { allOf: others } : {}),
+  };
+}
+
+/** Of a schema, that its value is not null, in what generators of clients understand: for them an array has items. */
+function bareOf({ type }: Schema): Schema {
+  return type === 'array' ? { type, items: {} } : { type };
+}
+
 /** With an alias either name will do. */
 function mayBeLeftOut({ isOptional, aliases }: Entry): boolean {
   return isOptional || aliases.length > 0;
@@ -175,7 +200,7 @@ function check(value: JsonObject, name: string, entry: Entry, at: readonly strin
 /** Puts what an alias holds under the primary name. Throws `validation_error` when the two disagree; null says nothing. */
 function unite(value: JsonObject, name: string, alias: string): void {
   const other = value[alias];
-  if (other === undefined) return;
+  if (other === undefined || other === null) return;
   const primary = (value[name] ??= other);
   if (other === null || JSON.stringify(primary) === JSON.stringify(other)) return;
   throw new DomainError('validation_error', `${name} and ${alias} are names of one field and differ. Send one.`, [

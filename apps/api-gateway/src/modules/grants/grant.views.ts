@@ -8,32 +8,37 @@ import { body, type SentOf } from '../../http/request/shape';
 
 /** Specification, "Grant". */
 export const Grant = view('Grant', {
-  grant_id: uuid,
-  grantor_tenant_id: tenantId,
-  grantee_tenant_id: tenantId,
+  grant_id: uuid.described('The id of the grant.'),
+  grantor_tenant_id: tenantId.described('The tenant that gives the grant.'),
+  grantee_tenant_id: tenantId.described('The tenant that gets the grant.'),
   subject_type: subjectType,
   subject_id: subjectId,
   scopes,
-  expires_at: time.nullable(),
-  created_at: time,
-  revoked_at: time.nullable(),
-  status: oneOf(GRANT_STATUSES),
+  expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
+  created_at: time.described('When it was made.'),
+  revoked_at: time.nullable().described('When it was revoked; null: it was not.'),
+  status: oneOf(GRANT_STATUSES).described('Whether it is live, and why not.'),
 });
 export type Grant = ViewOf<typeof Grant>;
 
 /** The created grant in both shapes of the specification: flat, and wrapped, which is the secondary one. */
-export const CreatedGrant = view('CreatedGrant', { ...Grant.fields, grant: Grant.fromRecord().deprecated() });
+export const CreatedGrant = view('CreatedGrant', {
+  ...Grant.fields,
+  grant: Grant.fromRecord().deprecated().described('The same fields, wrapped.'),
+});
 export type CreatedGrant = ViewOf<typeof CreatedGrant>;
 
 /** One of the list of accessible subjects (specification, "Grants"). `latest_snapshot` stands where `read_latest` is held. */
 export const AccessibleSubject = view('AccessibleSubject', {
   subject_type: subjectType,
   subject_id: subjectId,
-  granted_by_tenant_id: tenantId.from('grantorTenantId'),
-  grant_id: uuid,
+  granted_by_tenant_id: tenantId.from('grantorTenantId').described('The tenant that gave the grant.'),
+  grant_id: uuid.described('The id of the grant.'),
   scopes,
-  expires_at: time.nullable(),
-  latest_snapshot: SnapshotHeader.optional().from('latest'),
+  expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
+  latest_snapshot: SnapshotHeader.optional()
+    .from('latest')
+    .described('The header of the latest snapshot. Only with `read_latest`.'),
 });
 export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
 

@@ -29,7 +29,10 @@ export class GrantsController {
     answers: { 201: answer('The grant, flat and wrapped.', CreatedGrant, CreatedGrant.of(ACME_TO_BETA)) },
     errors: ['conflict'],
   })
-  async create(@ActorParam() actor: Actor, @JsonBody(CreateGrantBody) body: CreateGrantBody): Promise<CreatedGrant> {
+  async createGrant(
+    @ActorParam() actor: Actor,
+    @JsonBody(CreateGrantBody) body: CreateGrantBody,
+  ): Promise<CreatedGrant> {
     const grant = await this.grants.create(actor, {
       granteeTenantId: body.grantee_tenant_id,
       subjectType: body.subject_type,
@@ -45,7 +48,7 @@ export class GrantsController {
     description: 'Active, revoked and expired ones.',
     answers: { 200: pageAnswer('One page.', Grant, [Grant.of(ACME_TO_BETA)], 50) },
   })
-  async ofTenant(
+  async listGrants(
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 100 }) paging: Paging,
   ): Promise<{ items: Grant[] } & PageView> {
@@ -57,7 +60,7 @@ export class GrantsController {
     description: 'Active, revoked and expired ones. Paged only beyond 1000.',
     answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)], UNPAGED.default) },
   })
-  async ofSubject(
+  async listSubjectGrants(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @PageOf(UNPAGED) paging: Paging,
@@ -71,7 +74,7 @@ export class GrantsController {
     answers: { 200: answer('The revoked grant.', Grant, Grant.of(REVOKED)) },
     errors: ['not_found', 'conflict'],
   })
-  async revoke(@ActorParam() actor: Actor, @UuidParam({ name: 'grant_id' }) grantId: string): Promise<Grant> {
+  async revokeGrant(@ActorParam() actor: Actor, @UuidParam({ name: 'grant_id' }) grantId: string): Promise<Grant> {
     return Grant.of(await this.grants.revoke(actor, grantId));
   }
 
@@ -82,7 +85,7 @@ export class GrantsController {
     answers: { 200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], 50) },
     examples: { tenant_id: 'beta' },
   })
-  async accessible(
+  async listAccessibleSubjects(
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: AccessibleSubject[] } & PageView> {

@@ -104,12 +104,8 @@ export class RefreshRequestService {
     trace: RequestTrace,
     subject: SubjectRef,
     refreshRequestId: string,
-    snapshotId: string | undefined,
+    snapshotId: string,
   ): Promise<RefreshRequestRecord> {
-    if (snapshotId === undefined) {
-      const message = 'resolved_snapshot_id is required';
-      throw invalid([{ path: '/resolved_snapshot_id', message, code: 'required' }]);
-    }
     const outcome = await this.requests.fulfil(
       { ...subject, refreshRequestId, principalId },
       snapshotId,

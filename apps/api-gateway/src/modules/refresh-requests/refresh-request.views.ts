@@ -1,4 +1,4 @@
-import { REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES } from '@iss/domain';
+import { CONTROLS, REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES } from '@iss/domain';
 import type { RefreshRequestRecord } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { alias, listOf, refused, shown } from '../../http/describe/field';
@@ -6,35 +6,37 @@ import { part, view, type ViewOf } from '../../http/describe/view';
 import { arrayWith, line, oneOf, PAGE, prose, SubjectRef, tenantId, text, time, uuid } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
 
-const reasonCode = line(128).nullable();
-const message = prose(2000).nullable();
-const paths = listOf(text);
+const reasonCode = line(128).nullable().described('Why it is asked for, as a code of the asking tenant’s own.');
+const message = prose(2000).nullable().described('Words to the owner.');
+const paths = listOf(text).described('The parts that are asked for: JSON Pointers (RFC 6901).');
 
 /** What events carry, with both names of each field, and the message, which they don't carry. */
 export const RefreshRequest = view('RefreshRequest', {
-  refresh_request_id: uuid,
+  refresh_request_id: uuid.described('The id of the refresh request.'),
   request_id: alias('refresh_request_id'),
   subject: SubjectRef.fromRecord(),
   subject_type: alias('subject.subject_type'),
   subject_id: alias('subject.subject_id'),
-  requesting_tenant_id: tenantId,
+  requesting_tenant_id: tenantId.described('The tenant that asks.'),
   origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
     'Set by the server: whether the requesting tenant owns the subject.',
   ),
-  status: oneOf(REFRESH_REQUEST_STATUSES),
+  status: oneOf(REFRESH_REQUEST_STATUSES).described('Whether it is fulfilled.'),
   reason_code: reasonCode,
   message,
   requested_paths: paths,
-  created_at: time,
-  expires_at: time.nullable(),
-  resolved_at: time.nullable(),
+  created_at: time.described('When it was made.'),
+  expires_at: time.nullable().described('Until when the answer is of use; null: no end is set.'),
+  resolved_at: time.nullable().described('When it was fulfilled; null while it is `pending`.'),
   fulfilled_at: alias('resolved_at'),
-  resolved_snapshot_id: uuid.nullable(),
+  resolved_snapshot_id: uuid.nullable().described('The snapshot that answers it; null while it is `pending`.'),
   fulfilled_snapshot_id: alias('resolved_snapshot_id'),
-  resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable(),
+  resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable().described('The version of that snapshot.'),
 });
 
-export const WrappedRefreshRequest = part({ refresh_request: RefreshRequest.fromRecord() });
+export const WrappedRefreshRequest = part({
+  refresh_request: RefreshRequest.fromRecord().described('The refresh request.'),
+});
 export type WrappedRefreshRequest = ViewOf<typeof WrappedRefreshRequest>;
 
 /** Body of `POST …/refresh-requests` (specification, "Refresh requests"). */
@@ -44,7 +46,7 @@ export const CreateRefreshRequestBody = body(
     requesting_tenant_id: tenantId.example('beta').described("The caller's tenant."),
     reason_code: reasonCode.optional().example('stale_data'),
     message: message.optional().example('Please confirm the name.'),
-    requested_paths: arrayWith({ type: 'string', pattern: '^/', maxLength: 1024 })
+    requested_paths: arrayWith({ type: 'string', pattern: `^(?:/(?:[^~/${CONTROLS}]|~[01])*)+$`, maxLength: 1024 })
       .nullable()
       .optional()
       .example(['/attributes/legal/legal_name'])
@@ -76,10 +78,7 @@ export const FulfilRefreshRequestBody = body(
   'FulfilRefreshRequestBody',
   {
     resolved_snapshot_id: uuid
-      .optional()
-      .described(
-        "A snapshot of the path's subject; the latest one confirms it. Required, under this name or its alias.",
-      )
+      .described("A snapshot of the path's subject; the latest one confirms it.")
       .example(EXAMPLE_IDS.snapshot_id),
     snapshot_id: alias('resolved_snapshot_id'),
   },

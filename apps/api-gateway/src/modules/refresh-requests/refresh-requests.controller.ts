@@ -37,7 +37,7 @@ export class RefreshRequestsController {
       'The tenant is `requesting_tenant_id`. `origin_type` is set by the server. When a counterparty asks, the owner’s subscriptions are told by `refresh_request.created`.',
     answers: { 201: one('The pending request.') },
   })
-  async create(
+  async createRefreshRequest(
     @SubjectParam() subject: SubjectRef,
     @CurrentPrincipal() { principalId }: Principal,
     @Trace() trace: RequestTrace,
@@ -59,7 +59,7 @@ export class RefreshRequestsController {
       'Members of the owner see every request, or those of one tenant. Others give their own `requesting_tenant_id` and see that tenant’s requests.',
     answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(PENDING)], 50) },
   })
-  async list(
+  async listRefreshRequests(
     @SubjectParam() subject: SubjectRef,
     @CurrentPrincipal() { principalId }: Principal,
     @PageOf({ default: 50, max: 200 }, ListRefreshRequestsQuery) paging: Paging<ListRefreshRequestsQuery>,
@@ -77,7 +77,7 @@ export class RefreshRequestsController {
     answers: { 200: one('The request.') },
     errors: ['not_found'],
   })
-  async find(
+  async getRefreshRequest(
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: ID }) refreshRequestId: string,
     @CurrentPrincipal() { principalId }: Principal,
@@ -92,16 +92,15 @@ export class RefreshRequestsController {
     answers: { 200: one('The fulfilled request.', FULFILLED) },
     errors: ['not_found', 'conflict'],
   })
-  async fulfil(
+  async fulfillRefreshRequest(
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: ID }) refreshRequestId: string,
     @CurrentPrincipal() { principalId }: Principal,
     @Trace() trace: RequestTrace,
     @JsonBody(FulfilRefreshRequestBody) { resolved_snapshot_id }: FulfilRefreshRequestBody,
   ): Promise<WrappedRefreshRequest> {
-    const snapshotId = resolved_snapshot_id ?? undefined;
     return WrappedRefreshRequest.of(
-      await this.requests.fulfil(principalId, trace, subject, refreshRequestId, snapshotId),
+      await this.requests.fulfil(principalId, trace, subject, refreshRequestId, resolved_snapshot_id),
     );
   }
 }

@@ -24,7 +24,7 @@ export class SystemController {
   @ApiRoute('Liveness: says only that the process lives', 'anyone', {
     answers: { 200: answer('Alive.', Health, { status: 'ok' }) },
   })
-  health(): Health {
+  getHealth(): Health {
     return { status: 'ok' };
   }
 
@@ -39,7 +39,7 @@ export class SystemController {
       }),
     },
   })
-  async ready(@Res({ passthrough: true }) response: Response): Promise<GatewayReadiness> {
+  async getReadiness(@Res({ passthrough: true }) response: Response): Promise<GatewayReadiness> {
     const readiness = await this.readiness.read();
     response.status(readiness.status === 'ready' ? 200 : 503);
     return readiness;
@@ -52,7 +52,7 @@ export class SystemController {
     answers: { 200: answer('Version and environment.', Meta, META_EXAMPLE) },
     errors: ['unauthorized'],
   })
-  async meta(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Meta> {
+  async getMeta(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Meta> {
     if (this.settings.metaRequiresAuth) await this.guard.authenticate(request, response);
     return readMeta(this.settings);
   }

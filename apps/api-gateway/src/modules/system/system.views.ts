@@ -2,25 +2,35 @@ import { shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
 import { oneOf, sentTime, text } from '../../http/request/fields';
 
-export const Health = view('Health', { status: shown<'ok'>({ type: 'string', const: 'ok' }) });
+export const Health = view('Health', {
+  status: shown<'ok'>({ type: 'string', const: 'ok' }).described('The process answers.'),
+});
 export type Health = ViewOf<typeof Health>;
 
-const Check = view('Check', { status: oneOf(['ok', 'degraded', 'failed']), detail: text.optional() });
+const Check = view('Check', {
+  status: oneOf(['ok', 'degraded', 'failed']).described('`degraded`: it works, and needs a look.'),
+  detail: text.optional().described('What is wrong.'),
+});
 
 export const Readiness = view('Readiness', {
-  status: oneOf(['ready', 'not_ready']),
-  checks: part({ database: Check, migrations: Check, queue: Check, outbox: Check }),
+  status: oneOf(['ready', 'not_ready']).described('Whether this process can do its work.'),
+  checks: part({
+    database: Check.described('PostgreSQL answers.'),
+    migrations: Check.described('The schema is the one that this code needs.'),
+    queue: Check.described('Redis answers.'),
+    outbox: Check.described('Events leave the outbox.'),
+  }).described('What the work needs.'),
 });
 
 /** Specification, "Utility": what runs here. */
 export const Meta = view('Meta', {
-  service: text,
-  ts: sentTime,
-  version: text,
-  node: text,
-  env: text,
-  gitSha: text,
-  builtAt: sentTime,
+  service: text.described('The name of the service.'),
+  ts: sentTime.described('The time at the service.'),
+  version: text.described('The version of the service.'),
+  node: text.described('The version of Node.'),
+  env: text.described('The environment that it runs in.'),
+  gitSha: text.described('The commit that it was built from.'),
+  builtAt: sentTime.described('When it was built.'),
 });
 export type Meta = ViewOf<typeof Meta>;
 

@@ -36,8 +36,8 @@ export const Principal = view('Principal', {
   ...Member.fields,
   tenancy_role: tenancyRole,
   principal_type: principalType,
-  allow_counterparty_access: flag,
-  created_at: time,
+  allow_counterparty_access: flag.described('Whether the member may use the grants that its tenant holds.'),
+  created_at: time.described('When it first became a member.'),
 });
 export type Principal = ViewOf<typeof Principal>;
 

@@ -43,7 +43,7 @@ export class MembersController {
     answers: { 204: { description: 'Removed.' } },
     errors: ['not_found', 'conflict'],
   })
-  async remove(@ActorParam() actor: Actor, @PrincipalIdParam() principalId: string): Promise<void> {
+  async removeMember(@ActorParam() actor: Actor, @PrincipalIdParam() principalId: string): Promise<void> {
     await this.members.remove(actor, principalId);
   }
 

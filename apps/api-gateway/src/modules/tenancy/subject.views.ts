@@ -4,14 +4,24 @@ import { view, type ViewOf } from '../../http/describe/view';
 import { oneOf, PAGE, prefix, subjectId, subjectType, tenantId, time } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
 
-const fields = { subject_type: subjectType, subject_id: subjectId, created_at: time };
+const fields = {
+  subject_type: subjectType,
+  subject_id: subjectId,
+  created_at: time.described('When its first snapshot was written.'),
+};
 
 /** One of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */
-export const Subject = view('Subject', { ...fields, latest_snapshot: SnapshotHeader.from('latest') });
+export const Subject = view('Subject', {
+  ...fields,
+  latest_snapshot: SnapshotHeader.from('latest').described('The header of the latest snapshot.'),
+});
 export type Subject = ViewOf<typeof Subject>;
 
 /** Specification, "Subject": the ownership record. */
-export const Ownership = view('Ownership', { owner_tenant_id: tenantId, ...fields });
+export const Ownership = view('Ownership', {
+  owner_tenant_id: tenantId.described('The tenant that wrote its first snapshot.'),
+  ...fields,
+});
 export type Ownership = ViewOf<typeof Ownership>;
 
 /** Query of the list of owned subjects (contract, "`GET …/subjects` (tenant)"). */

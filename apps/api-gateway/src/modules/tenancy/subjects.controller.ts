@@ -18,7 +18,7 @@ export class SubjectsController {
   @ApiRoute('Subjects that the tenant owns, by type and id', RULES.readSubjects, {
     answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], 50) },
   })
-  async list(
+  async listSubjects(
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 200 }, SubjectListQuery) paging: Paging<SubjectListQuery>,
   ): Promise<{ items: Subject[] } & PageView> {
@@ -32,7 +32,7 @@ export class SubjectsController {
   @ApiRoute('The tenant that owns a subject, which is one', RULES.readOwners, {
     answers: { 200: pageAnswer('The owner.', Ownership, [OWNERSHIP_EXAMPLE], UNPAGED.default) },
   })
-  async owners(
+  async listOwners(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @PageOf(UNPAGED) paging: Paging,

@@ -4,14 +4,15 @@ import { part, view, type ViewOf } from '../../http/describe/view';
 import { count, flag, line, role, tenancyRole, tenantId, text, time } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
 
-const name = line(256);
+const name = line(256).described('The name of the tenant.');
+const slugOf = 'A short name for addresses; null: it has none.';
 
 const TenantFields = part({
   tenant_id: tenantId,
   name,
-  slug: tenantId.nullable(),
-  created_at: time,
-  chain_enforced: flag,
+  slug: tenantId.nullable().described(slugOf),
+  created_at: time.described('When it was made.'),
+  chain_enforced: flag.described('Whether applying on a parent without envelope_hash is refused.'),
 });
 
 /** What the caller is in the tenant; its role under both names that the specification uses. */
@@ -45,13 +46,24 @@ export function withCaller({
 /** Specification, "Tenants, members, principals": the answer of `/usage`. */
 export const Usage = view('Usage', {
   tenant_id: tenantId,
-  window: part({ from: time, to: time }),
-  usage: listOf(part({ date: shown<string>({ type: 'string', format: 'date' }), snapshot_writes: count })).from('days'),
+  window: part({
+    from: time.described('The first instant that is counted.'),
+    to: time.described('The last instant that is counted.'),
+  }).described('What is counted.'),
+  usage: listOf(
+    part({
+      date: shown<string>({ type: 'string', format: 'date' }).described('A UTC date.'),
+      snapshot_writes: count.described('Snapshots that were written.'),
+    }),
+  )
+    .from('days')
+    .described('A day each, ascending.'),
 });
 export type Usage = ViewOf<typeof Usage>;
 
-const slug = tenantId.nullable().optional();
-const chainEnforced = flag.optional().described('Refuse to apply on a parent without envelope_hash.');
+const slug = tenantId.nullable().optional().described(slugOf);
+const REFUSE = 'Refuse to apply on a parent without envelope_hash.';
+const chainEnforced = flag.optional().described(REFUSE);
 
 /** Body of `POST /v1/tenants` (specification, "Tenants, members, principals"). */
 export const CreateTenantBody = body(
@@ -60,7 +72,7 @@ export const CreateTenantBody = body(
     tenant_id: tenantId.example('acme'),
     name: name.example('Acme Corporation'),
     slug: slug.example('acme'),
-    chain_enforced: chainEnforced.byDefault(true),
+    chain_enforced: chainEnforced.described(`${REFUSE} True unless it is sent.`),
   },
   { tenant: { value: { tenant_id: 'acme', name: 'Acme Corporation', slug: 'acme' } } },
 );

@@ -37,7 +37,7 @@ export class TenantsController {
     answers: { 201: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
     errors: ['conflict'],
   })
-  async create(
+  async createTenant(
     @CurrentPrincipal() principal: Principal,
     @JsonBody(CreateTenantBody) body: CreateTenantBody,
   ): Promise<Tenant> {
@@ -55,7 +55,7 @@ export class TenantsController {
     description: 'Those in which the caller is an active member, by `tenant_id`.',
     answers: { 200: pageAnswer('One page.', TenantItem, [TenantItem.of(ACME_OF_ALICE)], 50) },
   })
-  async list(
+  async listTenants(
     @CurrentPrincipal() principal: Principal,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: TenantItem[] } & PageView> {
@@ -73,7 +73,7 @@ export class TenantsController {
       ),
     },
   })
-  async find(@ActorParam() actor: Actor): Promise<TenantOfCaller> {
+  async getTenant(@ActorParam() actor: Actor): Promise<TenantOfCaller> {
     return TenantOfCaller.of(withCaller(await this.tenants.find(actor)));
   }
 
@@ -83,7 +83,7 @@ export class TenantsController {
     answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
     errors: ['conflict'],
   })
-  async change(@ActorParam() actor: Actor, @JsonBody(PatchTenantBody) body: PatchTenantBody): Promise<Tenant> {
+  async updateTenant(@ActorParam() actor: Actor, @JsonBody(PatchTenantBody) body: PatchTenantBody): Promise<Tenant> {
     requireAField(body);
     const { name, slug, chain_enforced } = body;
     return Tenant.of(await this.tenants.change(actor, { name, slug, chainEnforced: chain_enforced }));
@@ -95,7 +95,7 @@ export class TenantsController {
       'One row for every UTC day that the window touches, zeros included; both bounds are counted. Send both or neither: without them the window is the 30 days before now. At most 366 days.',
     answers: { 200: answer('The usage.', Usage, USAGE_EXAMPLE) },
   })
-  async usage(@ActorParam() actor: Actor, @QueryOf(UsageQuery) { from, to }: UsageQuery): Promise<Usage> {
+  async getUsage(@ActorParam() actor: Actor, @QueryOf(UsageQuery) { from, to }: UsageQuery): Promise<Usage> {
     return Usage.of({ tenantId: actor.tenantId, ...(await this.tenants.usage(actor, { from, to })) });
   }
 }

@@ -7,24 +7,24 @@ import { part, view, type ViewOf } from '../../http/describe/view';
 import { oneOf, principalId, prose, tenantId, time, uuid } from '../../http/request/fields';
 import { body, type SentOf } from '../../http/request/shape';
 
-const message = prose(2000).nullable();
+const message = prose(2000).nullable().described('Words to whom it is made.');
 
 /** `offer_id` is the name that the path uses. */
 export const TransferOffer = view('TransferOffer', {
-  transfer_offer_id: uuid.from('offerId'),
+  transfer_offer_id: uuid.from('offerId').described('The id of the transfer offer.'),
   offer_id: alias('transfer_offer_id'),
   tenant_id: tenantId,
-  from_principal_id: principalId,
-  to_principal_id: principalId,
+  from_principal_id: principalId.described('The tenant owner who makes it.'),
+  to_principal_id: principalId.described('Who is to become owner.'),
   message,
-  status: oneOf(TRANSFER_OFFER_STATUSES),
-  created_at: time,
-  expires_at: time.nullable(),
+  status: oneOf(TRANSFER_OFFER_STATUSES).described('Where it stands.'),
+  created_at: time.described('When it was made.'),
+  expires_at: time.nullable().described('From when on it is `expired`; null: never.'),
   resolved_at: time.nullable().described('When it left `pending`.'),
 });
 export type TransferOffer = ViewOf<typeof TransferOffer>;
 
-export const WrappedOffer = part({ transfer_offer: TransferOffer.fromRecord() });
+export const WrappedOffer = part({ transfer_offer: TransferOffer.fromRecord().described('The transfer offer.') });
 export type WrappedOffer = ViewOf<typeof WrappedOffer>;
 
 /** Body of `POST …/transfer-offers` (contract, "Transfer offers"). */

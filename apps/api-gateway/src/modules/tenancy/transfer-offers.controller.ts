@@ -27,7 +27,7 @@ export class TransferOffersController {
     errors: ['conflict', 'human_principal_required'],
     replayFor: RULES.readTenant,
   })
-  async create(
+  async createTransferOffer(
     @CurrentPrincipal() principal: Principal,
     @TenantIdParam() tenantId: string,
     @JsonBody(CreateTransferOfferBody) body: CreateTransferOfferBody,
@@ -45,7 +45,7 @@ export class TransferOffersController {
     description: 'An offered principal, member or not, sees the offers made to it.',
     answers: { 200: pageAnswer('One page.', TransferOffer, [TransferOffer.of(PENDING)], 50) },
   })
-  async list(
+  async listTransferOffers(
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 200 }) paging: Paging,
   ): Promise<{ items: TransferOffer[] } & PageView> {
@@ -58,7 +58,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The offer.', 'pending') },
     errors: ['not_found'],
   })
-  async find(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
+  async getTransferOffer(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
     return WrappedOffer.of(await this.offers.find(actor, offerId));
   }
 
@@ -69,7 +69,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The accepted offer.', 'accepted') },
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
-  async accept(
+  async acceptTransferOffer(
     @TenantIdParam() tenantId: string,
     @OfferIdParam() offerId: string,
     @CurrentPrincipal() principal: Principal,
@@ -84,7 +84,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The declined offer.', 'declined') },
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
-  async decline(
+  async declineTransferOffer(
     @TenantIdParam() tenantId: string,
     @OfferIdParam() offerId: string,
     @CurrentPrincipal() principal: Principal,
@@ -98,7 +98,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The cancelled offer.', 'cancelled') },
     errors: ['not_found', 'conflict'],
   })
-  async cancel(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
+  async cancelTransferOffer(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
     return WrappedOffer.of(await this.offers.cancel(actor, offerId));
   }
 }

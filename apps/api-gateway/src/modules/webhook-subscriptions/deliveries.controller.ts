@@ -39,7 +39,7 @@ export class DeliveriesController {
     answers: { 200: pageAnswer('One page.', Delivery, [Delivery.of(DEAD)], 50) },
     errors: ['not_found'],
   })
-  async list(
+  async listDeliveries(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() { principalId }: Principal,
     @PageOf({ default: 50, max: 200 }, ListDeliveriesQuery) paging: Paging<ListDeliveriesQuery>,
@@ -55,7 +55,7 @@ export class DeliveriesController {
     answers: { 200: answer('The delivery.', DeliveryWithPayload, DeliveryWithPayload.of(DEAD)) },
     errors: ['not_found'],
   })
-  async find(
+  async getDelivery(
     @SubscriptionIdParam() subscriptionId: string,
     @UuidParam({ name: ID }) deliveryId: string,
     @CurrentPrincipal() { principalId }: Principal,
@@ -69,7 +69,7 @@ export class DeliveriesController {
     answers: { 202: answer('The delivery, which is due now.', Delivery, Delivery.of(REDELIVERED)) },
     errors: ['not_found', 'conflict'],
   })
-  async redeliver(
+  async redeliverDelivery(
     @SubscriptionIdParam() subscriptionId: string,
     @UuidParam({ name: ID }) deliveryId: string,
     @CurrentPrincipal() { principalId }: Principal,
@@ -86,7 +86,7 @@ export class DeliveriesController {
     },
     errors: ['not_found', 'conflict'],
   })
-  async replay(
+  async replayDeliveries(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() { principalId }: Principal,
     @JsonBody(ReplayBody) { from, to, status }: ReplayBody,
@@ -102,7 +102,7 @@ export class DeliveriesController {
     answers: { 202: answer('The delivery, which is due now.', Delivery, Delivery.of(TEST)) },
     errors: ['not_found', 'conflict'],
   })
-  async test(
+  async testWebhookSubscription(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() { principalId }: Principal,
     @Trace() { requestId, traceparent }: RequestTrace,

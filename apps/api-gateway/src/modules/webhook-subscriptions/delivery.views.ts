@@ -12,29 +12,29 @@ const SENT_TYPES = [...EVENT_TYPES, TEST_EVENT_TYPE] as const;
 const eventType = oneOf<string>(SENT_TYPES);
 
 export const Delivery = view('Delivery', {
-  delivery_id: uuid,
+  delivery_id: uuid.described('The id of the delivery.'),
   event_id: text.madeOf(eventIdOf).described('The same in `webhook-id` of every attempt.'),
-  event_type: eventType,
-  subscription_id: text.madeOf(subscriptionIdOf),
+  event_type: eventType.described('What happened.'),
+  subscription_id: text.madeOf(subscriptionIdOf).described('The subscription that it goes to.'),
   status: oneOf(DELIVERY_STATUSES).described(
     '`dead`: retries ran out, or the receiver answered 410. `skipped`: the subscription was disabled or deleted.',
   ),
   attempt_count: integer.described('Attempts ever begun, those before a redelivery included.'),
   next_attempt_at: time.nullable().described('Null unless `pending`.'),
-  created_at: time,
-  finished_at: time.nullable(),
+  created_at: time.described('When it was made.'),
+  finished_at: time.nullable().described('When it left `pending`; null while it has not.'),
   request_id: text.nullable().described('Of the request that caused the event.'),
-  traceparent: text.nullable(),
+  traceparent: text.nullable().described('The trace of that request (W3C Trace Context).'),
   attempts: listOf(
     part({
-      attempt: integer,
-      started_at: time,
-      latency_ms: integer,
+      attempt: integer.described('The number of the attempt, from 1.'),
+      started_at: time.described('When it began.'),
+      latency_ms: integer.described('How long it took, in milliseconds.'),
       status_code: integer.nullable().described('Null when no answer came.'),
       error_phase: text
         .nullable()
         .described('signing, target, dns, blocked, connect, tls, timeout, response or status; null after a success.'),
-      error: text.nullable(),
+      error: text.nullable().described('What went wrong; null after a success.'),
     }),
   ).described('The last 50, oldest first.'),
 });
@@ -44,11 +44,11 @@ export type Delivery = ViewOf<typeof Delivery>;
 export const DeliveryWithPayload = view('DeliveryWithPayload', {
   ...Delivery.fields,
   payload: part({
-    id: text,
-    type: eventType,
-    created_at: text.shownAs(time.facts.shown),
+    id: text.described('The id of the event.'),
+    type: eventType.described('What happened.'),
+    created_at: text.shownAs(time.facts.shown).described('When it was made.'),
     tenant_id: tenantId,
-    data: anyObject,
+    data: anyObject.described('What there is to know of it; see the webhooks of this document.'),
   })
     .from('body')
     .asText()
@@ -57,9 +57,9 @@ export const DeliveryWithPayload = view('DeliveryWithPayload', {
 
 /** What a replay did. */
 export const Replayed = part({
-  count: integer,
-  has_more: flag,
-  next_from: time.nullable(),
+  count: integer.described('Deliveries that are sent again.'),
+  has_more: flag.described('Whether there are more: send the request again, from `next_from`.'),
+  next_from: time.nullable().described('`from` of the request for the rest; null when there is none.'),
 });
 export type Replayed = ViewOf<typeof Replayed>;
 

@@ -9,35 +9,37 @@ import { body, query, type SentOf } from '../../http/request/shape';
 const MAX_EVENT_TYPES = 16;
 const MAX_GRACE_SECONDS = 604_800;
 
-const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES });
-const targetUrl = url(2048).example('https://hooks.example.com/iss');
-const status = oneOf(SUBSCRIPTION_STATUSES);
+const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES }).described('The types of events that it gets.');
+const targetUrl = url(2048).described('Where the events are sent to.').example('https://hooks.example.com/iss');
+const status = oneOf(SUBSCRIPTION_STATUSES).described('`disabled`: it gets no events.');
 
 /** A subscription as its tenant sees it: never with its secret. */
 export const Subscription = view('WebhookSubscription', {
-  subscription_id: text.madeOf(subscriptionIdOf),
+  subscription_id: text.madeOf(subscriptionIdOf).described('The id of the subscription.'),
   tenant_id: tenantId,
-  target_url: text,
+  target_url: text.described('Where the events are sent to.'),
   event_types: eventTypes,
   subscribed_event_types: alias('event_types'),
   status,
-  secret_last_rotated_at: time,
-  disabled_at: time.nullable(),
+  secret_last_rotated_at: time.described('When it got its secret.'),
+  disabled_at: time.nullable().described('When it was disabled; null while it is `active`.'),
   disabled_reason: oneOf<string>(['requested', 'gone', 'failing'])
     .nullable()
     .described('`requested` by a `PATCH`; `gone`: the receiver answered 410; `failing`: five days without a success.'),
-  created_at: time,
+  created_at: time.described('When it was made.'),
 });
 export type Subscription = ViewOf<typeof Subscription>;
 
-const wrapped = { webhook_subscription: Subscription.from('subscription') };
+const wrapped = { webhook_subscription: Subscription.from('subscription').described('The subscription.') };
 export const WrappedSubscription = part(wrapped);
 export type WrappedSubscription = ViewOf<typeof WrappedSubscription>;
 
 /** The secret is readable in the answer that makes it and never again. */
 export const SubscriptionWithSecret = part({
   ...wrapped,
-  secret: shown<string>({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }),
+  secret: shown<string>({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }).described(
+    'What its events are signed with. Shown in this answer and never again.',
+  ),
 });
 export type SubscriptionWithSecret = ViewOf<typeof SubscriptionWithSecret>;
 
@@ -90,9 +92,10 @@ export const RotateSecretBody = body(
   {
     grace_seconds: integerFrom(0, MAX_GRACE_SECONDS)
       .optional()
-      .byDefault(0)
       .example(86_400)
-      .described('For so long `webhook-signature` carries a signature of the old secret too. 0: it stops at once.'),
+      .described(
+        'For so long `webhook-signature` carries a signature of the old secret too. 0, or nothing: it stops at once.',
+      ),
   },
   { now: { value: {} }, overlapping: { value: { grace_seconds: 86_400 } } },
 );

@@ -37,7 +37,7 @@ export class WebhookSubscriptionsController {
     description: `The signing secret is in this answer and in no other. ${BOTH_NAMES}`,
     answers: { 201: secretAnswer('The subscription and its secret.') },
   })
-  async create(
+  async createWebhookSubscription(
     @CurrentPrincipal() principal: Principal,
     @JsonBody(CreateWebhookSubscriptionBody) body: CreateWebhookSubscriptionBody,
   ): Promise<SubscriptionWithSecret> {
@@ -53,7 +53,7 @@ export class WebhookSubscriptionsController {
   @ApiRoute('Webhook subscriptions of a tenant, oldest first', RULES.useWebhooks, {
     answers: { 200: pageAnswer('One page.', Subscription, [Subscription.of(SUBSCRIPTION)], UNPAGED.default) },
   })
-  async list(
+  async listWebhookSubscriptions(
     @CurrentPrincipal() { principalId }: Principal,
     @PageOf(UNPAGED, ListWebhookSubscriptionsQuery) paging: Paging<ListWebhookSubscriptionsQuery>,
   ): Promise<{ items: Subscription[] } & PageView> {
@@ -67,7 +67,7 @@ export class WebhookSubscriptionsController {
     answers: { 200: subscriptionAnswer('The subscription.') },
     errors: ['not_found'],
   })
-  async get(
+  async getWebhookSubscription(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() principal: Principal,
   ): Promise<WrappedSubscription> {
@@ -86,7 +86,7 @@ export class WebhookSubscriptionsController {
     },
     errors: ['not_found'],
   })
-  async update(
+  async updateWebhookSubscription(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() principal: Principal,
     @JsonBody(UpdateWebhookSubscriptionBody) { target_url, event_types, status }: UpdateWebhookSubscriptionBody,
@@ -102,7 +102,7 @@ export class WebhookSubscriptionsController {
     answers: { 200: secretAnswer('The subscription and its new secret.', new Date('2026-02-01T00:00:00Z')) },
     errors: ['not_found'],
   })
-  async rotateSecret(
+  async rotateWebhookSecret(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() principal: Principal,
     @OptionalJsonBody(RotateSecretBody) { grace_seconds = 0 }: RotateSecretBody,
@@ -116,7 +116,10 @@ export class WebhookSubscriptionsController {
     answers: { 204: { description: 'It has ended.' } },
     errors: ['not_found'],
   })
-  async delete(@SubscriptionIdParam() subscriptionId: string, @CurrentPrincipal() principal: Principal): Promise<void> {
+  async deleteWebhookSubscription(
+    @SubscriptionIdParam() subscriptionId: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<void> {
     await this.subscriptions.delete(principal, subscriptionId);
   }
 }

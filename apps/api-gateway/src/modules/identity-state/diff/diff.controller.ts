@@ -26,7 +26,7 @@ export class DiffController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/diff')
   @ApiRoute('Compare two versions of a subject', RULES.readDiff, BETWEEN_VERSIONS)
-  versionsForTenant(
+  diffVersions(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
@@ -41,7 +41,7 @@ export class DiffController {
     inAnyTenant(RULES.readDiff),
     BETWEEN_VERSIONS,
   )
-  versionsForAny(
+  diffVersionsAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
@@ -51,7 +51,7 @@ export class DiffController {
 
   @Get('tenants/:tenant_id/snapshots/:from_snapshot_id/diff/:to_snapshot_id')
   @ApiRoute('Compare two snapshots of one subject by their ids', RULES.readDiff, BETWEEN_IDS)
-  idsForTenant(
+  diffSnapshots(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,
     @UuidParam({ name: 'to_snapshot_id' }) to: string,
@@ -67,7 +67,7 @@ export class DiffController {
     inAnyTenant(RULES.readDiff),
     BETWEEN_IDS,
   )
-  idsForAny(
+  diffSnapshotsAcrossTenants(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,
     @UuidParam({ name: 'to_snapshot_id' }) to: string,

@@ -4,49 +4,72 @@ import { alias, listOf, shown } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
 import { part, view, type ViewOf } from '../../../http/describe/view';
 import { count, flag, hash, oneOf, SubjectRef, text, uuid, version } from '../../../http/request/fields';
-import { CHAIN_VERDICT, EvidenceRef, verdict } from '../snapshot/snapshot.openapi';
+import {
+  CHAIN_VERDICT,
+  EvidenceRef,
+  VERDICT_OF_HASH,
+  VERIFICATION,
+  VERIFIED,
+  verdict,
+} from '../snapshot/snapshot.openapi';
 
-const side = part({ snapshot_id: uuid, snapshot_version: version });
+const side = part({ snapshot_id: uuid.described('The id of the snapshot.'), snapshot_version: version });
+const FROM_SIDE = 'The "before" state.';
+const TO_SIDE = 'The "after" state.';
 
 const DiffOperation = view('DiffOperation', {
-  op: oneOf(['add', 'remove', 'replace']),
+  op: oneOf(['add', 'remove', 'replace']).described('What is done at `path`.'),
   path: text.described('RFC 6901 JSON Pointer into the envelope.'),
   value: shown<unknown>({}).described('Present for `add` and `replace`.').optional(),
 });
 
 const evidence = listOf(EvidenceRef).nullable();
-const verdictOfHash = part({ value: hash.nullable(), stored: hash.nullable(), valid: verdict });
+const verdictOfHash = part(VERDICT_OF_HASH);
+
 const DiffVerification = view('DiffVerification', {
-  mode: oneOf(['hash', 'chain']),
-  chain_supported: flag,
-  hash: part({ alg: oneOf([HASH_ALGORITHM]), from: verdictOfHash, to: verdictOfHash }),
-  chain: part({ ...CHAIN_VERDICT, from: part(CHAIN_VERDICT), to: part(CHAIN_VERDICT) }).described(
-    'That of `to`; `valid` and `complete` say it of both.',
-  ),
+  ...VERIFIED,
+  hash: part({
+    alg: oneOf([HASH_ALGORITHM]).described('The algorithm of the hash.'),
+    from: verdictOfHash.described(FROM_SIDE),
+    to: verdictOfHash.described(TO_SIDE),
+  }).described('Of both envelopes.'),
+  chain: part({
+    ...CHAIN_VERDICT,
+    from: part(CHAIN_VERDICT).described(FROM_SIDE),
+    to: part(CHAIN_VERDICT).described(TO_SIDE),
+  }).described('Of the parents: that of `to`; `valid` and `complete` say it of both.'),
 });
 
 /** Specification, "Diff result". */
 const Diff = view('DiffResult', {
-  format: oneOf(['rfc6902']),
-  from: side,
-  to: side,
-  include: listOf(oneOf(DIFF_ROOTS)),
-  ops: listOf(DiffOperation),
+  format: oneOf(['rfc6902']).described('RFC 6902 operations.'),
+  from: side.described(FROM_SIDE),
+  to: side.described(TO_SIDE),
+  include: listOf(oneOf(DIFF_ROOTS)).described('The roots that were compared.'),
+  ops: listOf(DiffOperation).described('What leads from one to the other, in order.'),
   ops_hash: hash.described('SHA-256 of the RFC 8785 text of `ops`.'),
-  change_summary: part({ total_ops: count, adds: count, removes: count, replaces: count, paths_changed: count }),
+  change_summary: part({
+    total_ops: count.described('Operations.'),
+    adds: count.described('Operations `add`.'),
+    removes: count.described('Operations `remove`.'),
+    replaces: count.described('Operations `replace`.'),
+    paths_changed: count.described('Distinct paths.'),
+  }).described('How much changed.'),
   attribution: listOf(
     part({
-      path: text,
-      from: evidence.described('The references of exactly this path before.'),
-      to: evidence.described('The same after.'),
+      path: text.described('The path of an operation.'),
+      from: evidence.described('The references of exactly this path before; null: none.'),
+      to: evidence.described('The same after; null: none.'),
       evidence_unchanged: flag
         .optional()
         .described(
           'True where the value changed and its references did not: nothing says that they vouch for the new value. Else absent.',
         ),
     }),
-  ).optional(),
-  verification: DiffVerification.optional(),
+  )
+    .optional()
+    .described('The evidence for each changed path. Absent with `include_attribution=none`.'),
+  verification: DiffVerification.optional().described(VERIFICATION),
 });
 const VersionDiff = view('VersionDiffResult', {
   subject: SubjectRef,

@@ -10,7 +10,7 @@ import { QueryOf } from '../../../http/lists/query';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { IdleQuery } from '../snapshot/snapshot.query';
-import { EXPORT } from './lineage.openapi';
+import { EXPORT, EXPORT_LINES } from './lineage.openapi';
 import { exportAnswer, exportLines } from './lineage.views';
 import { SnapshotListService } from './snapshot-list.service';
 
@@ -28,7 +28,7 @@ export class ExportController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export')
   @ApiRoute("Export a subject's whole history", RULES.readLineage, EXPORT)
-  exportForTenant(
+  exportSnapshots(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
@@ -44,7 +44,7 @@ export class ExportController {
     inAnyTenant(RULES.readLineage),
     EXPORT,
   )
-  exportForAny(
+  exportSnapshotsAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
@@ -53,11 +53,33 @@ export class ExportController {
     return this.export(reader, subject, request);
   }
 
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export.ndjson')
+  @ApiRoute("Export a subject's whole history as NDJSON", RULES.readLineage, EXPORT_LINES)
+  exportSnapshotLines(@ReaderParam() reader: Reader, @SubjectParam() subject: SubjectRef): Promise<TextStream> {
+    return this.exportLines(reader, subject);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id/export.ndjson')
+  @ApiRoute(
+    "Export a subject's whole history as NDJSON, for any tenant of the caller that may",
+    inAnyTenant(RULES.readLineage),
+    EXPORT_LINES,
+  )
+  exportSnapshotLinesAcrossTenants(
+    @ReaderParam() reader: Reader,
+    @SubjectParam() subject: SubjectRef,
+  ): Promise<TextStream> {
+    return this.exportLines(reader, subject);
+  }
+
   private async export(reader: Reader, subject: SubjectRef, request: Request): Promise<TextStream> {
     request.res?.vary('Accept');
-    const isLines = request.accepts('application/json', NDJSON) === NDJSON;
-    const max = isLines ? null : this.settings.limits.exportSnapshots;
-    const snapshots = await this.lists.export(reader, subject, max);
-    return isLines ? exportLines(snapshots) : exportAnswer(subject, snapshots);
+    if (request.accepts('application/json', NDJSON) === NDJSON) return this.exportLines(reader, subject);
+    return exportAnswer(subject, await this.lists.export(reader, subject, this.settings.limits.exportSnapshots));
+  }
+
+  private async exportLines(reader: Reader, subject: SubjectRef): Promise<TextStream> {
+    return exportLines(await this.lists.export(reader, subject, null));
   }
 }

@@ -1,11 +1,11 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
-import { alias, constant, listOf } from '../../../http/describe/field';
+import { alias, listOf } from '../../../http/describe/field';
 import { type Answer, answer, type Route } from '../../../http/describe/openapi';
 import { view, type ViewOf } from '../../../http/describe/view';
 import { lastPage, pageAnswer, pageFields } from '../../../http/lists/paging';
 import { flag, SubjectRef } from '../../../http/request/fields';
-import { Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
+import { METHODS, Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
 import { ORDERS } from '../snapshot/snapshot.query';
 
 const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
@@ -38,8 +38,7 @@ const TenantChainProof = view('TenantChainProof', { ...judged, chain: items, ite
 
 const Export = view('Export', {
   subject: SubjectRef,
-  canonicalization_method: constant(CANONICALIZATION_METHOD),
-  hash_algorithm: constant(HASH_ALGORITHM),
+  ...METHODS,
   snapshots: listOf(Snapshot).described('Ascending by `snapshot_version`.'),
 });
 
@@ -80,6 +79,7 @@ export function chainProofOf(form: 'tenant' | 'global', defaultLimit: number): R
   };
 }
 
+const LINES = { 'application/x-ndjson': { schema: Snapshot.facts.shown, example: SNAPSHOT_EXAMPLE } };
 const EXPORTED: Answer = {
   description:
     'Every snapshot. With `Accept: application/x-ndjson` one a line and without a limit, else in one document.',
@@ -93,7 +93,13 @@ const EXPORTED: Answer = {
         snapshots: [SNAPSHOT_EXAMPLE],
       },
     },
-    'application/x-ndjson': { schema: Snapshot.facts.shown, example: SNAPSHOT_EXAMPLE },
+    ...LINES,
   },
 };
 export const EXPORT: Route = { answers: { 200: EXPORTED }, errors: ['not_found'] };
+/** For clients that do not choose what they accept, of which are most that were generated. */
+export const EXPORT_LINES: Route = {
+  description: 'What `/export` answers with `Accept: application/x-ndjson`, whatever is accepted.',
+  answers: { 200: { description: 'Every snapshot, one a line.', content: LINES } },
+  errors: ['not_found'],
+};

@@ -31,7 +31,7 @@ export class SnapshotListsController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
   @ApiRoute("List a subject's snapshots", RULES.readLineage, historyOf('tenant', 20))
-  snapshotsForTenant(
+  listSnapshots(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(TENANT_SNAPSHOTS_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
@@ -41,7 +41,7 @@ export class SnapshotListsController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
   @ApiRoute('The same as `/snapshots`', RULES.readLineage, { ...historyOf('tenant', 50), deprecated: true })
-  historyForTenant(
+  listHistory(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
@@ -56,7 +56,7 @@ export class SnapshotListsController {
     inAnyTenant(RULES.readLineage),
     historyOf('global', 50),
   )
-  historyForAny(
+  listHistoryAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
@@ -67,7 +67,7 @@ export class SnapshotListsController {
   @Public('global_reads_are_public')
   @Get('subjects/:subject_type/:subject_id/snapshots')
   @ApiRoute('The same as `/history`', inAnyTenant(RULES.readLineage), { ...historyOf('global', 50), deprecated: true })
-  snapshotsForAny(
+  listSnapshotsAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
@@ -77,7 +77,7 @@ export class SnapshotListsController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
   @ApiRoute("Prove a subject's chain", RULES.readLineage, chainProofOf('tenant', 200))
-  chainProofForTenant(
+  getChainProof(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(TENANT_CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
@@ -92,7 +92,7 @@ export class SnapshotListsController {
     inAnyTenant(RULES.readLineage),
     chainProofOf('global', 50),
   )
-  chainProofForAny(
+  getChainProofAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,

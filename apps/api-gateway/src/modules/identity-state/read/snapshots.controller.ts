@@ -28,7 +28,7 @@ export class SnapshotsController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id')
   @ApiRoute("Read a subject's current state", RULES.readLatest, readOf('summary'))
-  summaryForTenant(
+  getSubject(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VerifyQuery) query: VerifyQuery,
@@ -43,7 +43,7 @@ export class SnapshotsController {
     inAnyTenant(RULES.readLatest),
     readOf('summary'),
   )
-  summaryForAny(
+  getSubjectAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VerifyQuery) query: VerifyQuery,
@@ -54,7 +54,7 @@ export class SnapshotsController {
   @Hot()
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/latest')
   @ApiRoute("Read a subject's latest snapshot", RULES.readLatest, readOf('snapshot'))
-  latestForTenant(
+  getLatestSnapshot(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -69,7 +69,7 @@ export class SnapshotsController {
     inAnyTenant(RULES.readLatest),
     readOf('snapshot'),
   )
-  latestForAny(
+  getLatestSnapshotAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -80,7 +80,7 @@ export class SnapshotsController {
   @Hot()
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
   @ApiRoute('Read one version of a subject', RULES.readVersion, readOf('snapshot'))
-  versionForTenant(
+  getSnapshotVersion(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @VersionParam() version: number,
@@ -96,7 +96,7 @@ export class SnapshotsController {
     inAnyTenant(RULES.readVersion),
     readOf('snapshot'),
   )
-  versionForAny(
+  getSnapshotVersionAcrossTenants(
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @VersionParam() version: number,
@@ -108,7 +108,7 @@ export class SnapshotsController {
   @Hot()
   @Get('tenants/:tenant_id/snapshots/:snapshot_id')
   @ApiRoute('Read a snapshot by id', RULES.readById, readOf('snapshot'))
-  idForTenant(
+  getSnapshot(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -123,7 +123,7 @@ export class SnapshotsController {
     inAnyTenant(RULES.readById),
     readOf('snapshot'),
   )
-  idForAny(
+  getSnapshotAcrossTenants(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -133,7 +133,7 @@ export class SnapshotsController {
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/proof')
   @ApiRoute("Read a snapshot's hashes", RULES.readById, readOf('proof'))
-  proofForTenant(
+  getSnapshotProof(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(IdleQuery) _query: object,
@@ -148,7 +148,7 @@ export class SnapshotsController {
     inAnyTenant(RULES.readById),
     readOf('proof'),
   )
-  proofForAny(
+  getSnapshotProofAcrossTenants(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(IdleQuery) _query: object,

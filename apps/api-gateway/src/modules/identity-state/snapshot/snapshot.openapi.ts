@@ -42,10 +42,22 @@ export const ENVELOPE_EXAMPLE = {
   },
 } satisfies TypeOf<typeof envelope>;
 
-export const verdict = flag.nullable();
+export const verdict = flag
+  .nullable()
+  .described('Whether it holds; null for what was not looked at or cannot be compared.');
 
 const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
 
+/** What verifications of a snapshot and of a diff have in common. */
+export const VERIFIED = {
+  mode: oneOf(['hash', 'chain']).described('What was verified.'),
+  chain_supported: flag.described('Whether chains can be verified.'),
+};
+export const VERDICT_OF_HASH = {
+  value: hash.nullable().described('The hash as it was recomputed.'),
+  stored: hash.nullable().described('The hash as it is stored.'),
+  valid: verdict,
+};
 /** What `verify=chain` says of the links that it followed; `verify=hash` follows none. */
 export const CHAIN_VERDICT = {
   prev_hash,
@@ -57,26 +69,41 @@ export const CHAIN_VERDICT = {
 };
 
 const Verification = view('Verification', {
-  mode: oneOf(['hash', 'chain']),
-  chain_supported: flag,
-  hash: part({ alg: text, value: hash.nullable(), stored: hash.nullable(), valid: verdict }),
-  chain: part(CHAIN_VERDICT),
+  ...VERIFIED,
+  hash: part({ alg: text.described('The algorithm of the hash.'), ...VERDICT_OF_HASH }).described('Of the envelope.'),
+  chain: part(CHAIN_VERDICT).described('Of its parents.'),
 });
+
+export const VERIFICATION = 'What was recomputed. Absent with `verify=none`.';
 
 /** A header with the envelope as it is stored. */
 export const Snapshot = view('Snapshot', {
   ...SnapshotHeader.fields,
-  envelope: Envelope.asText().optional(),
-  verification: Verification.optional(),
+  envelope: Envelope.asText().optional().described('The envelope as it is stored. Absent with `view=header`.'),
+  verification: Verification.optional().described(VERIFICATION),
 });
 
 const SubjectState = view('SubjectState', {
   subject: SubjectRef,
-  current_snapshot: part({ snapshot_id, snapshot_version, generated_at, hash: envelope_hash, prev_hash }),
+  current_snapshot: part({ snapshot_id, snapshot_version, generated_at, hash: envelope_hash, prev_hash }).described(
+    'The header of the latest snapshot.',
+  ),
   identity: anyObject.described('The `attributes` of the latest snapshot.'),
-  provenance: part({ evidence_count: count, has_attribute_paths: flag, has_audit: flag }),
-  verification: Verification.optional(),
+  provenance: part({
+    evidence_count: count.described('How many items of evidence it has.'),
+    has_attribute_paths: flag.described('Whether it says which evidence backs which attribute.'),
+    has_audit: flag.described('Whether it says who wrote it.'),
+  }).described('From where it is known.'),
+  verification: Verification.optional().described(VERIFICATION),
 });
+
+/** How hashes are made. */
+export const METHODS = {
+  canonicalization_method: constant(CANONICALIZATION_METHOD).described(
+    'How an envelope becomes the text that is hashed.',
+  ),
+  hash_algorithm: constant(HASH_ALGORITHM).described('How that text is hashed.'),
+};
 
 /** What proves a snapshot without its content (specification, "Snapshot reads"). */
 export const SnapshotProof = view('SnapshotProof', {
@@ -85,8 +112,7 @@ export const SnapshotProof = view('SnapshotProof', {
   snapshot_version,
   envelope_hash,
   prev_hash,
-  canonicalization_method: constant(CANONICALIZATION_METHOD),
-  hash_algorithm: constant(HASH_ALGORITHM),
+  ...METHODS,
 });
 
 export const SNAPSHOT_EXAMPLE = { ...SNAPSHOT_HEADER_EXAMPLE, envelope: ENVELOPE_EXAMPLE };

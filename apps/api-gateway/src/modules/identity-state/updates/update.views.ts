@@ -1,4 +1,4 @@
-import { DomainError, type PatchOperation as Operation, type SubjectRef, UPDATE_STATUSES } from '@iss/domain';
+import { DomainError, patchOperationSchema, type SubjectRef, UPDATE_STATUSES } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../../http/describe/example-ids';
 import { alias } from '../../../http/describe/field';
@@ -21,27 +21,29 @@ import { body as shapeOf, query, type SentOf } from '../../../http/request/shape
 import { Envelope, ENVELOPE_EXAMPLE, PatchOperation } from '../snapshot/snapshot.openapi';
 import type { Proposal } from './update.service';
 
-const status = oneOf(UPDATE_STATUSES);
+const baseId = uuid.described('The snapshot on which it stands.');
+const baseVersion = version.described('The version of that snapshot.');
+const status = oneOf(UPDATE_STATUSES).described('Where it stands.');
 const operations = arrayWith(PatchOperation.facts.sent);
-const requestId = line(128).nullable();
-const initiator = line(512).nullable();
+const requestId = line(128).nullable().described('The proposer’s name for the proposal.');
+const initiator = line(512).nullable().described('Who wanted it, in the proposer’s words.');
 
 /** Specification, "Update (proposal)"; its operations as they are stored (contract, "Propose, both"). */
 export const Update = view('Update', {
-  update_id: uuid,
+  update_id: uuid.described('The id of the update.'),
   subject_type: subjectType,
   subject_id: subjectId,
-  base_snapshot_id: uuid,
-  base_snapshot_version: version,
-  patch_ops: operations.asText(),
+  base_snapshot_id: baseId,
+  base_snapshot_version: baseVersion,
+  patch_ops: operations.asText().described('The operations, as they were sent.'),
   status,
   request_id: requestId,
   initiated_by: initiator,
-  proposed_by: principalId,
-  created_at: time,
-  applied_at: time.nullable(),
-  applied_snapshot_id: uuid.nullable(),
-  withdrawn_at: time.nullable(),
+  proposed_by: principalId.described('Who proposed it.'),
+  created_at: time.described('When it was proposed.'),
+  applied_at: time.nullable().described('When it was applied; null: it was not.'),
+  applied_snapshot_id: uuid.nullable().described('The snapshot that it became; null: it was not applied.'),
+  withdrawn_at: time.nullable().described('When it was withdrawn; null: it was not.'),
 });
 
 const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = SnapshotHeader.fields;
@@ -51,13 +53,13 @@ export const AppliedUpdate = view('AppliedUpdate', { snapshot_id, snapshot_versi
 export type AppliedUpdate = ViewOf<typeof AppliedUpdate>;
 
 const PATCH_ALIASES = ['operations', 'ops'] as const;
-const VARIANT_B_OPS: readonly Operation['op'][] = ['add', 'replace', 'remove'];
+const VARIANT_B_OPS = ['add', 'replace', 'remove'] as const;
 const PATCH_EXAMPLE = [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Holding AG' }];
 
 const patchOps = operations.example(PATCH_EXAMPLE);
 const proposed = {
   subject_id: subjectId.example('acme-corp'),
-  base_snapshot_version: version.example(1),
+  base_snapshot_version: baseVersion.example(1),
   request_id: requestId.optional().described('The same id again answers the first proposal.').example('req-0001'),
 };
 const PROPOSAL_EXAMPLE = {
@@ -74,7 +76,7 @@ export const ProposeUpdateBody = shapeOf(
   {
     subject_type: subjectType.example('organization'),
     subject_id: proposed.subject_id,
-    base_snapshot_id: uuid.example(EXAMPLE_IDS.snapshot_id),
+    base_snapshot_id: baseId.example(EXAMPLE_IDS.snapshot_id),
     base_snapshot_version: proposed.base_snapshot_version,
     patch_ops: patchOps.described('RFC 6902 operations, all six.'),
     operations: alias('patch_ops'),
@@ -98,7 +100,9 @@ export const ProposeSubjectUpdateBody = shapeOf(
   {
     subject_id: proposed.subject_id.described("Must equal the path's."),
     base_snapshot_version: proposed.base_snapshot_version,
-    patch_ops: patchOps.described('RFC 6902 operations: add, replace, remove.'),
+    patch_ops: arrayWith(patchOperationSchema('SubjectPatchOperation', VARIANT_B_OPS))
+      .described('RFC 6902 operations: add, replace, remove.')
+      .example(PATCH_EXAMPLE),
     request_id: proposed.request_id,
   },
   { rename: { summary: RENAME, value: PROPOSAL_EXAMPLE } },

@@ -44,7 +44,7 @@ export class UpdatesController {
   @Hot()
   @Post('entity-state-updates')
   @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate, PROPOSE)
-  propose(
+  proposeUpdate(
     @ActorParam() actor: Actor,
     @JsonBody(ProposeUpdateBody) body: ProposeUpdateBody,
     @Res({ passthrough: true }) response: Response,
@@ -54,20 +54,23 @@ export class UpdatesController {
 
   @Get('entity-state-updates')
   @ApiRoute('List the updates of the tenant, newest first', RULES.readUpdates, LIST)
-  list(@ActorParam() actor: Actor, @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>): Promise<JsonText> {
+  listUpdates(
+    @ActorParam() actor: Actor,
+    @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>,
+  ): Promise<JsonText> {
     return this.page(actor, null, paging);
   }
 
   @Get('entity-state-updates/:update_id')
   @ApiRoute('Read an update', RULES.readUpdates, READ)
-  async find(@ActorParam() actor: Actor, @UuidParam({ name: 'update_id' }) updateId: string): Promise<JsonText> {
+  async getUpdate(@ActorParam() actor: Actor, @UuidParam({ name: 'update_id' }) updateId: string): Promise<JsonText> {
     return new JsonText(Update.textOf(await this.updates.find({ ...actor, updateId, subject: null })));
   }
 
   @Hot()
   @Post('entity-state-updates/:update_id/apply')
   @ApiRoute('Apply an update: writes the next snapshot and answers its envelope', RULES.applyUpdate, APPLY)
-  async apply(
+  async applyUpdate(
     @ActorParam() actor: Actor,
     @UuidParam({ name: 'update_id' }) updateId: string,
     @Trace() trace: RequestTrace,
@@ -78,14 +81,17 @@ export class UpdatesController {
 
   @Post('entity-state-updates/:update_id/withdraw')
   @ApiRoute('Withdraw an update that is still proposed', RULES.withdrawUpdate, WITHDRAW)
-  async withdraw(@ActorParam() actor: Actor, @UuidParam({ name: 'update_id' }) updateId: string): Promise<JsonText> {
+  async withdrawUpdate(
+    @ActorParam() actor: Actor,
+    @UuidParam({ name: 'update_id' }) updateId: string,
+  ): Promise<JsonText> {
     return new JsonText(Update.textOf(await this.updates.withdraw({ ...actor, updateId, subject: null })));
   }
 
   @Hot()
   @Post('subjects/:subject_type/:subject_id/updates')
   @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate, PROPOSE)
-  proposeForSubject(
+  proposeSubjectUpdate(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @JsonBody(ProposeSubjectUpdateBody) body: ProposeSubjectUpdateBody,
@@ -96,7 +102,7 @@ export class UpdatesController {
 
   @Get('subjects/:subject_type/:subject_id/updates')
   @ApiRoute('List the updates of a subject, newest first', RULES.readSubjectUpdates, LIST)
-  listOfSubject(
+  listSubjectUpdates(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @PageOf(PAGE, UpdateListQuery) paging: Paging<UpdateListQuery>,
@@ -106,7 +112,7 @@ export class UpdatesController {
 
   @Get('subjects/:subject_type/:subject_id/updates/:update_id')
   @ApiRoute('Read an update of a subject', RULES.readSubjectUpdates, READ)
-  async findForSubject(
+  async getSubjectUpdate(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
@@ -121,7 +127,7 @@ export class UpdatesController {
     RULES.applyUpdate,
     APPLY_FOR_SUBJECT,
   )
-  async applyForSubject(
+  async applySubjectUpdate(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
@@ -132,7 +138,7 @@ export class UpdatesController {
 
   @Post('subjects/:subject_type/:subject_id/updates/:update_id/withdraw')
   @ApiRoute('Withdraw an update of a subject that is still proposed', RULES.withdrawUpdate, WITHDRAW)
-  async withdrawForSubject(
+  async withdrawSubjectUpdate(
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,

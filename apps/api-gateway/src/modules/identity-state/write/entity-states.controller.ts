@@ -30,7 +30,7 @@ export class EntityStatesController {
     },
   )
   @ApiEnvelopeBody()
-  async submit(
+  async createEntityState(
     @ActorParam() actor: Actor,
     @Trace() trace: RequestTrace,
     @JsonBody() body: JsonValue,

@@ -39,7 +39,7 @@ export class LegacyEntityStatesController {
     errors: ['forbidden', 'conflict'],
   })
   @ApiEnvelopeBody()
-  async submit(
+  async createLegacyEntityState(
     @CurrentPrincipal() principal: Principal,
     @Trace() trace: RequestTrace,
     @JsonBody() body: JsonValue,
@@ -58,7 +58,7 @@ export class LegacyEntityStatesController {
     answers: STORED,
     errors: ['not_found'],
   })
-  async read(
+  async getLegacyEntityState(
     @CurrentPrincipal() principal: Principal,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(IdleQuery) _query: object,

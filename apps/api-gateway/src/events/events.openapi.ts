@@ -1,0 +1,140 @@
+import {
+  type EventData,
+  eventIdOf,
+  EVENT_TYPES,
+  type Schema,
+  snapshotCreatedData,
+  subscriptionIdOf,
+  TEST_EVENT_TYPE,
+} from '@iss/domain';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../http/answer/snapshot-header.view';
+import { EXAMPLE_IDS } from '../http/describe/example-ids';
+import { constant, type Field } from '../http/describe/field';
+import { view } from '../http/describe/view';
+import { hash, SubjectRef, tenantId, text, time, uuid, version } from '../http/request/fields';
+import { FULFILLED, PENDING, RefreshRequest } from '../modules/refresh-requests/refresh-request.views';
+
+const SnapshotCreatedData = view(
+  'SnapshotCreatedData',
+  {
+    subject: SubjectRef,
+    snapshot_id: uuid.described('The new snapshot.'),
+    snapshot_version: version,
+    envelope_hash: hash.described('The envelope hash of the snapshot.'),
+    prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
+  },
+  'The new snapshot, without its attributes.',
+);
+
+const { message: _, ...withoutMessage } = RefreshRequest.fields;
+const RefreshRequestData = view('RefreshRequestData', withoutMessage, 'The refresh request, without its message.');
+
+const TestData = view(
+  'WebhookTestData',
+  { subscription_id: text.described('The subscription that is tested.') },
+  'What is tested.',
+);
+
+type EventType = keyof EventData;
+
+/** What there is to say of a type of event. */
+interface Event<Type extends EventType> {
+  /** Of its schema, without `Event`. */
+  name: string;
+  when: string;
+  data: Field<EventData[Type], never>;
+  example: EventData[Type];
+}
+
+const { subject, ...header } = SNAPSHOT_HEADER_EXAMPLE;
+
+const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
+  'identity.snapshot.created': {
+    name: 'SnapshotCreated',
+    when: 'A subject of the tenant has a new snapshot.',
+    data: SnapshotCreatedData,
+    example: snapshotCreatedData({
+      subjectType: subject.subject_type,
+      subjectId: subject.subject_id,
+      snapshotId: header.snapshot_id,
+      snapshotVersion: header.snapshot_version,
+      envelopeHash: header.envelope_hash ?? '',
+      prevHash: header.prev_hash,
+    }),
+  },
+  'refresh_request.created': {
+    name: 'RefreshRequestCreated',
+    when: 'A counterparty asks for a newer snapshot of a subject of the tenant.',
+    data: RefreshRequestData,
+    example: RefreshRequestData.of(PENDING),
+  },
+  'refresh_request.fulfilled': {
+    name: 'RefreshRequestFulfilled',
+    when: 'A refresh request of the tenant is fulfilled.',
+    data: RefreshRequestData,
+    example: RefreshRequestData.of(FULFILLED),
+  },
+  'webhook.test': {
+    name: 'WebhookTest',
+    when: 'Somebody tests the subscription. It is sent to that one alone, and subscribed to by none.',
+    data: TestData,
+    example: { subscription_id: subscriptionIdOf(EXAMPLE_IDS.subscription_id) },
+  },
+};
+
+const EVENT_ID = eventIdOf('0199b2c4-8a10-7c3e-9a57-5d2f0c6b1e42');
+
+/** The headers by which a receiver knows an event and its sender (specification, "Events"), with an example. */
+const HEADERS: Readonly<Record<string, readonly [description: string, example: string]>> = {
+  'webhook-id': ["The event's id: the same on every attempt, redelivery and replay.", EVENT_ID],
+  'webhook-timestamp': ['When this attempt was made, in Unix seconds.', '1768471201'],
+  'webhook-signature': [
+    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` (Standard Webhooks). One for each secret, separated by spaces.',
+    'v1,o5dSg9OckuCu8zlZr5EZPeN0KZyhFOrNrA2lgPGm1JI=',
+  ],
+  'X-Service-Signature': [
+    'The lowercase hex HMAC-SHA256 of the body.',
+    '01449ce8cb8bbaca9073cde362868cb279f4c0da1e410e54c1d0d9d5c4bc719f',
+  ],
+};
+
+function webhookOf<Type extends EventType>(type: Type, { name, when, data, example }: Event<Type>): Schema {
+  const body = view(`${name}Event`, {
+    id: text.described("The event's id, also in `webhook-id`."),
+    type: constant(type).described('What happened.'),
+    created_at: time.described('When it happened.'),
+    tenant_id: tenantId.described('The tenant whose subscriptions it goes to.'),
+    data,
+  });
+  const value = { id: EVENT_ID, type, created_at: '2026-01-15T10:00:00.000Z', tenant_id: 'acme', data: example };
+  return {
+    post: {
+      operationId: `receive${name}`,
+      summary: when,
+      description:
+        'What a receiver gets. Verify `webhook-signature` over the bytes as they arrive, before they are parsed; [/docs/webhooks](/docs/webhooks) says how. Ignore members that you do not know.',
+      tags: ['Webhook subscriptions'],
+      security: [],
+      parameters: Object.entries(HEADERS).map(([header, [description, shown]]) => ({
+        name: header,
+        in: 'header',
+        required: true,
+        description,
+        schema: { type: 'string' },
+        example: shown,
+      })),
+      requestBody: { required: true, content: { 'application/json': { schema: body.facts.shown, example: value } } },
+      responses: {
+        '204': { description: 'The event is stored. Any other 2xx says the same; what the answer holds is not read.' },
+        '410': { description: 'No more events are wanted: the subscription is disabled.' },
+        default: { description: 'The event was not taken: it is sent again, at growing intervals.' },
+      },
+    },
+  };
+}
+
+/** What the service sends to receivers, as the `webhooks` of its OpenAPI document. */
+export const WEBHOOKS: Readonly<Record<string, Schema>> = Object.fromEntries([
+  ...EVENT_TYPES.map((type) => [type, webhookOf<EventType>(type, EVENTS[type])]),
+  [TEST_EVENT_TYPE, webhookOf(TEST_EVENT_TYPE, EVENTS[TEST_EVENT_TYPE])],
+]);
