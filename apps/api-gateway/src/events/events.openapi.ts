@@ -12,7 +12,7 @@ import { EXAMPLE_IDS } from '../http/describe/example-ids';
 import { constant, type Field } from '../http/describe/field';
 import { view } from '../http/describe/view';
 import { hash, SubjectRef, tenantId, text, time, uuid, version } from '../http/request/fields';
-import { FULFILLED, PENDING, RefreshRequest } from '../modules/refresh-requests/refresh-request.views';
+import { FULFILLED, PENDING, RefreshRequestData } from '../modules/refresh-requests/refresh-request.views';
 
 const SnapshotCreatedData = view(
   'SnapshotCreatedData',
@@ -25,9 +25,6 @@ const SnapshotCreatedData = view(
   },
   'The new snapshot, without its attributes.',
 );
-
-const { message: _, ...withoutMessage } = RefreshRequest.fields;
-const RefreshRequestData = view('RefreshRequestData', withoutMessage, 'The refresh request, without its message.');
 
 const TestData = view(
   'WebhookTestData',

@@ -10,29 +10,35 @@ const reasonCode = line(128).nullable().described('Why it is asked for, as a cod
 const message = prose(2000).nullable().described('Words to the owner.');
 const paths = listOf(text).described('The parts that are asked for: JSON Pointers (RFC 6901).');
 
-/** What events carry, with both names of each field, and the message, which they don't carry. */
-export const RefreshRequest = view('RefreshRequest', {
-  refresh_request_id: uuid.described('The id of the refresh request.'),
-  request_id: alias('refresh_request_id'),
-  subject: SubjectRef.fromRecord(),
-  subject_type: alias('subject.subject_type'),
-  subject_id: alias('subject.subject_id'),
-  requesting_tenant_id: tenantId.described('The tenant that asks.'),
-  origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
-    'Set by the server: whether the requesting tenant owns the subject.',
-  ),
-  status: oneOf(REFRESH_REQUEST_STATUSES).described('Whether it is fulfilled.'),
-  reason_code: reasonCode,
-  message,
-  requested_paths: paths,
-  created_at: time.described('When it was made.'),
-  expires_at: time.nullable().described('Until when the answer is of use; null: no end is set.'),
-  resolved_at: time.nullable().described('When it was fulfilled; null while it is `pending`.'),
-  fulfilled_at: alias('resolved_at'),
-  resolved_snapshot_id: uuid.nullable().described('The snapshot that answers it; null while it is `pending`.'),
-  fulfilled_snapshot_id: alias('resolved_snapshot_id'),
-  resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable().described('The version of that snapshot.'),
-});
+/** What events carry, with both names of each field. */
+export const RefreshRequestData = view(
+  'RefreshRequestData',
+  {
+    refresh_request_id: uuid.described('The id of the refresh request.'),
+    request_id: alias('refresh_request_id'),
+    subject: SubjectRef.fromRecord(),
+    subject_type: alias('subject.subject_type'),
+    subject_id: alias('subject.subject_id'),
+    requesting_tenant_id: tenantId.described('The tenant that asks.'),
+    origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
+      'Set by the server: whether the requesting tenant owns the subject.',
+    ),
+    status: oneOf(REFRESH_REQUEST_STATUSES).described('Whether it is fulfilled.'),
+    reason_code: reasonCode,
+    requested_paths: paths,
+    created_at: time.described('When it was made.'),
+    expires_at: time.nullable().described('Until when the answer is of use; null: no end is set.'),
+    resolved_at: time.nullable().described('When it was fulfilled; null while it is `pending`.'),
+    fulfilled_at: alias('resolved_at'),
+    resolved_snapshot_id: uuid.nullable().described('The snapshot that answers it; null while it is `pending`.'),
+    fulfilled_snapshot_id: alias('resolved_snapshot_id'),
+    resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable().described('The version of that snapshot.'),
+  },
+  'The refresh request, without its message.',
+);
+
+/** The same with the message, which events don't carry. */
+export const RefreshRequest = view('RefreshRequest', { ...RefreshRequestData.fields, message });
 
 export const WrappedRefreshRequest = part({
   refresh_request: RefreshRequest.fromRecord().described('The refresh request.'),
