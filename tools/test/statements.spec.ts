@@ -6,7 +6,6 @@ import { repositoryRoot } from '../root.ts';
 const ASKING = [
   'libs/persistence/src/sql/sql.ts', // declared statements, and what begins and ends a transaction
   'libs/persistence/src/migrate.ts',
-  'libs/persistence/src/stores/snapshots/fill-hashes.ts',
   'libs/queue/src/migrate-queue.ts',
 ];
 
