@@ -43,6 +43,19 @@ export default tseslint.config(
     },
   },
   {
+    files: ['apps/api-gateway/src/**'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Read the environment through the env file of the room.' },
+        ...['Guards', 'Filters', 'Pipes', 'Interceptors'].map((what) => ({
+          property: `useGlobal${what}`,
+          message: 'Provide it in EdgeModule, by APP_GUARD and its like: the hot lane knows of nothing else.',
+        })),
+      ],
+    },
+  },
+  {
     files: ['**/env.ts', '**/*spec.ts', 'tools/**', 'docker/**', '**/testing/**', '**/test/**', '**/jest*.js'],
     rules: { 'no-restricted-properties': 'off' },
   },

@@ -2,8 +2,8 @@ import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 
 /**
- * Node's classes of requests and answers, made as what Express would make of each one: to change the prototype of a
- * request takes longer than to route it. `beforeHead` sees each answer when its head is written.
+ * Node's classes of requests and answers with Express's prototypes from the beginning, which it would otherwise give to
+ * each one. `beforeHead` sees each answer when its head is written.
  */
 export function messageClasses(
   express: Express,
@@ -20,7 +20,7 @@ export function messageClasses(
   }
   Object.setPrototypeOf(GatewayResponse.prototype, express.response);
 
-  // Express gives these prototypes to what it handles, which then has them already.
+  // What it gives to all that it handles. To have it already saves the change, and keeps `writeHead` above.
   Object.assign(express, { request: GatewayRequest.prototype, response: GatewayResponse.prototype });
   return { IncomingMessage: GatewayRequest, ServerResponse: GatewayResponse };
 }
