@@ -119,7 +119,7 @@ describe('the manifests', () => {
 it('docs/operations.md names every figure of both processes and no other', () => {
   const sources = [
     'apps/webhook-worker/src/health/worker-metrics',
-    'apps/api-gateway/src/app',
+    'apps/api-gateway/src/http/answer/access-log',
     'libs/platform/src/metrics',
   ];
   const figures = matches(sources.map((name) => read(`${name}.ts`)).join('\n'), /'((?:webhook|http)_[a-z_]+)'/g);
