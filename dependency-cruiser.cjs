@@ -62,6 +62,12 @@ module.exports = {
       to: { path: '^apps/api-gateway/src/modules/', pathNot: '^apps/api-gateway/src/modules/$1/' },
     },
     {
+      name: 'the-edge-knows-no-features',
+      severity: 'error',
+      from: { path: '^apps/api-gateway/src/(access|auth|events|http)/' },
+      to: { path: '^apps/api-gateway/src/modules/' },
+    },
+    {
       name: 'services-know-no-http',
       severity: 'error',
       from: { path: '\\.service\\.ts$' },

@@ -21,7 +21,7 @@ const AREAS: readonly { area: string; functions?: readonly string[]; files?: Reg
   { area: 'Canonical text and its hash', files: /domain\/dist\/(?:json\/canonicalize|chain\/seal)\.js$/ },
   { area: 'Check of the envelope', files: /domain\/dist\/envelope\// },
   { area: 'Decision on access', files: /domain\/dist\/access\/|api-gateway\/dist\/access\// },
-  { area: 'Access log and metrics', files: /platform\/dist\/logger\.js$|http\/access-log\.js$|\/(?:prom-client|sonic-boom)\// },
+  { area: 'Access log and metrics', files: /platform\/dist\/logger\.js$|http\/answer\/access-log\.js$|\/(?:prom-client|sonic-boom)\// },
   { area: 'Token', files: /api-gateway\/dist\/auth\// },
   { area: 'Driver of PostgreSQL, and its socket', files: /\/(?:pg|pg-pool|pg-protocol|pg-types|postgres-[a-z]+)\// },
   { area: 'Shared statements: parameters, rows', files: /persistence\/dist\// },

@@ -69,6 +69,10 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     [`${feature}/grants/tenancy.ts`]: importOf('../tenancy/tenancy'),
     [`${feature}/tenancy/tenancy.ts`]: '',
   },
+  'the-edge-knows-no-features': {
+    'apps/api-gateway/src/http/lane.ts': importOf('../modules/grants/hot'),
+    [`${feature}/grants/hot.ts`]: '',
+  },
   'services-know-no-http': {
     [`${feature}/grants/grant.service.ts`]: importOf('../../http/edge'),
     'apps/api-gateway/src/http/edge.ts': '',

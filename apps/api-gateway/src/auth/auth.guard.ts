@@ -21,7 +21,7 @@ type Handler = ReturnType<ExecutionContext['getHandler']>;
 /** Stands before every route; only a route marked `@Public()` is open. */
 @Injectable()
 export class AuthGuard implements CanActivate {
-  /** By method of a controller: to ask for metadata each time would take longer than to check a known token. */
+  /** By method of a controller: metadata are not asked for with each request. */
   private readonly known = new Map<Handler, PublicWhen | 'never'>();
 
   constructor(

@@ -4,9 +4,8 @@ import type { Express } from 'express';
 import type { Connections } from '../answer/connections';
 
 /**
- * Node's classes of requests and answers, made as what Express would make of each one: to change the prototype of a
- * request takes longer than to route it. `connections` is told of each answer;
- * `beforeHead` sees it when its head is written.
+ * Node's classes of requests and answers with Express's prototypes from the beginning, which it would otherwise give to
+ * each one. `connections` is told of each answer; `beforeHead` sees it when its head is written.
  */
 export function messageClasses(
   express: Express,
@@ -34,7 +33,7 @@ export function messageClasses(
   }
   Object.setPrototypeOf(GatewayResponse.prototype, express.response);
 
-  // Express gives these prototypes to what it handles, which then has them already.
+  // What it gives to all that it handles. To have it already saves the change, and keeps `writeHead` above.
   Object.assign(express, { request: GatewayRequest.prototype, response: GatewayResponse.prototype });
   return { IncomingMessage: GatewayRequest, ServerResponse: GatewayResponse };
 }
