@@ -178,7 +178,7 @@ describe('webhook subscriptions', () => {
     [{ target_url: 'https://user:pass@example.com' }, '/target_url'],
     [{ target_url: 'https://example.com/\r\nx: y' }, '/target_url'],
     [{ event_types: [] }, '/event_types'],
-    [{ event_types: ['webhook.test'] }, '/event_types'],
+    [{ event_types: ['webhook.test'] }, '/event_types/0'],
     [{ event_types: undefined }, '/event_types'],
     [{ subscribed_event_types: ['refresh_request.created'] }, '/subscribed_event_types'],
   ])('are refused: %j', async (change, path) => {

@@ -348,7 +348,7 @@ describe('what a caller may learn', () => {
     await post('editor', 'acme', {}).expect(403);
     for (const [change, path] of [
       [{ scopes: [] }, '/scopes'],
-      [{ scopes: ['read_all'] }, '/scopes'],
+      [{ scopes: ['read_all'] }, '/scopes/0'],
       [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
       [{ expires_at: 'soon' }, '/expires_at'],
       [{ grantee_tenant_id: 'acme' }, '/grantee_tenant_id'],

@@ -150,7 +150,8 @@ function bareOf({ type }: Schema): Schema {
 
 function readInto(value: JsonObject, entry: Entry, at: readonly string[], details: ErrorDetail[]): void {
   const { name, aliases, isOptional } = entry;
-  if (!entry.isNullable && (isOptional || aliases.length > 0)) takeNulls(value, [name, ...aliases]);
+  const { isNullable, isHidden } = entry;
+  if (!isNullable && !isHidden && (isOptional || aliases.length > 0)) takeNulls(value, [name, ...aliases]);
   let isGiven = check(value, name, entry, at, details);
   for (const alias of aliases) isGiven = check(value, alias, entry, at, details) || isGiven;
   if (isGiven || isOptional) return;
