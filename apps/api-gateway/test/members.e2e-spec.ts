@@ -166,7 +166,6 @@ describe('the principal upsert', () => {
     [{ api_functional_role: 'admin' }, '/api_functional_role', 'invalid_value'],
     [{ principal_type: 'robot' }, '/principal_type', 'invalid_value'],
     [{ allow_counterparty_access: 'true' }, '/allow_counterparty_access', 'invalid_type'],
-    [{ allow_counterparty_access: null }, '/allow_counterparty_access', 'invalid_type'],
     [{ tenancy_role: 'root' }, '/tenancy_role', 'invalid_value'],
     [{ status: 'removed' }, '/status', 'unknown_field'],
     [{ role: 'tenant_reader' }, '/role', 'unknown_field'],
