@@ -2,7 +2,7 @@ import { type Logger, NestLogger } from '@iss/platform';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule, type GatewayResources } from './app.module';
-import { WEBHOOKS } from './events/events.openapi';
+import { WEBHOOKS } from './webhooks.openapi';
 import { AccessLog } from './http/answer/access-log';
 import { preflights } from './http/answer/cors';
 import { JsonAdapter } from './http/answer/json-adapter';

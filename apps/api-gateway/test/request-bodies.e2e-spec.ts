@@ -92,7 +92,7 @@ const ENVELOPES: Bodies = {
 
 const SUBSCRIPTION_FAULTS: Bodies['bad'] = [
   ['/event_types', { event_types: [] }],
-  ['/event_types/0', { event_types: ['snapshot'] }],
+  ['/event_types', { event_types: ['snapshot'] }],
   ['/event_types', { event_types: 'identity.snapshot.created' }],
   ['/target_url', { target_url: 'hooks' }],
   ['/unknown', { unknown: 1 }],
@@ -199,7 +199,7 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       ['/scopes', { scopes: undefined }],
       ['/scopes', { scopes: [] }],
       ['/scopes', { scopes: ['read_latest', 'read_latest'] }],
-      ['/scopes/0', { scopes: ['write'] }],
+      ['/scopes', { scopes: ['write'] }],
       ['/expires_at', { expires_at: 'soon' }],
       ['/unknown', { unknown: 1 }],
     ],

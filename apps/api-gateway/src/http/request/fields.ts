@@ -90,14 +90,19 @@ export const principalType = oneOf(PRINCIPAL_TYPES).described('What kind of call
  */
 export function setOf<const T extends string>(values: readonly T[], bounds: Schema = {}): Field<T[], readonly T[]> {
   const items = enumOf(values);
-  const distinct = rule<T[]>(
-    { type: 'array', minItems: 1, ...bounds, uniqueItems: true, items: items.schema },
-    'invalid_value',
-    `must be a non-empty array of distinct values of ${values.join(', ')}`,
-    (sent) =>
-      Array.isArray(sent) && sent.length >= 1 && sent.length <= values.length && new Set(sent).size === sent.length,
-  );
-  return field(inTurn(distinct, { ...distinct, problemsOf: arrayOf(items).problemsOf }))
+  return field(
+    rule<T[]>(
+      { type: 'array', minItems: 1, ...bounds, uniqueItems: true, items: items.schema },
+      'invalid_value',
+      `must be a non-empty array of distinct values of ${values.join(', ')}`,
+      (sent) =>
+        Array.isArray(sent) &&
+        sent.length >= 1 &&
+        sent.length <= values.length &&
+        new Set(sent).size === sent.length &&
+        sent.every((item) => items.problemsOf(item) === null),
+    ),
+  )
     .shownAs({ type: 'array', items: items.schema })
     .madeOf((stored: readonly T[]) => [...stored]);
 }

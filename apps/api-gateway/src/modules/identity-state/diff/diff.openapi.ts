@@ -4,14 +4,7 @@ import { alias, listOf, shown } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
 import { part, view, type ViewOf } from '../../../http/describe/view';
 import { count, flag, hash, oneOf, SubjectRef, text, uuid, version } from '../../../http/request/fields';
-import {
-  CHAIN_VERDICT,
-  EvidenceRef,
-  VERDICT_OF_HASH,
-  VERIFICATION,
-  VERIFIED,
-  verdict,
-} from '../snapshot/snapshot.openapi';
+import { CHAIN_VERDICT, EvidenceRef, VERDICT_OF_HASH, VERIFICATION, VERIFIED } from '../snapshot/snapshot.openapi';
 
 const side = part({ snapshot_id: uuid.described('The id of the snapshot.'), snapshot_version: version });
 const FROM_SIDE = 'The "before" state.';

@@ -7,12 +7,12 @@ import {
   subscriptionIdOf,
   TEST_EVENT_TYPE,
 } from '@iss/domain';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../http/answer/snapshot-header.view';
-import { EXAMPLE_IDS } from '../http/describe/example-ids';
-import { constant, type Field } from '../http/describe/field';
-import { view } from '../http/describe/view';
-import { hash, SubjectRef, tenantId, text, time, uuid, version } from '../http/request/fields';
-import { FULFILLED, PENDING, RefreshRequestData } from '../modules/refresh-requests/refresh-request.views';
+import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
+import { EXAMPLE_IDS } from './http/describe/example-ids';
+import { constant, type Field } from './http/describe/field';
+import { view } from './http/describe/view';
+import { hash, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
+import { FULFILLED, PENDING, RefreshRequestData } from './modules/refresh-requests/refresh-request.views';
 
 const SnapshotCreatedData = view(
   'SnapshotCreatedData',
