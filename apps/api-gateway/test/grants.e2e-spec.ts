@@ -78,7 +78,7 @@ describe('creating a grant', () => {
     [{ scopes: [] }, '/scopes'],
     [{ scopes: ['read_all'] }, '/scopes'],
     [{ scopes: ['read_latest', 'read_latest'] }, '/scopes'],
-    [{ scopes: ['read_latest', 'READ_DIFF'] }, '/scopes/1'],
+    [{ scopes: ['read_latest', 'READ_DIFF'] }, '/scopes'],
     [{ scopes: [null] }, '/scopes'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     [{ expires_at: '2999-01-01' }, '/expires_at'],

@@ -200,7 +200,7 @@ describe('an update', () => {
   it.each([
     [[{ op: 'remove', path: '/attributes/none' }], '/patch_ops/0'],
     [[ops[0], { op: 'add', path: '/subject/subject_id', value: 'x' }], '/patch_ops/1'],
-    [[{ op: 'replace', path: '/attributes/legal/legal_name', value: '' }], '/attributes/legal/legal_name'],
+    [[{ op: 'replace', path: '/attributes/legal/legal_name', value: '' }], '/patch_ops/0'],
     [[{ op: 'move', path: '/attributes/a', from: '/attributes/legal' }], '/patch_ops/0/op'],
     [[{ op: 'add', path: '/__proto__/x', value: 1 }], '/patch_ops/0'],
     ['text', '/patch_ops'],

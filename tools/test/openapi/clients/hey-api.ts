@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   await createEntityState({ ...owner, path, body: firstEnvelope });
   const update = await proposeSubjectUpdate({ ...owner, path, body: proposalBody });
   await applySubjectUpdate({ ...owner, path: { ...path, update_id: update.data.update_id } });
-  const latest = await getLatestSnapshot({ ...owner, path, query: { verify: 'chain', depth: 2 } });
+  const latest = await getLatestSnapshot({ ...owner, path, query: { verify: 'chain', depth: 'all' } });
   await createGrant({
     ...owner,
     path,

@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   done(await owner.POST('/v1/tenants/{tenant_id}/entity-states', { ...inTenant, body: firstEnvelope }));
   const { update_id } = done(await owner.POST(`${ofSubject}/updates`, { params: { path }, body: proposalBody }));
   done(await owner.POST(`${ofSubject}/updates/{update_id}/apply`, { params: { path: { ...path, update_id } } }));
-  const query = { verify: 'chain', depth: 2 } as const;
+  const query = { verify: 'chain', depth: 'all' } as const;
   const latest = done(await owner.GET(`${ofSubject}/snapshots/latest`, { params: { path, query } }));
   const scopes = ['read_latest' as const, 'read_diff' as const];
   const body = { grantee_tenant_id: GRANTEE_TENANT, ...subject, scopes };

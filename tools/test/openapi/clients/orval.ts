@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const { update_id } = done(schemas.ProposeSubjectUpdateResponse, proposed);
   const applied = await api.applySubjectUpdate(...of, update_id, owner);
   done(schemas.ApplySubjectUpdateResponse, applied);
-  const verified = await api.getLatestSnapshot(...of, { verify: 'chain', depth: 2 }, owner);
+  const verified = await api.getLatestSnapshot(...of, { verify: 'chain', depth: 'all' }, owner);
   const { verification } = done(schemas.GetLatestSnapshotResponse, verified);
   const scopes = ['read_latest', 'read_diff'];
   const grant = schemas.CreateGrantBody.parse({ grantee_tenant_id: GRANTEE_TENANT, ...subject, scopes });

@@ -1,6 +1,5 @@
 import {
   anyArray,
-  arrayOf,
   anyText,
   CONTROLS,
   enumOf,

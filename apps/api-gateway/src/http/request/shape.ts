@@ -200,7 +200,7 @@ function check(value: JsonObject, name: string, entry: Entry, at: readonly strin
 /** Puts what an alias holds under the primary name. Throws `validation_error` when the two disagree; null says nothing. */
 function unite(value: JsonObject, name: string, alias: string): void {
   const other = value[alias];
-  if (other === undefined || other === null) return;
+  if (other === undefined) return;
   const primary = (value[name] ??= other);
   if (other === null || JSON.stringify(primary) === JSON.stringify(other)) return;
   throw new DomainError('validation_error', `${name} and ${alias} are names of one field and differ. Send one.`, [
