@@ -43,7 +43,7 @@ interface UnbuiltEvent {
   snapshot: Parameters<typeof snapshotCreatedData>[0];
 }
 
-/** Nothing of what a body says ever changes, so that whoever builds it builds the same. */
+/** What a body says is of rows that are never changed; whoever builds it, one is stored. */
 const UNBUILT = statement<{ eventIds: readonly string[] }, UnbuiltEvent>(
   'outbox_unbuilt',
   `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.created_at AS "createdAt",
