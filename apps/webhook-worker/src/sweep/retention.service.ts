@@ -1,4 +1,4 @@
-import { IdempotencyStore, type Position, RetentionStore } from '@iss/persistence';
+import { IdempotencyStore, type PagePosition, RetentionStore } from '@iss/persistence';
 import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -74,7 +74,7 @@ export class RetentionService {
   /** Walks once over all that is old enough, since some events stay there: those of which a delivery is still kept. */
   private async deleteEvents(days: number): Promise<number> {
     let total = 0;
-    let after: Position | null = null;
+    let after: PagePosition | null = null;
     do {
       const page = await this.retention.deleteEvents(days, { limit: BATCH, after });
       total += page.deleted;

@@ -1,4 +1,4 @@
-import { DeliveryStore, OutboxStore, type Position } from '@iss/persistence';
+import { DeliveryStore, OutboxStore, type PagePosition } from '@iss/persistence';
 import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../delivery/dispatcher';
@@ -21,7 +21,7 @@ const BUSY_PAUSE_MS = 100;
 export class SweepService {
   private readonly rounds = new Rounds(() => this.sweep());
   /** Each sweep goes on where the one before it ended, so that a backlog at the front hides nobody behind it. */
-  private after: Position | null = null;
+  private after: PagePosition | null = null;
   private readonly warn: Warn;
 
   constructor(

@@ -1,17 +1,17 @@
 /** A place in the order of a list: the sort key of the last row that was read, in PostgreSQL's own text where a JavaScript value would lose digits. */
-export type Position = readonly (string | number)[];
+export type PagePosition = readonly (string | number)[];
 
 export interface PageRequest {
   /** Items at most, ≥ 1. */
   limit: number;
   /** Null for the first page. */
-  after: Position | null;
+  after: PagePosition | null;
 }
 
 export interface Page<Item> {
   items: Item[];
   /** Where the next page begins; null after the last one. */
-  next: Position | null;
+  next: PagePosition | null;
 }
 
 /** Bytes of items after which a page ends, also where fewer are on it than were asked for (contract, "Lists"). */
@@ -40,7 +40,7 @@ export function toPage<Row, Item>(
   rows: readonly Row[],
   limit: number,
   toItem: (row: Row) => Item,
-  positionOf: (row: Row) => Position,
+  positionOf: (row: Row) => PagePosition,
   found = rows.length,
 ): Page<Item> {
   const shown = rows.slice(0, limit);
@@ -55,7 +55,7 @@ export function toPage<Row, Item>(
 export interface ListRow<Facts, Item> {
   facts: Facts;
   item: Item | null;
-  position: Position;
+  position: PagePosition;
   /** Where it is one of those that are {@link fitting}. */
   found?: number | null;
 }

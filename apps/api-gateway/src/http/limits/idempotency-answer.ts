@@ -1,7 +1,7 @@
 import { isJsonObject, parseStoredJson } from '@iss/domain';
 
 /** An answer as it is kept for whoever sends its request again. */
-export interface Answer {
+export interface KeptAnswer {
   status: number;
   headers: Readonly<Record<string, unknown>>;
   body: string;
@@ -11,13 +11,13 @@ export interface Answer {
 const KEPT_HEADERS = ['content-type', 'cache-control', 'link', 'location'];
 
 /** One line of status and headers, then the body as it was sent. */
-export function writeAnswer({ status, headers, body }: Answer): string {
+export function writeAnswer({ status, headers, body }: KeptAnswer): string {
   const kept = KEPT_HEADERS.filter((name) => typeof headers[name] === 'string').map((name) => [name, headers[name]]);
   return `${JSON.stringify({ status, headers: Object.fromEntries(kept) })}\n${body}`;
 }
 
 /** What {@link writeAnswer} wrote. */
-export function readAnswer(text: string): Answer {
+export function readAnswer(text: string): KeptAnswer {
   const lineEnd = text.indexOf('\n');
   const head = parseStoredJson(text.slice(0, lineEnd));
   if (isJsonObject(head) && typeof head['status'] === 'number' && isJsonObject(head['headers'])) {

@@ -1,20 +1,20 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Answer } from './idempotency-answer';
+import type { KeptAnswer } from './idempotency-answer';
 
 /** Thrown instead of running a request again. */
-export class Replay extends Error {
-  override readonly name = 'Replay';
+export class ReplayedAnswer extends Error {
+  override readonly name = 'ReplayedAnswer';
 
-  constructor(readonly answer: Answer) {
+  constructor(readonly answer: KeptAnswer) {
     super('The request was answered before.');
   }
 }
 
 /** Sends the first answer again. */
-@Catch(Replay)
-export class ReplayFilter implements ExceptionFilter<Replay> {
-  catch({ answer }: Replay, host: ArgumentsHost): void {
+@Catch(ReplayedAnswer)
+export class ReplayFilter implements ExceptionFilter<ReplayedAnswer> {
+  catch({ answer }: ReplayedAnswer, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
     response.status(answer.status);
     for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, String(value));

@@ -4,8 +4,8 @@ import { IdempotencyStore } from '@iss/persistence';
 import { type Logger, LOGGER, SecretBox, SecretBoxError } from '@iss/platform';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Answer, readAnswer, writeAnswer } from './idempotency-answer';
-import { Replay } from './idempotency-replay.filter';
+import { type KeptAnswer, readAnswer, writeAnswer } from './idempotency-answer';
+import { ReplayedAnswer } from './idempotency-replay.filter';
 import { ReplayAccess } from './replay-access';
 import { readBody } from '../request/json-body';
 import { traceFields } from '../request/request-id';
@@ -15,7 +15,7 @@ const RETRY_AFTER_SECONDS = '1';
 
 /**
  * Lets a POST with an `Idempotency-Key` run once for (principal, method, path) and body (contract, "Idempotency"): the
- * request that finds the first one's answer gets that by {@link Replay}, if its caller may still ask for it. Runs after authentication, and after the rate
+ * request that finds the first one's answer gets that by {@link ReplayedAnswer}, if its caller may still ask for it. Runs after authentication, and after the rate
  * limit. A guard and not an interceptor, for which every request of every route would pay.
  */
 @Injectable()
@@ -44,7 +44,7 @@ export class IdempotencyGuard implements CanActivate {
         return true;
       case 'answered':
         await this.access.require(context);
-        throw new Replay(this.open(outcome.answer, keyHash));
+        throw new ReplayedAnswer(this.open(outcome.answer, keyHash));
       case 'running':
         response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
         throw conflict(
@@ -56,7 +56,7 @@ export class IdempotencyGuard implements CanActivate {
     }
   }
 
-  private open(sealed: string, keyHash: Buffer): Answer {
+  private open(sealed: string, keyHash: Buffer): KeptAnswer {
     try {
       return readAnswer(this.secrets.open(sealed, keyHash.toString('hex')));
     } catch (error) {
@@ -72,7 +72,7 @@ export class IdempotencyGuard implements CanActivate {
   }
 
   /** Keeps an answer that is final; after any other the key is free again, so that the next request runs. */
-  private async settle(request: Request, keyHash: Buffer, claim: string, answer: Answer | null): Promise<void> {
+  private async settle(request: Request, keyHash: Buffer, claim: string, answer: KeptAnswer | null): Promise<void> {
     try {
       if (answer !== null && isFinal(answer)) {
         await this.keys.keep(keyHash, claim, this.secrets.seal(writeAnswer(answer), keyHash.toString('hex')));
@@ -88,7 +88,7 @@ export class IdempotencyGuard implements CanActivate {
 }
 
 /** What was done, or what the state did not allow. Any other refusal may be otherwise when the same is sent again. */
-function isFinal({ status }: Answer): boolean {
+function isFinal({ status }: KeptAnswer): boolean {
   return status < 400 || status === 409;
 }
 
@@ -121,7 +121,7 @@ function sha256(data: string | Buffer): Buffer {
  * the error filter. Null: it was sent in parts and is not at hand. That the client is gone does not matter: its retry
  * is who needs the answer.
  */
-function interceptAnswer(response: Response, settle: (answer: Answer | null) => Promise<void>): void {
+function interceptAnswer(response: Response, settle: (answer: KeptAnswer | null) => Promise<void>): void {
   const { end } = response;
   response.end = (...sent: unknown[]): Response => {
     const [body = ''] = sent;

@@ -2,7 +2,7 @@ import { DomainError, parseStoredJson } from '@iss/domain';
 import { SecretBox } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 
-type Position = readonly (string | number)[];
+type PagePosition = readonly (string | number)[];
 
 const PURPOSE = 'cursor';
 const SEPARATOR = '.';
@@ -15,13 +15,13 @@ const SEPARATOR = '.';
 export class Cursors {
   constructor(private readonly secrets: SecretBox) {}
 
-  write(position: Position, place: string): string {
+  write(position: PagePosition, place: string): string {
     const payload = Buffer.from(JSON.stringify(position)).toString('base64url');
     return `${payload}${SEPARATOR}${this.secrets.mac(PURPOSE, `${place}\n${payload}`)}`;
   }
 
   /** Throws `validation_error` for anything but a cursor that {@link write} made for the same place. */
-  read(cursor: string, place: string): Position {
+  read(cursor: string, place: string): PagePosition {
     const [payload = '', tag = '', ...rest] = cursor.split(SEPARATOR);
     if (rest.length > 0 || !this.secrets.verifyMac(PURPOSE, `${place}\n${payload}`, tag)) {
       throw new DomainError(

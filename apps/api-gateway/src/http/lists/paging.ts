@@ -39,7 +39,7 @@ const members = { next_cursor: cursor, has_more: flag.described('Whether there i
 /** The members that every list answers, beside its `items`: the union of the specification's variants. */
 export type PageView = ShownBy<typeof members> & { page: ShownBy<typeof place> & { order?: string } };
 
-type Position = readonly (string | number)[];
+type PagePosition = readonly (string | number)[];
 
 /** One request for a page: reads `limit` and `cursor`, and makes the answer's paging members and `Link: rel="next"`. */
 export class Paging<Query extends object = object> {
@@ -61,7 +61,7 @@ export class Paging<Query extends object = object> {
   /** Where to read from. `bound` holds the order and the filters, by name: the cursor is good for these alone. */
   at(bound: { order?: string } & Readonly<Record<string, string | undefined>> = {}): {
     limit: number;
-    after: Position | null;
+    after: PagePosition | null;
   } {
     const { cursors } = this.request.settings;
     const route: unknown = this.request.route;
@@ -74,25 +74,28 @@ export class Paging<Query extends object = object> {
 
   /** The answer: the page's items as `view` shows them, and the paging members. */
   answer<Item, View>(
-    page: { items: readonly Item[]; next: Position | null },
+    page: { items: readonly Item[]; next: PagePosition | null },
     view: (item: Item) => View,
   ): { items: View[] } & PageView {
     return { items: page.items.map(view), ...this.members(page.next) };
   }
 
   /** The same for items that are JSON text already. */
-  answerText<Item>(page: { items: readonly Item[]; next: Position | null }, text: (item: Item) => string): JsonText {
+  answerText<Item>(
+    page: { items: readonly Item[]; next: PagePosition | null },
+    text: (item: Item) => string,
+  ): JsonText {
     const members = JSON.stringify(this.members(page.next));
     return new JsonText(`{"items":[${page.items.map(text).join(',')}],${members.slice(1)}`);
   }
 
   /** The same for items that are read while they are sent. */
-  answerStream(page: { items: AsyncIterable<string>; next: Position | null }): TextStream {
+  answerStream(page: { items: AsyncIterable<string>; next: PagePosition | null }): TextStream {
     const members = JSON.stringify(this.members(page.next));
     return jsonStream('{"items":', page.items, `,${members.slice(1)}`);
   }
 
-  private members(next: Position | null): PageView {
+  private members(next: PagePosition | null): PageView {
     const cursor = next === null ? null : this.request.settings.cursors.write(next, this.place);
     if (cursor !== null) {
       const [path = '', query = ''] = this.request.originalUrl.split('?');

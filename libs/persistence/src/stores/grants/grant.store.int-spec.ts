@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { before, type Position } from '../../sql/page';
+import { before, type PagePosition } from '../../sql/page';
 import { statement } from '../../sql/statement';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
@@ -64,7 +64,7 @@ describe('GrantStore.accessible', () => {
   it('fills its pages past any number of expired grants', async () => {
     const seen: string[] = [];
     const pages: number[] = [];
-    for (let after: Position | null = null; ;) {
+    for (let after: PagePosition | null = null; ;) {
       const { page } = await store.accessible({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 7, after });
       seen.push(...page.items.map(({ grant }) => grant.subjectId));
       pages.push(page.items.length);

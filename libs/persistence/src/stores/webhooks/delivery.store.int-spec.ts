@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../../tools/test
 import { type Database, openDatabase } from '../../database';
 import { type NoParameters, statement } from '../../sql/statement';
 import { type AttemptResult, type DeliveryAttempt, DeliveryStore } from './delivery.store';
-import type { Page, Position } from '../../sql/page';
+import type { Page, PagePosition } from '../../sql/page';
 import { BacklogStore } from './backlog.store';
 import { OutboxStore, type PendingDelivery } from './outbox.store';
 
@@ -347,7 +347,7 @@ describe('DeliveryStore.overdue', () => {
     const due = `UPDATE deliveries SET next_at = '2026-01-15T09:00:00.123456Z' WHERE subscription_id = :subscriptionId`;
     await run('spec_due_together', due, { subscriptionId });
     const found: string[] = [];
-    let after: Position | null = null;
+    let after: PagePosition | null = null;
     do {
       const page: Page<PendingDelivery> = await store.overdue(1_800_000, { limit: 3, after });
       expect(page.items.length).toBeLessThanOrEqual(3);

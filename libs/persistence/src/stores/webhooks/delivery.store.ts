@@ -1,6 +1,6 @@
 import { Coalescer } from '../../sql/coalescer';
 import { inputRows } from '../../sql/input';
-import { type Page, type PageRequest, type Position, toPage } from '../../sql/page';
+import { type Page, type PageRequest, type PagePosition, toPage } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import type { PendingDelivery } from './outbox.store';
@@ -163,7 +163,7 @@ const OVERDUE = statement<
     deliveryId: string | number | null;
     rows: number;
   },
-  { item: PendingDelivery; position: Position }
+  { item: PendingDelivery; position: PagePosition }
 >(
   'delivery_overdue',
   `SELECT delivery_id AS "item.deliveryId", subscription_id AS "item.subscriptionId", tenant_id AS "item.tenantId",

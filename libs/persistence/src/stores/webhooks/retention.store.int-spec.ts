@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Position } from '../../sql/page';
+import type { PagePosition } from '../../sql/page';
 import { statement } from '../../sql/statement';
 import { openWorld, type World } from '../../testing/world';
 import { RetentionStore } from './retention.store';
@@ -54,7 +54,7 @@ const exists = async (table: 'outbox_events' | 'deliveries' | 'delivery_attempts
 
 async function deleteAllEvents(days: number): Promise<number> {
   let deleted = 0;
-  let after: Position | null = null;
+  let after: PagePosition | null = null;
   do {
     const page: Awaited<ReturnType<RetentionStore['deleteEvents']>> = await store.deleteEvents(days, {
       limit: 3,

@@ -1,4 +1,4 @@
-import type { PageRequest, Position } from '../../sql/page';
+import type { PageRequest, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
@@ -17,7 +17,7 @@ const DELETE_DELIVERIES = statement<{ days: number; limit: number }, { deleted: 
 // The position stands there in any case, so that a plan made for every request starts its scan at it.
 const DELETE_EVENTS = statement<
   { days: number; limit: number; fannedOutAt: string | number | null; eventId: string | number | null },
-  { position: Position; isDeleted: boolean }
+  { position: PagePosition; isDeleted: boolean }
 >(
   'retention_delete_events',
   `WITH old AS MATERIALIZED (
@@ -67,7 +67,10 @@ export class RetentionStore {
    * delivery any more: a delivery needs its event's body for as long as it may be sent again. Answers how many, and
    * where to look next, or null at the end.
    */
-  async deleteEvents(days: number, { limit, after }: PageRequest): Promise<{ deleted: number; next: Position | null }> {
+  async deleteEvents(
+    days: number,
+    { limit, after }: PageRequest,
+  ): Promise<{ deleted: number; next: PagePosition | null }> {
     const [fannedOutAt = null, eventId = null] = after ?? [];
     const rows = await this.sql.run(DELETE_EVENTS, { days, limit, fannedOutAt, eventId });
     return {

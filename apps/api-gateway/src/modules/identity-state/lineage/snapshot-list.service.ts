@@ -5,7 +5,7 @@ import {
   type LineageRead,
   type Page,
   type PageRequest,
-  type Position,
+  type PagePosition,
   SnapshotListStore,
   type SnapshotRecord,
   toPage,
@@ -30,7 +30,7 @@ export interface HistoryRequest extends LineageRequest, VerifyOptions {
 /** A page whose items are read while they are taken. */
 export interface HistoryPage {
   items: AsyncIterable<VerifiedSnapshot>;
-  next: Position | null;
+  next: PagePosition | null;
 }
 
 /** A snapshot's header, and whether it and its link to its parent hold. */
