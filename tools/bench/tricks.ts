@@ -40,9 +40,7 @@ const { Hot } = gateway('./http/fast/hot.decorator.js');
 const { HotLane } = gateway('./http/fast/hot-lane.js');
 const { messageClasses } = gateway('./http/fast/message-classes.js');
 const { requestIdMiddleware } = gateway('./http/request/request-id.js');
-const { requireShape } = gateway('./http/request/shape.js');
 const { LOGGER } = gateway('./settings.js');
-const { SnapshotQuery } = gateway('./modules/identity-state/snapshot/snapshot.dto.js');
 
 const MEASURE_MS = 3_000;
 const WINDOW = 100;
@@ -168,7 +166,6 @@ const oneByOne = ofCalls(() => {
 const spliced = ofCalls(() => JsonText.around('{"a":1,"envelope":', { text: ENVELOPE, hash: '' }, '}').bytes);
 const serialized = ofCalls(() => Buffer.byteLength(JSON.stringify({ a: 1, envelope: JSON.parse(ENVELOPE) })));
 
-const emptyQuery = ofCalls(() => requireShape(SnapshotQuery, {}, ['query']));
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const token = randomBytes(450).toString('base64url');
@@ -190,7 +187,6 @@ const rows: [what: string, withIt: number, without: number][] = [
   ['The same; with the three middlewares bound by a module', ordinary, byModule],
   ['All headers of an answer at once; one by one', atOnce, oneByOne],
   ['Stored text spliced into an answer; parsed and serialized', spliced, serialized],
-  ['A query without parameters, known; checked', 0, emptyQuery],
   ['A known token: its SHA-256; its RS256 signature', hashed, checked],
   ['A line of the access log by lineWriter; by the logger', line, logged],
 ];

@@ -30,13 +30,13 @@ export class AuthGuard implements CanActivate {
     private readonly reflector: Reflector,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const when = this.publicWhen(context.getHandler());
     if (when === 'always') return true;
     const guest = this.guestOf(when, request);
-    if (guest === null) await this.authenticate(request, context.switchToHttp().getResponse<Response>());
-    else request.principal = guest;
+    if (guest === null) return this.authenticate(request, context.switchToHttp().getResponse<Response>());
+    request.principal = guest;
     return true;
   }
 
@@ -64,9 +64,10 @@ export class AuthGuard implements CanActivate {
   }
 
   /** Sets `request.principal`. For public routes that a setting closes; all others have it done already. */
-  async authenticate(request: Request, response: Response): Promise<void> {
+  async authenticate(request: Request, response: Response): Promise<true> {
     try {
       request.principal = await this.identify(request);
+      return true;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'unauthorized') {
         response.setHeader('WWW-Authenticate', challengeFor(request));
