@@ -398,20 +398,28 @@ RETURNING child.snapshot_id AS "snapshotId";
 -- grant_create
 --   asked by GrantStore.create (stores/grants/grant.store.ts)
 --   $1 granteeTenantId text
---   $2 tenantId text
---   $3 principalId text
---   $4 subjectType text
---   $5 subjectId text
---   $6 grantId uuid
---   $7 scopes text[]
---   $8 expiresAt timestamp with time zone
---   $9 managers text[]
---   enters grants_live, memberships_pkey, subjects_identity_key, tenants_pkey
-PREPARE grant_create (text, text, text, text, text, uuid, text[], timestamp with time zone, text[]) AS
+--   $2 live_grants_per_subject integer
+--   $3 tenantId text
+--   $4 principalId text
+--   $5 subjectType text
+--   $6 subjectId text
+--   $7 grantId uuid
+--   $8 scopes text[]
+--   $9 expiresAt timestamp with time zone
+--   $10 managers text[]
+--   enters grants_live, grants_live_by_subject, limit_overrides_pkey, memberships_pkey, subjects_identity_key, tenants_pkey
+PREPARE grant_create (text, integer, text, text, text, text, uuid, text[], timestamp with time zone, text[]) AS
 WITH facts AS MATERIALIZED (
   SELECT i.tenant_id, f.*, s.subject_key,
-    EXISTS (SELECT FROM tenants t WHERE t.tenant_id = $1) AS grantee_exists
-  FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+    EXISTS (SELECT FROM tenants t WHERE t.tenant_id = $1) AS grantee_exists,
+    (SELECT true FROM grants g WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN ($1, s.subject_key)
+      AND ($1, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) AS is_granted,
+    coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'live_grants_per_subject'
+      LIMIT 1), $2::int) AS cap
+  FROM (SELECT $3::text AS tenant_id, $4::text AS principal_id, $5::text AS subject_type, $6::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
@@ -428,12 +436,14 @@ WITH facts AS MATERIALIZED (
 ),
 made AS (
   INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
-  SELECT $6::uuid, tenant_id, $1::text, subject_key, $7::text[], $8::timestamptz
+  SELECT $7::uuid, tenant_id, $1::text, subject_key, $8::text[], $9::timestamptz
   FROM facts
-  WHERE member_status = 'active' AND role = ANY ($9::text[]) AND owns_subject AND grantee_exists
-    AND (SELECT true FROM grants g WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN ($1, facts.subject_key)
-      AND ($1, facts.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) IS NULL
+  WHERE member_status = 'active' AND role = ANY ($10::text[]) AND owns_subject AND grantee_exists
+    AND is_granted IS NULL
+    AND (SELECT count(*)::int FROM (SELECT FROM grants g
+      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (facts.subject_key, statement_timestamp())
+        AND g.subject_key <= facts.subject_key AND g.revoked_at IS NULL
+      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') LIMIT facts.cap) counted) < cap
   RETURNING created_at
 )
 SELECT f.role AS "facts.membership?.role",
@@ -441,18 +451,16 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.grantee_exists AS "granteeExists", made.created_at AS "createdAt"
+  f.grantee_exists AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
 FROM facts f LEFT JOIN made ON true;
 
--- grant_lock_pair
+-- grant_lock_subject
 --   asked by GrantStore.create (stores/grants/grant.store.ts)
---   $1 granteeTenantId text
---   $2 subjectType text
---   $3 subjectId text
+--   $1 subjectType text
+--   $2 subjectId text
 --   enters no index
-PREPARE grant_lock_pair (text, text, text) AS
-SELECT pg_advisory_xact_lock(
-    hashtextextended($1::text || '/' || $2::text || '/' || $3::text, 0));
+PREPARE grant_lock_subject (text, text) AS
+SELECT pg_advisory_xact_lock(hashtextextended('grants/' || $1::text || '/' || $2::text, 0));
 
 -- grant_revoke
 --   asked by GrantStore.revoke (stores/grants/grant.store.ts)
@@ -660,6 +668,68 @@ WHERE member.principal_id IS NOT NULL
 ORDER BY member.principal_id
 ON CONFLICT DO NOTHING;
 
+-- limit_override_list
+--   asked by LimitOverrideStore.all (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 afterId text
+--   $3 afterName text
+--   $4 rows bigint
+--   enters limit_overrides_pkey
+PREPARE limit_override_list (text, text, text, bigint) AS
+SELECT l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt"
+FROM limit_overrides l
+WHERE l.scope = $1 AND (l.scope_id, l.limit_name) > ($2, $3)
+ORDER BY l.scope_id, l.limit_name LIMIT $4;
+
+-- limit_override_of
+--   asked by LimitOverrideStore.of (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 scopeId text
+--   enters limit_overrides_pkey
+PREPARE limit_override_of (text, text) AS
+SELECT l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt"
+FROM limit_overrides l
+WHERE l.scope = $1 AND l.scope_id = $2 ORDER BY l.limit_name;
+
+-- limit_override_set
+--   asked by LimitOverrideStore.set (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 scopeId text
+--   $3 name text
+--   $4 value integer
+--   $5 reason text
+--   enters no index
+PREPARE limit_override_set (text, text, text, integer, text) AS
+INSERT INTO limit_overrides AS l (scope, scope_id, limit_name, value, reason)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (scope, scope_id, limit_name) DO UPDATE
+SET value = excluded.value, reason = excluded.reason, set_at = excluded.set_at
+RETURNING l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt";
+
+-- limit_override_tenant
+--   asked by LimitOverrideStore.hasTenant (stores/limits/limit-override.store.ts)
+--   $1 tenantId text
+--   enters tenants_pkey
+PREPARE limit_override_tenant (text) AS
+SELECT t.tenant_id AS "tenantId" FROM tenants t WHERE t.tenant_id = $1;
+
+-- limit_override_unset
+--   asked by LimitOverrideStore.unset (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 scopeId text
+--   $3 name text
+--   enters limit_overrides_pkey
+PREPARE limit_override_unset (text, text, text) AS
+DELETE FROM limit_overrides l WHERE l.scope = $1 AND l.scope_id = $2 AND l.limit_name = $3
+RETURNING l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt";
+
+-- lock_tenant
+--   asked by lockTenant (stores/tenancy/tenant-lock.ts)
+--   $1 tenantId text
+--   enters tenants_pkey
+PREPARE lock_tenant (text) AS
+SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
+
 -- member_facts
 --   asked by TenancyStore.facts (stores/tenancy/tenancy.store.ts)
 --   $1 tenantId text
@@ -748,13 +818,6 @@ SELECT m.principal_id AS "principalId",
   m.created_at AS "createdAt"
 FROM memberships m WHERE m.tenant_id = $1 AND m.principal_id = $2;
 
--- membership_lock
---   asked by lockMembers (stores/tenancy/memberships.ts)
---   $1 tenantId text
---   enters tenants_pkey
-PREPARE membership_lock (text) AS
-SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
-
 -- membership_other_owner
 --   asked by hasOtherOwner (stores/tenancy/memberships.ts)
 --   $1 tenantId text
@@ -771,29 +834,45 @@ WHERE api_functional_role = 'tenant_owner' AND status = 'active' LIMIT 1;
 -- membership_put
 --   asked by putMember (stores/tenancy/memberships.ts)
 --   $1 tenantId text
---   $2 principalId text
---   $3 tenancyRole text
---   $4 role text
---   $5 principalType text
---   $6 allowCounterpartyAccess boolean
---   $7 status text
---   enters no index
-PREPARE membership_put (text, text, text, text, text, boolean, text) AS
-INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
-    allow_counterparty_access, status)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (tenant_id, principal_id) DO UPDATE
-SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
-  principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
-  status = excluded.status
-RETURNING m.principal_id AS "principalId",
-  m.tenant_id AS "tenantId",
-  m.tenancy_role AS "tenancyRole",
-  m.api_functional_role AS "role",
-  m.principal_type AS "principalType",
-  m.allow_counterparty_access AS "allowCounterpartyAccess",
-  m.status AS "status",
-  m.created_at AS "createdAt";
+--   $2 members_per_tenant integer
+--   $3 principalId text
+--   $4 tenancyRole text
+--   $5 role text
+--   $6 principalType text
+--   $7 allowCounterpartyAccess boolean
+--   $8 status text
+--   enters limit_overrides_pkey, memberships_pkey
+PREPARE membership_put (text, integer, text, text, text, text, boolean, text) AS
+WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = $1 AND l.limit_name = 'members_per_tenant'
+      LIMIT 1), $2::int) AS value),
+put AS (
+  INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
+      allow_counterparty_access, status)
+  SELECT $1::text, $3::text, $4::text, $5::text, $6::text,
+    $7::boolean, $8::text
+  FROM cap
+  WHERE CASE WHEN $8::text = 'active'
+    AND (SELECT held.status FROM memberships held
+    WHERE held.tenant_id = $1 AND held.principal_id = $3 LIMIT 1) IS DISTINCT FROM 'active'
+    THEN (SELECT count(*)::int FROM (SELECT FROM memberships c WHERE c.tenant_id = $1
+        AND (c.status = 'active') IS TRUE LIMIT cap.value) counted) < cap.value
+    ELSE true END
+  ON CONFLICT (tenant_id, principal_id) DO UPDATE
+  SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
+    principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
+    status = excluded.status
+  RETURNING *
+)
+SELECT m.principal_id AS "member?.principalId",
+  m.tenant_id AS "member?.tenantId",
+  m.tenancy_role AS "member?.tenancyRole",
+  m.api_functional_role AS "member?.role",
+  m.principal_type AS "member?.principalType",
+  m.allow_counterparty_access AS "member?.allowCounterpartyAccess",
+  m.status AS "member?.status",
+  m.created_at AS "member?.createdAt", cap.value AS cap
+FROM cap LEFT JOIN put m ON true;
 
 -- migrations_applied
 --   asked by Database.missingMigrations (database.ts)
@@ -907,21 +986,25 @@ RETURNING r.used,
 
 -- refresh_request_create
 --   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
---   $1 requestingTenantId text
---   $2 principalId text
---   $3 subjectType text
---   $4 subjectId text
---   $5 refreshRequestId uuid
---   $6 reasonCode text
---   $7 message text
---   $8 requestedPaths text[]
---   $9 expiresAt timestamp with time zone
---   enters grants_live, memberships_pkey, subjects_identity_key
-PREPARE refresh_request_create (text, text, text, text, uuid, text, text, text[], timestamp with time zone) AS
+--   $1 pending_refresh_requests integer
+--   $2 requestingTenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 refreshRequestId uuid
+--   $7 reasonCode text
+--   $8 message text
+--   $9 requestedPaths text[]
+--   $10 expiresAt timestamp with time zone
+--   enters grants_live, limit_overrides_pkey, memberships_pkey, refresh_requests_pending, subjects_identity_key
+PREPARE refresh_request_create (integer, text, text, text, text, uuid, text, text, text[], timestamp with time zone) AS
 WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id
-  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-      $3::text AS subject_type, $4::text AS subject_id) i
+  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id,
+    coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_refresh_requests'
+      LIMIT 1), $1::int) AS cap
+  FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id,
+      $4::text AS subject_type, $5::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
@@ -939,20 +1022,27 @@ WITH facts AS MATERIALIZED (
 made AS (
   INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
       reason_code, message, requested_paths, expires_at)
-  SELECT $5::uuid, subject_key, tenant_id, principal_id,
+  SELECT $6::uuid, subject_key, tenant_id, principal_id,
     CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
-    $6::text, $7::text, $8::text[], $9::timestamptz
+    $7::text, $8::text, $9::text[], $10::timestamptz
   FROM facts
   WHERE member_status = 'active'
     AND role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
     AND (owns_subject OR grant_scopes IS NOT NULL)
+    AND (SELECT count(*)::int FROM (SELECT FROM refresh_requests r
+      WHERE (r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity'))
+        > (facts.subject_key, facts.tenant_id, statement_timestamp())
+        AND (r.subject_key, r.requesting_tenant_id) <= (facts.subject_key, facts.tenant_id)
+        AND r.status = 'pending'
+      ORDER BY r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity')
+      LIMIT facts.cap) counted) < cap
   RETURNING *
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
-  f.grant_scopes AS "facts.grantScopes",
+  f.grant_scopes AS "facts.grantScopes", f.cap,
   f.owner_tenant_id AS "ownerTenantId", r.refresh_request_id AS "request?.refreshRequestId",
   f.subject_type AS "request?.subjectType",
   f.subject_id AS "request?.subjectId",
@@ -1050,7 +1140,7 @@ done AS (
   SET status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = f.snapshot_id,
     resolved_snapshot_version = f.snapshot_version
   FROM facts f
-  WHERE r.refresh_request_id = f.refresh_request_id AND r.status = 'pending'
+  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE
     AND f.owns_subject
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
     AND f.is_of_subject
@@ -1078,6 +1168,16 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
 FROM facts f LEFT JOIN done r ON true;
+
+-- refresh_request_lock_requester
+--   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
+--   $1 requestingTenantId text
+--   $2 subjectType text
+--   $3 subjectId text
+--   enters no index
+PREPARE refresh_request_lock_requester (text, text, text) AS
+SELECT pg_advisory_xact_lock(hashtextextended(
+      'refresh/' || $1::text || '/' || $2::text || '/' || $3::text, 0));
 
 -- refresh_request_tell
 --   asked by RefreshRequestStore.create, RefreshRequestStore.fulfil (stores/refresh-requests/refresh-request.store.ts)
@@ -2341,31 +2441,41 @@ FROM facts f LEFT JOIN changed t ON true;
 
 -- tenant_create
 --   asked by TenancyStore.create (stores/tenancy/tenancy.store.ts)
---   $1 tenantId text
---   $2 name text
---   $3 slug text
---   $4 chainEnforced boolean
---   $5 principalId text
---   $6 tenancyRole text
---   $7 role text
---   $8 principalType text
---   $9 allowCounterpartyAccess boolean
---   $10 status text
---   enters no index
-PREPARE tenant_create (text, text, text, boolean, text, text, text, text, boolean, text) AS
-WITH made AS (
-  INSERT INTO tenants (tenant_id, name, slug, chain_enforced) VALUES ($1, $2, $3, $4)
+--   $1 principalId text
+--   $2 tenants_per_principal integer
+--   $3 tenantId text
+--   $4 name text
+--   $5 slug text
+--   $6 chainEnforced boolean
+--   $7 tenancyRole text
+--   $8 role text
+--   $9 principalType text
+--   $10 allowCounterpartyAccess boolean
+--   $11 status text
+--   enters limit_overrides_pkey, tenants_by_founder
+PREPARE tenant_create (text, integer, text, text, text, boolean, text, text, text, boolean, text) AS
+WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'principal' AND l.scope_id = $1 AND l.limit_name = 'tenants_per_principal'
+      LIMIT 1), $2::int) AS value),
+made AS (
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, founded_by)
+  SELECT $3::text, $4::text, $5::text, $6::boolean, $1::text
+  FROM cap
+  WHERE (SELECT count(*)::int FROM (SELECT FROM tenants f WHERE f.founded_by = $1
+      LIMIT cap.value) counted) < cap.value
   RETURNING *
 ), founder AS (
   INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
       allow_counterparty_access, status)
-  VALUES ($1, $5, $6, $7, $8, $9, $10)
+  SELECT t.tenant_id, $1, $7, $8, $9, $10::boolean, $11
+  FROM made t
 )
-SELECT t.tenant_id AS "tenantId",
-  t.name AS "name",
-  t.slug AS "slug",
-  t.chain_enforced AS "chainEnforced",
-  t.created_at AS "createdAt" FROM made t;
+SELECT t.tenant_id AS "tenant?.tenantId",
+  t.name AS "tenant?.name",
+  t.slug AS "tenant?.slug",
+  t.chain_enforced AS "tenant?.chainEnforced",
+  t.created_at AS "tenant?.createdAt", cap.value AS cap
+FROM cap LEFT JOIN made t ON true;
 
 -- tenant_find
 --   asked by TenancyStore.find (stores/tenancy/tenancy.store.ts)
@@ -2391,6 +2501,13 @@ LEFT JOIN LATERAL (
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true LEFT JOIN tenants t ON t.tenant_id = i.tenant_id;
+
+-- tenant_lock_founder
+--   asked by TenancyStore.create (stores/tenancy/tenancy.store.ts)
+--   $1 principalId text
+--   enters no index
+PREPARE tenant_lock_founder (text) AS
+SELECT pg_advisory_xact_lock(hashtextextended('founder/' || $1::text, 0));
 
 -- tenants_of_principal
 --   asked by TenancyStore.ofPrincipal (stores/tenancy/tenancy.store.ts)
@@ -2668,23 +2785,32 @@ ORDER BY i.ord;
 
 -- update_propose
 --   asked by UpdateStore.propose (stores/updates/update.store.ts)
---   $1 inputs.updateId uuid[]
---   $2 inputs.tenantId text[]
---   $3 inputs.principalId text[]
---   $4 inputs.subjectType text[]
---   $5 inputs.subjectId text[]
---   $6 inputs.baseSnapshotVersion integer[]
---   $7 inputs.requestId text[]
---   $8 inputs.baseSnapshotId uuid[]
---   $9 inputs.patchOps text[]
---   $10 inputs.initiatedBy text[]
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE update_propose (uuid[], text[], text[], text[], text[], integer[], text[], uuid[], text[], text[]) AS
+--   $1 pending_updates_per_subject integer
+--   $2 pending_updates_per_tenant integer
+--   $3 inputs.updateId uuid[]
+--   $4 inputs.tenantId text[]
+--   $5 inputs.principalId text[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   $8 inputs.baseSnapshotVersion integer[]
+--   $9 inputs.requestId text[]
+--   $10 countedCaps integer[]
+--   $11 inputs.baseSnapshotId uuid[]
+--   $12 inputs.patchOps text[]
+--   $13 inputs.initiatedBy text[]
+--   enters grants_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, updates_by_subject, updates_by_tenant
+PREPARE update_propose (integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], integer[], uuid[], text[], text[]) AS
 WITH facts AS MATERIALIZED (
   SELECT i.*, f.*, s.subject_key, (SELECT n.snapshot_version FROM snapshots n
     WHERE n.subject_key = s.subject_key
-    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[])
+    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
+    coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_subject'
+      LIMIT 1), $1::int) AS subject_cap,
+    coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_tenant'
+      LIMIT 1), $2::int) AS tenant_cap
+  FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[])
     WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, ord)
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
@@ -2699,17 +2825,35 @@ WITH facts AS MATERIALIZED (
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
-  ORDER BY i.tenant_id, i.request_id
+),
+placed AS MATERIALIZED (
+  SELECT *, pending_of_subject + row_number() OVER (PARTITION BY may, subject_key
+    ORDER BY ord) AS place_in_subject,
+    pending_of_tenant + row_number() OVER (PARTITION BY may, tenant_id ORDER BY ord) AS place_in_tenant
+  FROM (
+    SELECT f.*, m.may,
+      CASE WHEN m.may THEN (SELECT count(*)::int FROM (SELECT FROM updates u
+        WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')
+        LIMIT f.subject_cap) counted) END AS pending_of_subject,
+      CASE WHEN m.may AND f.tenant_cap IS DISTINCT FROM ($10::int[])[f.ord] THEN (SELECT count(*)::int FROM (SELECT
+        FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')
+        LIMIT f.tenant_cap) counted) END AS pending_of_tenant
+    FROM facts f
+    CROSS JOIN LATERAL (
+      SELECT (f.member_status = 'active'
+          AND f.role IN ('tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AND f.owns_subject
+          AND f.head_version = f.base_snapshot_version) IS TRUE AS may) m
+    OFFSET 0
+  ) counted
 ),
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
       request_id, initiated_by, proposed_by)
-  SELECT update_id, tenant_id, subject_key, ($8::uuid[])[ord], base_snapshot_version,
-    ($9::text[])[ord], request_id, ($10::text[])[ord], principal_id
-  FROM facts
-  WHERE member_status = 'active'
-    AND role IN ('tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AND owns_subject
-    AND head_version = base_snapshot_version
+  SELECT update_id, tenant_id, subject_key, ($11::uuid[])[ord], base_snapshot_version,
+    ($12::text[])[ord], request_id, ($13::text[])[ord], principal_id
+  FROM placed
+  WHERE place_in_subject <= subject_cap AND (place_in_tenant > tenant_cap) IS NOT TRUE
+  ORDER BY tenant_id, request_id
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
@@ -2719,8 +2863,12 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion",
-  CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt"
-FROM facts f
+  CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
+  f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
+  CASE WHEN f.place_in_subject > f.subject_cap THEN 'pending_updates_per_subject'
+  WHEN f.place_in_tenant > f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
+  CASE WHEN f.place_in_subject > f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
+FROM placed f
 ORDER BY f.ord;
 
 -- update_withdraw
@@ -2965,26 +3113,38 @@ RETURNING s.subscription_id AS "subscriptionId",
 
 -- webhook_subscription_create
 --   asked by WebhookSubscriptionStore.create (stores/webhooks/webhook-subscription.store.ts)
---   $1 subscriptionId uuid
---   $2 tenantId text
---   $3 targetUrl text
---   $4 eventTypes text[]
---   $5 secretSealed text
---   $6 secretFingerprint text
---   enters no index
-PREPARE webhook_subscription_create (uuid, text, text, text[], text, text) AS
-INSERT INTO webhook_subscriptions AS s
-  (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
-VALUES ($1, $2, $3, $4, $5, $6)
-RETURNING s.subscription_id AS "subscriptionId",
-  s.tenant_id AS "tenantId",
-  s.target_url AS "targetUrl",
-  s.event_types AS "eventTypes",
-  s.status AS "status",
-  s.disabled_reason AS "disabledReason",
-  s.disabled_at AS "disabledAt",
-  s.secret_last_rotated_at AS "secretLastRotatedAt",
-  s.created_at AS "createdAt";
+--   $1 tenantId text
+--   $2 subscriptions_per_tenant integer
+--   $3 subscriptionId uuid
+--   $4 targetUrl text
+--   $5 eventTypes text[]
+--   $6 secretSealed text
+--   $7 secretFingerprint text
+--   enters limit_overrides_pkey, webhook_subscriptions_by_tenant
+PREPARE webhook_subscription_create (text, integer, uuid, text, text[], text, text) AS
+WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = $1 AND l.limit_name = 'subscriptions_per_tenant'
+      LIMIT 1), $2::int) AS value),
+made AS (
+  INSERT INTO webhook_subscriptions
+    (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
+  SELECT $3::uuid, $1::text, $4::text, $5::text[], $6::text,
+    $7::text
+  FROM cap
+  WHERE (SELECT count(*)::int FROM (SELECT FROM webhook_subscriptions w WHERE w.tenant_id = $1
+        AND w.deleted_at IS NULL LIMIT cap.value) counted) < cap.value
+  RETURNING *
+)
+SELECT s.subscription_id AS "subscription?.subscriptionId",
+  s.tenant_id AS "subscription?.tenantId",
+  s.target_url AS "subscription?.targetUrl",
+  s.event_types AS "subscription?.eventTypes",
+  s.status AS "subscription?.status",
+  s.disabled_reason AS "subscription?.disabledReason",
+  s.disabled_at AS "subscription?.disabledAt",
+  s.secret_last_rotated_at AS "subscription?.secretLastRotatedAt",
+  s.created_at AS "subscription?.createdAt", cap.value AS cap
+FROM cap LEFT JOIN made s ON true;
 
 -- webhook_subscription_delete
 --   asked by WebhookSubscriptionStore.delete (stores/webhooks/webhook-subscription.store.ts)

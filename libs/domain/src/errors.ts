@@ -10,6 +10,7 @@ export const ERROR_CODES = [
   'validation_error',
   'unauthorized',
   'forbidden',
+  'limit_reached',
   'not_found',
   'method_not_allowed',
   'conflict',

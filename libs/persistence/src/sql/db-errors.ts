@@ -27,10 +27,16 @@ const CONFLICTS: Record<string, string> = {
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 const UNIQUE_VIOLATION = '23505';
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Whether the same statement may simply be run again: nothing of it was kept. */
 export function isRetryable(error: unknown): boolean {
   return isDatabaseError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
+}
+
+/** Whether the login may not do what was asked. */
+export function isNotPermitted(error: unknown): boolean {
+  return isDatabaseError(error) && error.code === INSUFFICIENT_PRIVILEGE;
 }
 
 // Connection failures and timeouts, by SQLSTATE class or Node error code: the statement may or may not have run.

@@ -1,5 +1,6 @@
 import type { AccessFacts, Actor, GrantStatus, Role, Scope, SubjectRef } from '@iss/domain';
 import { RULES } from '@iss/domain';
+import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
@@ -7,6 +8,7 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, isLiveGrant, LIVE_GRANT, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
+import { capOf, countUpTo } from '../limits/caps';
 import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
 
 /** A grant with its status by the clock of the moment it was read. */
@@ -29,7 +31,15 @@ export interface GrantToCreate extends SubjectRef {
 }
 
 export type GrantOutcome =
-  { kind: 'granted'; grant: GrantRecord } | { kind: 'refused'; facts: AccessFacts; granteeExists: boolean };
+  | { kind: 'granted'; grant: GrantRecord }
+  | {
+      kind: 'refused';
+      facts: AccessFacts;
+      granteeExists: boolean;
+      /** Whether a live grant stands for the pair; else the subject has as many live ones as `cap`. */
+      isGranted: boolean;
+      cap: number;
+    };
 
 /** A subject that a tenant may read by a live grant. `latest`, without its envelope, is null unless a scope covers it. */
 export interface AccessibleSubject {
@@ -52,21 +62,25 @@ const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
        WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`,
 });
 
-/** Grants of one subject to one tenant are made one after the other: "live" depends on the clock, which no index can hold. */
-const LOCK_PAIR = statement<GrantToCreate>(
-  'grant_lock_pair',
-  `SELECT pg_advisory_xact_lock(
-     hashtextextended(:granteeTenantId::text || '/' || :subjectType::text || '/' || :subjectId::text, 0))`,
+/**
+ * Grants of one subject are made one after the other: "live" depends on the clock, which no unique index can hold, and each
+ * is counted before the next one.
+ */
+const LOCK_SUBJECT = statement<GrantToCreate>(
+  'grant_lock_subject',
+  `SELECT pg_advisory_xact_lock(hashtextextended('grants/' || :subjectType::text || '/' || :subjectId::text, 0))`,
 );
 
 const CREATE = statement<
-  Actor & GrantToCreate & { managers: readonly Role[] },
-  { facts: AccessFacts; granteeExists: boolean; createdAt: Date | null }
+  Actor & GrantToCreate & { managers: readonly Role[] } & Pick<Caps, 'live_grants_per_subject'>,
+  { facts: AccessFacts; granteeExists: boolean; isGranted: boolean; cap: number; createdAt: Date | null }
 >(
   'grant_create',
   `WITH facts AS MATERIALIZED (
   SELECT i.tenant_id, f.*, s.subject_key,
-         EXISTS (SELECT FROM tenants t WHERE t.tenant_id = :granteeTenantId) AS grantee_exists
+         EXISTS (SELECT FROM tenants t WHERE t.tenant_id = :granteeTenantId) AS grantee_exists,
+         (SELECT true FROM grants g WHERE ${isLiveGrant(':granteeTenantId', 's.subject_key')} LIMIT 1) AS is_granted,
+         ${capOf('live_grants_per_subject', 'i.tenant_id')} AS cap
     FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
     ${NAMED_SUBJECT}
     ${TENANT_ACCESS}
@@ -76,11 +90,18 @@ made AS (
   SELECT :grantId::uuid, tenant_id, :granteeTenantId::text, subject_key, :scopes::text[], :expiresAt::timestamptz
     FROM facts
    WHERE member_status = 'active' AND role = ANY (:managers::text[]) AND owns_subject AND grantee_exists
-     AND (SELECT true FROM grants g WHERE ${isLiveGrant(':granteeTenantId', 'facts.subject_key')} LIMIT 1) IS NULL
+     AND is_granted IS NULL
+     AND ${countUpTo(
+       'facts.cap',
+       `FROM grants g
+           WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (facts.subject_key, statement_timestamp())
+             AND g.subject_key <= facts.subject_key AND g.revoked_at IS NULL
+           ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity')`,
+     )} < cap
   RETURNING created_at
 )
 SELECT ${FACTS},
-  f.grantee_exists AS "granteeExists", made.created_at AS "createdAt"
+  f.grantee_exists AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
   FROM facts f LEFT JOIN made ON true`,
 );
 
@@ -171,17 +192,22 @@ const ACCESSIBLE = statement<
 
 /** Grants: who besides the owner may read a subject, what of it, and until when. */
 export class GrantStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly caps: Caps = DEFAULT_CAPS,
+  ) {}
 
   /**
-   * Makes a grant if the caller holds one of `managers` in the owner, the grantee exists, and no live grant stands for
-   * the pair (specification, "Grants").
+   * Makes a grant if the caller holds one of `managers` in the owner, the grantee exists, no live grant stands for
+   * the pair (specification, "Grants"), and the subject has fewer live ones than it may.
    */
   async create(actor: Actor, grant: GrantToCreate, managers: readonly Role[]): Promise<GrantOutcome> {
     return this.sql.transaction(async (sql) => {
-      await sql.run(LOCK_PAIR, grant);
-      const { facts, granteeExists, createdAt } = await sql.one(CREATE, { ...actor, ...grant, managers });
-      if (createdAt === null) return { kind: 'refused', facts, granteeExists };
+      await sql.run(LOCK_SUBJECT, grant);
+      const { live_grants_per_subject } = this.caps;
+      const given = { ...actor, ...grant, managers, live_grants_per_subject };
+      const { createdAt, ...refusal } = await sql.one(CREATE, given);
+      if (createdAt === null) return { kind: 'refused', ...refusal };
       const made = { grantorTenantId: actor.tenantId, createdAt, revokedAt: null, status: 'active' } as const;
       return { kind: 'granted', grant: { ...grant, ...made } };
     });

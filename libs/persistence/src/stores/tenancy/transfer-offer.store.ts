@@ -1,18 +1,13 @@
 import type { AccessFacts, Actor, TransferOfferStatus } from '@iss/domain';
+import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
 import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
-import {
-  findMember,
-  hasOtherOwner,
-  lockMembers,
-  type MembershipRecord,
-  type NewMembership,
-  putMember,
-} from './memberships';
+import { findMember, hasOtherOwner, type MembershipRecord, type NewMembership, putMember } from './memberships';
+import { lockTenant } from './tenant-lock';
 
 /** An offer of a tenant's ownership, with its status by the clock of the moment it was read. */
 export interface TransferOfferRecord {
@@ -122,7 +117,10 @@ const OF_TENANT = statement<
 
 /** Offers of a tenant's ownership from one principal to another. */
 export class TransferOfferStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly caps: Caps = DEFAULT_CAPS,
+  ) {}
 
   /**
    * Stores an offer unless `decide`, which sees what its maker stands on, throws; it may be called more than once. Throws
@@ -134,7 +132,7 @@ export class TransferOfferStore {
   ): Promise<TransferOfferRecord> {
     const { tenantId, fromPrincipalId } = offer;
     return this.sql.transaction(async (sql) => {
-      await lockMembers(sql, tenantId);
+      await lockTenant(sql, tenantId);
       const offerer = await findMember(sql, tenantId, fromPrincipalId);
       decide({ offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromPrincipalId) });
       await sql.run(EXPIRE, { tenantId });
@@ -162,7 +160,8 @@ export class TransferOfferStore {
 
   /**
    * Ends a pending offer by the rule `decide`, together with the members' records that change with it; what `decide`
-   * throws leaves all as it is, and it may be called more than once. It must refuse an offer that is not pending.
+   * throws leaves all as it is, and it may be called more than once. It must refuse an offer that is not pending. Throws
+   * `limit_reached` where one of the members would be one too many.
    */
   async end(
     ref: TransferOfferRef,
@@ -170,7 +169,7 @@ export class TransferOfferStore {
   ): Promise<TransferOfferRecord> {
     const { tenantId, principalId, offerId } = ref;
     return this.sql.transaction(async (sql) => {
-      await lockMembers(sql, tenantId);
+      await lockTenant(sql, tenantId);
       const { offer } = await sql.one(FIND, ref);
       const caller = await findMember(sql, tenantId, principalId);
       const fromId = offer?.fromPrincipalId ?? principalId;
@@ -178,7 +177,7 @@ export class TransferOfferStore {
       const move = { offer, caller, offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromId) };
       const { status, members } = decide(move);
       const ended = await sql.one(END, { offerId, status });
-      for (const member of members) await putMember(sql, member);
+      for (const member of members) await putMember(sql, member, this.caps);
       return ended;
     });
   }

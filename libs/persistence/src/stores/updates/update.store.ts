@@ -1,5 +1,6 @@
 import type { AccessFacts, Actor, Role, SubjectRef, UpdateStatus } from '@iss/domain';
 import { RULES } from '@iss/domain';
+import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { Coalescer } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
@@ -17,6 +18,8 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
+import { capOf, countUpTo } from '../limits/caps';
+import { Headroom } from '../limits/headroom';
 import { updateColumns, type UpdateRecord } from './update-record';
 
 export { type UpdateRecord } from './update-record';
@@ -35,7 +38,7 @@ export interface UpdateToPropose extends SubjectRef {
 
 export type ProposeOutcome =
   | { kind: 'proposed' | 'existing'; update: UpdateRecord }
-  | { kind: 'refused'; facts: AccessFacts; headVersion: number | null };
+  | { kind: 'refused'; facts: AccessFacts; headVersion: number | null; reached: ReachedCap | null };
 
 /** One update of a tenant, asked for by one of its members. */
 export interface UpdateRef extends Actor {
@@ -62,32 +65,76 @@ interface ProposeRow {
   facts: AccessFacts;
   headVersion: number | null;
   createdAt: Date | null;
+  tenantCap: number;
+  /** What the tenant has proposed before this statement; null where that was not counted. */
+  pendingOfTenant: number | null;
+  reached: ReachedCap | null;
 }
 
-const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] }, ProposeRow>(
+/** A cap that left no place, and its value. */
+export interface ReachedCap {
+  name: CapName;
+  value: number;
+}
+
+type PendingCaps = Pick<Caps, 'pending_updates_per_subject' | 'pending_updates_per_tenant'>;
+
+/**
+ * Rows that share the statement take places one after the other, of the subject and of the tenant. What a tenant has
+ * proposed is counted where its cap is not the one of which the process knows that there is room ({@link Headroom}).
+ */
+const PROPOSE = statement<
+  { inputs: readonly UpdateToPropose[]; countedCaps: readonly (number | null)[] } & PendingCaps,
+  ProposeRow
+>(
   'update_propose',
   `WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version
+  SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version,
+         ${capOf('pending_updates_per_subject', 'i.tenant_id')} AS subject_cap,
+         ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap
     FROM ${inputRows({ update_id: 'uuid', ...ACTOR, ...SUBJECT, base_snapshot_version: 'int', request_id: 'text' })}
     ${NAMED_SUBJECT}
     ${TENANT_ACCESS}
-   ORDER BY i.tenant_id, i.request_id
+),
+placed AS MATERIALIZED (
+  SELECT *, pending_of_subject + row_number() OVER (PARTITION BY may, subject_key ORDER BY ord) AS place_in_subject,
+         pending_of_tenant + row_number() OVER (PARTITION BY may, tenant_id ORDER BY ord) AS place_in_tenant
+    FROM (
+    SELECT f.*, m.may,
+           CASE WHEN m.may THEN ${countUpTo(
+             'f.subject_cap',
+             `FROM updates u WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')`,
+           )} END AS pending_of_subject,
+           CASE WHEN m.may AND f.tenant_cap IS DISTINCT FROM (:countedCaps::int[])[f.ord] THEN ${countUpTo(
+             'f.tenant_cap',
+             `FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')`,
+           )} END AS pending_of_tenant
+      FROM facts f
+     CROSS JOIN LATERAL (
+       SELECT (f.member_status = 'active' AND f.role IN (${rolesOf(RULES.proposeUpdate)}) AND f.owns_subject
+               AND f.head_version = f.base_snapshot_version) IS TRUE AS may) m
+    OFFSET 0
+  ) counted
 ),
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
                        request_id, initiated_by, proposed_by)
   SELECT update_id, tenant_id, subject_key, (:inputs.baseSnapshotId::uuid[])[ord], base_snapshot_version,
          (:inputs.patchOps::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
-    FROM facts
-   WHERE member_status = 'active' AND role IN (${rolesOf(RULES.proposeUpdate)}) AND owns_subject
-     AND head_version = base_snapshot_version
+    FROM placed
+   WHERE place_in_subject <= subject_cap AND (place_in_tenant > tenant_cap) IS NOT TRUE
+   ORDER BY tenant_id, request_id
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
 SELECT ${FACTS},
   f.head_version AS "headVersion",
-       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt"
-  FROM facts f
+       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
+       f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
+       CASE WHEN f.place_in_subject > f.subject_cap THEN 'pending_updates_per_subject'
+            WHEN f.place_in_tenant > f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
+       CASE WHEN f.place_in_subject > f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
+  FROM placed f
  ORDER BY f.ord`,
 );
 
@@ -202,10 +249,24 @@ export class UpdateStore {
   private readonly proposals: Coalescer<UpdateToPropose, ProposeRow>;
   private readonly applications: Coalescer<UpdateRef, UpdateToApply>;
 
-  constructor(private readonly sql: Sql) {
+  constructor(
+    private readonly sql: Sql,
+    { pending_updates_per_subject, pending_updates_per_tenant }: PendingCaps = DEFAULT_CAPS,
+  ) {
+    const headroom = new Headroom();
     this.proposals = new Coalescer<UpdateToPropose, ProposeRow>(
       async (updates) => {
-        const rows = await sql.run(PROPOSE, { inputs: updates });
+        const rows = await sql.run(PROPOSE, {
+          inputs: updates,
+          countedCaps: updates.map(({ tenantId }) => headroom.take(tenantId)),
+          pending_updates_per_subject,
+          pending_updates_per_tenant,
+        });
+        rows.forEach(({ pendingOfTenant, tenantCap }, index) => {
+          const tenantId = updates[index]?.tenantId;
+          if (pendingOfTenant !== null && tenantId !== undefined)
+            headroom.counted(tenantId, pendingOfTenant, tenantCap);
+        });
         return rows.map((value) => ({ value }));
       },
       { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
@@ -220,13 +281,16 @@ export class UpdateStore {
     );
   }
 
-  /** Stores a proposal on the head, or answers the one that the tenant stored under the same `requestId`. */
+  /**
+   * Stores a proposal on the head, or answers the one that the tenant stored under the same `requestId`. Refused for the
+   * caller's rights, then for a stale base, then for the cap that is `reached`.
+   */
   async propose(update: UpdateToPropose): Promise<ProposeOutcome> {
-    const { facts, headVersion, createdAt } = await this.proposals.submit(update);
+    const { facts, headVersion, createdAt, reached } = await this.proposals.submit(update);
     if (createdAt !== null) return { kind: 'proposed', update: toProposed(update, createdAt) };
     const existing = await this.byRequestId(update.tenantId, update.requestId);
     if (existing !== null) return { kind: 'existing', update: existing };
-    return { kind: 'refused', facts, headVersion };
+    return { kind: 'refused', facts, headVersion, reached };
   }
 
   /** The tenant's proposal under this `requestId`, or null. */
