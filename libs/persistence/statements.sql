@@ -2785,75 +2785,71 @@ ORDER BY i.ord;
 
 -- update_propose
 --   asked by UpdateStore.propose (stores/updates/update.store.ts)
---   $1 pending_updates_per_subject integer
---   $2 pending_updates_per_tenant integer
---   $3 inputs.updateId uuid[]
---   $4 inputs.tenantId text[]
---   $5 inputs.principalId text[]
---   $6 inputs.subjectType text[]
---   $7 inputs.subjectId text[]
---   $8 inputs.baseSnapshotVersion integer[]
---   $9 inputs.requestId text[]
---   $10 countedCaps integer[]
+--   $1 countedCaps integer[]
+--   $2 pending_updates_per_subject integer
+--   $3 pending_updates_per_tenant integer
+--   $4 inputs.updateId uuid[]
+--   $5 inputs.tenantId text[]
+--   $6 inputs.principalId text[]
+--   $7 inputs.subjectType text[]
+--   $8 inputs.subjectId text[]
+--   $9 inputs.baseSnapshotVersion integer[]
+--   $10 inputs.requestId text[]
 --   $11 inputs.baseSnapshotId uuid[]
 --   $12 inputs.patchOps text[]
 --   $13 inputs.initiatedBy text[]
+--   $14 aheadOfSubject integer[]
+--   $15 aheadOfTenant integer[]
 --   enters grants_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, updates_by_subject, updates_by_tenant
-PREPARE update_propose (integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], integer[], uuid[], text[], text[]) AS
+PREPARE update_propose (integer[], integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], uuid[], text[], text[], integer[], integer[]) AS
 WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, (SELECT n.snapshot_version FROM snapshots n
-    WHERE n.subject_key = s.subject_key
-    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
-    coalesce((SELECT l.value FROM limit_overrides l
-      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_subject'
-      LIMIT 1), $1::int) AS subject_cap,
-    coalesce((SELECT l.value FROM limit_overrides l
-      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_tenant'
-      LIMIT 1), $2::int) AS tenant_cap
-  FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[])
-    WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, ord)
-  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-  LEFT JOIN LATERAL (
-    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
-    FROM memberships m
-    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
-  ) f ON true
-),
-placed AS MATERIALIZED (
-  SELECT *, pending_of_subject + row_number() OVER (PARTITION BY may, subject_key
-    ORDER BY ord) AS place_in_subject,
-    pending_of_tenant + row_number() OVER (PARTITION BY may, tenant_id ORDER BY ord) AS place_in_tenant
+  SELECT f.*,
+    (SELECT count(*)::int FROM (SELECT FROM updates u
+      WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')
+      LIMIT f.subject_cap) counted) AS pending_of_subject,
+    CASE WHEN f.tenant_cap IS DISTINCT FROM ($1::int[])[f.ord] THEN (SELECT count(*)::int FROM (SELECT
+      FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')
+      LIMIT f.tenant_cap) counted) END AS pending_of_tenant
   FROM (
-    SELECT f.*, m.may,
-      CASE WHEN m.may THEN (SELECT count(*)::int FROM (SELECT FROM updates u
-        WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')
-        LIMIT f.subject_cap) counted) END AS pending_of_subject,
-      CASE WHEN m.may AND f.tenant_cap IS DISTINCT FROM ($10::int[])[f.ord] THEN (SELECT count(*)::int FROM (SELECT
-        FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')
-        LIMIT f.tenant_cap) counted) END AS pending_of_tenant
-    FROM facts f
-    CROSS JOIN LATERAL (
-      SELECT (f.member_status = 'active'
-          AND f.role IN ('tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AND f.owns_subject
-          AND f.head_version = f.base_snapshot_version) IS TRUE AS may) m
+    SELECT i.*, f.*, s.subject_key, (SELECT n.snapshot_version FROM snapshots n
+      WHERE n.subject_key = s.subject_key
+      ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
+      coalesce((SELECT l.value FROM limit_overrides l
+        WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_subject'
+        LIMIT 1), $2::int) AS subject_cap,
+      coalesce((SELECT l.value FROM limit_overrides l
+        WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_tenant'
+        LIMIT 1), $3::int) AS tenant_cap
+    FROM unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::text[])
+      WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, ord)
+    LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+    LEFT JOIN LATERAL (
+      SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+        s.owner_tenant_id = i.tenant_id AS owns_subject,
+        (SELECT g.scopes FROM grants g
+        WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+          AND (i.tenant_id, s.subject_key)
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+          AND s.owner_tenant_id <> i.tenant_id
+        LIMIT 1) AS grant_scopes
+      FROM memberships m
+      WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+    ) f ON true
+    ORDER BY i.tenant_id, i.request_id
     OFFSET 0
-  ) counted
+  ) f
 ),
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
       request_id, initiated_by, proposed_by)
   SELECT update_id, tenant_id, subject_key, ($11::uuid[])[ord], base_snapshot_version,
     ($12::text[])[ord], request_id, ($13::text[])[ord], principal_id
-  FROM placed
-  WHERE place_in_subject <= subject_cap AND (place_in_tenant > tenant_cap) IS NOT TRUE
-  ORDER BY tenant_id, request_id
+  FROM facts f
+  WHERE member_status = 'active'
+    AND role IN ('tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AND owns_subject
+    AND head_version = base_snapshot_version
+    AND (f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap) IS NOT TRUE
+    AND (f.pending_of_tenant + ($15::int[])[f.ord] >= f.tenant_cap) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
@@ -2865,10 +2861,11 @@ SELECT f.role AS "facts.membership?.role",
   f.head_version AS "headVersion",
   CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
   f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
-  CASE WHEN f.place_in_subject > f.subject_cap THEN 'pending_updates_per_subject'
-  WHEN f.place_in_tenant > f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
-  CASE WHEN f.place_in_subject > f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
-FROM placed f
+  CASE WHEN f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap THEN 'pending_updates_per_subject'
+  WHEN f.pending_of_tenant + ($15::int[])[f.ord] >= f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
+  CASE
+  WHEN f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
+FROM facts f
 ORDER BY f.ord;
 
 -- update_withdraw

@@ -77,53 +77,52 @@ export interface ReachedCap {
   value: number;
 }
 
+/** Of each row: the cap under which its tenant is known to have room, and how many rows before it are of its subject and tenant. */
+interface Places {
+  countedCaps: readonly (number | null)[];
+  aheadOfSubject: readonly number[];
+  aheadOfTenant: readonly number[];
+}
+
 type PendingCaps = Pick<Caps, 'pending_updates_per_subject' | 'pending_updates_per_tenant'>;
 
-/**
- * Rows that share the statement take places one after the other, of the subject and of the tenant. What a tenant has
- * proposed is counted where its cap is not the one of which the process knows that there is room ({@link Headroom}).
- */
-const PROPOSE = statement<
-  { inputs: readonly UpdateToPropose[]; countedCaps: readonly (number | null)[] } & PendingCaps,
-  ProposeRow
->(
+/** Rows that share the statement count together: those before a row take their places before it. */
+const SUBJECT_IS_FULL = 'f.pending_of_subject + (:aheadOfSubject::int[])[f.ord] >= f.subject_cap';
+const TENANT_IS_FULL = 'f.pending_of_tenant + (:aheadOfTenant::int[])[f.ord] >= f.tenant_cap';
+
+/** A tenant's are counted where its cap is not the one under which the process knows of room ({@link Headroom}). */
+const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] } & Places & PendingCaps, ProposeRow>(
   'update_propose',
   `WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version,
-         ${capOf('pending_updates_per_subject', 'i.tenant_id')} AS subject_cap,
-         ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap
-    FROM ${inputRows({ update_id: 'uuid', ...ACTOR, ...SUBJECT, base_snapshot_version: 'int', request_id: 'text' })}
-    ${NAMED_SUBJECT}
-    ${TENANT_ACCESS}
-),
-placed AS MATERIALIZED (
-  SELECT *, pending_of_subject + row_number() OVER (PARTITION BY may, subject_key ORDER BY ord) AS place_in_subject,
-         pending_of_tenant + row_number() OVER (PARTITION BY may, tenant_id ORDER BY ord) AS place_in_tenant
+  SELECT f.*,
+         ${countUpTo(
+           'f.subject_cap',
+           `FROM updates u WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')`,
+         )} AS pending_of_subject,
+         CASE WHEN f.tenant_cap IS DISTINCT FROM (:countedCaps::int[])[f.ord] THEN ${countUpTo(
+           'f.tenant_cap',
+           `FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')`,
+         )} END AS pending_of_tenant
     FROM (
-    SELECT f.*, m.may,
-           CASE WHEN m.may THEN ${countUpTo(
-             'f.subject_cap',
-             `FROM updates u WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')`,
-           )} END AS pending_of_subject,
-           CASE WHEN m.may AND f.tenant_cap IS DISTINCT FROM (:countedCaps::int[])[f.ord] THEN ${countUpTo(
-             'f.tenant_cap',
-             `FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')`,
-           )} END AS pending_of_tenant
-      FROM facts f
-     CROSS JOIN LATERAL (
-       SELECT (f.member_status = 'active' AND f.role IN (${rolesOf(RULES.proposeUpdate)}) AND f.owns_subject
-               AND f.head_version = f.base_snapshot_version) IS TRUE AS may) m
+    SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version,
+           ${capOf('pending_updates_per_subject', 'i.tenant_id')} AS subject_cap,
+           ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap
+      FROM ${inputRows({ update_id: 'uuid', ...ACTOR, ...SUBJECT, base_snapshot_version: 'int', request_id: 'text' })}
+      ${NAMED_SUBJECT}
+      ${TENANT_ACCESS}
+     ORDER BY i.tenant_id, i.request_id
     OFFSET 0
-  ) counted
+  ) f
 ),
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
                        request_id, initiated_by, proposed_by)
   SELECT update_id, tenant_id, subject_key, (:inputs.baseSnapshotId::uuid[])[ord], base_snapshot_version,
          (:inputs.patchOps::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
-    FROM placed
-   WHERE place_in_subject <= subject_cap AND (place_in_tenant > tenant_cap) IS NOT TRUE
-   ORDER BY tenant_id, request_id
+    FROM facts f
+   WHERE member_status = 'active' AND role IN (${rolesOf(RULES.proposeUpdate)}) AND owns_subject
+     AND head_version = base_snapshot_version
+     AND (${SUBJECT_IS_FULL}) IS NOT TRUE AND (${TENANT_IS_FULL}) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
@@ -131,10 +130,10 @@ SELECT ${FACTS},
   f.head_version AS "headVersion",
        CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
        f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
-       CASE WHEN f.place_in_subject > f.subject_cap THEN 'pending_updates_per_subject'
-            WHEN f.place_in_tenant > f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
-       CASE WHEN f.place_in_subject > f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
-  FROM placed f
+       CASE WHEN ${SUBJECT_IS_FULL} THEN 'pending_updates_per_subject'
+            WHEN ${TENANT_IS_FULL} THEN 'pending_updates_per_tenant' END AS "reached?.name",
+       CASE WHEN ${SUBJECT_IS_FULL} THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
+  FROM facts f
  ORDER BY f.ord`,
 );
 
@@ -259,6 +258,8 @@ export class UpdateStore {
         const rows = await sql.run(PROPOSE, {
           inputs: updates,
           countedCaps: updates.map(({ tenantId }) => headroom.take(tenantId)),
+          aheadOfSubject: aheadOf(updates, isOfSameSubject),
+          aheadOfTenant: aheadOf(updates, isOfSameTenant),
           pending_updates_per_subject,
           pending_updates_per_tenant,
         });
@@ -338,6 +339,29 @@ export class UpdateStore {
       : this.sql.run(OF_SUBJECT, { ...parameters, ...subject }));
     return toList(rows, request.limit);
   }
+}
+
+/** How many rows before each one are like it. Plain comparisons: a statement has few rows. */
+function aheadOf(
+  updates: readonly UpdateToPropose[],
+  isLike: (one: UpdateToPropose, other: UpdateToPropose) => boolean,
+): number[] {
+  return updates.map((update, place) => {
+    let count = 0;
+    for (let before = 0; before < place; before += 1) {
+      const other = updates[before];
+      if (other !== undefined && isLike(update, other)) count += 1;
+    }
+    return count;
+  });
+}
+
+function isOfSameTenant(one: UpdateToPropose, other: UpdateToPropose): boolean {
+  return one.tenantId === other.tenantId;
+}
+
+function isOfSameSubject(one: UpdateToPropose, other: UpdateToPropose): boolean {
+  return one.subjectId === other.subjectId && one.subjectType === other.subjectType;
 }
 
 function toInput({ subject, ...ref }: UpdateRef): UpdateInput {

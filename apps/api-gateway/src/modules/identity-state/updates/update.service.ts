@@ -88,8 +88,10 @@ export class UpdateService {
         return replay(outcome.update, isSame);
       case 'refused':
         requireAccess(outcome.facts, RULES.proposeUpdate);
-        if (outcome.reached !== null) throw limitReached(outcome.reached.name, outcome.reached.value);
-        throw staleBase(outcome.headVersion ?? 0);
+        if (outcome.reached === null || outcome.headVersion !== proposal.baseSnapshotVersion) {
+          throw staleBase(outcome.headVersion ?? 0);
+        }
+        throw limitReached(outcome.reached.name, outcome.reached.value);
     }
   }
 
