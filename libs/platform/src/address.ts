@@ -52,6 +52,13 @@ export function networkOf(address: string): string {
     : parsed.toString();
 }
 
+/** The address that a proxy wrote into `X-Forwarded-For`, some of them with its port; null where it wrote none. */
+export function forwardedAddress(text: string): string | null {
+  const written = text.trim();
+  const address = /^\[(.*)\](?::\d+)?$/.exec(written)?.[1] ?? /^([\d.]+):\d+$/.exec(written)?.[1] ?? written;
+  return ipaddr.isValid(address) ? address : null;
+}
+
 /** Whether the text is an IP address, or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);

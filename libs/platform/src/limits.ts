@@ -75,7 +75,7 @@ export function toConnectionLimits(env: z.output<typeof connectionSchema>): Conn
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = toConnectionLimits(connectionSchema.parse({}));
 
 /** The most that a variable or an operator may set a cap or a rate to: what the columns that are counted in hold. */
-export const MAX_LIMIT_VALUE = 2_000_000_000;
+export const MAX_LIMIT_VALUE = 1_000_000_000;
 
 /** Whose use is counted, and who may have a value of its own (`iss admin limits`). */
 export type LimitScope = 'tenant' | 'principal';
