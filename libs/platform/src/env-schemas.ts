@@ -157,6 +157,12 @@ const gatewayRules: readonly Rule[] = [
   },
 ];
 
+/** What the operator's command reads. */
+export const operatorSchema = z.object({
+  DATABASE_URL: sharedVariables.DATABASE_URL,
+  RATE_LIMIT_PER_MINUTE: gatewayVariables.RATE_LIMIT_PER_MINUTE,
+  ...capVariables,
+});
 /** What every process reads: which variables, what each may hold, and what they demand of one another. */
 export const sharedSchema = withRules(z.object(sharedVariables), sharedRules);
 /** The same of the gateway. */

@@ -1,6 +1,15 @@
 import type { z } from 'zod';
-import { gatewaySchema, isDeployed, sharedSchema, workerSchema } from './env-schemas';
-import { type Caps, type ConnectionLimits, type Limits, RATES, toCaps, toConnectionLimits, toLimits } from './limits';
+import { gatewaySchema, isDeployed, operatorSchema, sharedSchema, workerSchema } from './env-schemas';
+import {
+  type Caps,
+  type ConnectionLimits,
+  type Limits,
+  type OverridableName,
+  RATES,
+  toCaps,
+  toConnectionLimits,
+  toLimits,
+} from './limits';
 import { SecretBox } from './secret-box';
 
 /** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
@@ -121,6 +130,21 @@ export interface WorkerEnv extends SharedEnv, MetricsEnv {
 /** The environment of tools that stand on database, queue and secrets only. @throws EnvError */
 export function sharedEnv(source: NodeJS.ProcessEnv = process.env): SharedEnv {
   return toShared(readEnv(sharedSchema, source));
+}
+
+/** What the operator's command reads. */
+export interface OperatorEnv {
+  /** Of the login that owns the tables. */
+  databaseUrl: string;
+  /** The limits that hold where no other was set, as far as the variables of this process are the gateway's. */
+  limits: Readonly<Record<OverridableName, number>>;
+}
+
+/** The environment of `iss`. @throws EnvError */
+export function operatorEnv(source: NodeJS.ProcessEnv = process.env): OperatorEnv {
+  const env = readEnv(operatorSchema, source);
+  const requests_per_minute = env.RATE_LIMIT_PER_MINUTE ?? RATES.requests_per_minute.default;
+  return { databaseUrl: env.DATABASE_URL, limits: { ...toCaps(env), requests_per_minute } };
 }
 
 /** The gateway's environment, contract "Environment" and "Numbers". @throws EnvError */
