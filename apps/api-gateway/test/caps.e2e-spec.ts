@@ -48,10 +48,12 @@ async function addSubject(tenantId: string): Promise<string> {
 const rowsOf = async (from: string, ...values: unknown[]): Promise<number> =>
   Number((await database.query(`SELECT count(*) FROM ${from}`, values)).rows[0].count);
 
+type AnswerTo = Promise<{ status: number; body: { error: { code: string; message: string } } }>;
+
 /** One thing that a cap counts. */
 interface Holding {
   /** Asks for the next one, each time another one. */
-  add: () => Promise<{ status: number; body: any }>;
+  add: () => AnswerTo;
   /** Whose cap it is. */
   scopeId: string;
   /** How many there are. */
@@ -59,8 +61,6 @@ interface Holding {
   /** Gives one up, as the message says. */
   giveUp: () => Promise<unknown>;
 }
-
-type AnswerTo = Promise<{ status: number; body: any }>;
 
 const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
   members_per_tenant: async () => {
@@ -91,7 +91,7 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
           event_types: ['identity.snapshot.created'],
         };
         const answer = await gateway.as('alice', 'post', '/v1/webhook-subscriptions').send(body);
-        if (answer.status === 201) added.push(String(answer.body.subscription_id));
+        if (answer.status === 201) added.push(String(answer.body.webhook_subscription.subscription_id));
         return answer;
       },
       count: () => rowsOf('webhook_subscriptions WHERE tenant_id = $1 AND deleted_at IS NULL', tenantId),

@@ -28,7 +28,7 @@ const MAX_PRINCIPALS = 100_000;
 
 /** What a request is charged beyond itself: one request for each millisecond of processor time begun beyond the first. */
 export function costOf(processorMs: number): number {
-  return Math.max(0, Math.ceil(processorMs) - 1);
+  return processorMs > 1 ? Math.ceil(processorMs) - 1 : 0;
 }
 
 /**
@@ -74,7 +74,7 @@ export class RateLimiter {
    * Does nothing where the deployment has no limit.
    */
   charge(principalId: string, requests: number): void {
-    if (this.window.limit === 0 || requests <= 0) return;
+    if (this.window.limit === 0 || !(requests > 0)) return;
     const share = this.shareOf(principalId);
     const paid = Math.min(requests, share?.left ?? 0);
     if (share !== undefined) share.left -= paid;
