@@ -1488,13 +1488,14 @@ ORDER BY i.ord;
 
 -- snapshot_id_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.snapshotId uuid[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.snapshotId uuid[]
 --   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_id_global (text[], text[], boolean[], bytea[], uuid[]) AS
+PREPARE snapshot_id_global (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1508,9 +1509,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
@@ -1533,13 +1536,14 @@ ORDER BY i.ord;
 
 -- snapshot_id_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.snapshotId uuid[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.snapshotId uuid[]
 --   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_id_tenant (text[], text[], boolean[], bytea[], uuid[]) AS
+PREPARE snapshot_id_tenant (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1553,9 +1557,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
@@ -1576,14 +1582,15 @@ ORDER BY i.ord;
 
 -- snapshot_latest_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
 --   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_latest_global (text[], text[], boolean[], bytea[], text[], text[]) AS
+PREPARE snapshot_latest_global (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1597,9 +1604,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
@@ -1623,14 +1632,15 @@ ORDER BY i.ord;
 
 -- snapshot_latest_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_latest_tenant (text[], text[], boolean[], bytea[], text[], text[]) AS
+PREPARE snapshot_latest_tenant (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1644,9 +1654,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
@@ -2070,15 +2082,16 @@ ORDER BY i.ord;
 
 -- snapshot_version_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   $7 inputs.snapshotVersion integer[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   $8 inputs.snapshotVersion integer[]
 --   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_global (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2092,9 +2105,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -2118,15 +2133,16 @@ ORDER BY i.ord;
 
 -- snapshot_version_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   $7 inputs.snapshotVersion integer[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   $8 inputs.snapshotVersion integer[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_tenant (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+PREPARE snapshot_version_tenant (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2140,9 +2156,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -2612,13 +2630,14 @@ LEFT JOIN LATERAL (
 
 -- update_for_apply
 --   asked by UpdateStore.forApply (stores/updates/update.store.ts)
---   $1 inputs.updateId uuid[]
---   $2 inputs.tenantId text[]
---   $3 inputs.principalId text[]
---   $4 inputs.subjectType text[]
---   $5 inputs.subjectId text[]
+--   $1 maxBytes integer
+--   $2 inputs.updateId uuid[]
+--   $3 inputs.tenantId text[]
+--   $4 inputs.principalId text[]
+--   $5 inputs.subjectType text[]
+--   $6 inputs.subjectId text[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
-PREPARE update_for_apply (uuid[], text[], text[], text[], text[]) AS
+PREPARE update_for_apply (integer, uuid[], text[], text[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2630,7 +2649,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "update?.subjectId",
   u.base_snapshot_id AS "update?.baseSnapshotId",
   u.base_snapshot_version AS "update?.baseSnapshotVersion",
-  u.patch_ops AS "update?.patchOps",
+  CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN u.patch_ops END AS "update?.patchOps",
   u.status AS "update?.status",
   u.request_id AS "update?.requestId",
   u.initiated_by AS "update?.initiatedBy",
@@ -2641,9 +2661,10 @@ SELECT f.role AS "facts.membership?.role",
   u.withdrawn_at AS "update?.withdrawnAt",
   (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
-  t.chain_enforced IS TRUE AS "chainEnforced",
-  b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+  t.chain_enforced IS TRUE AS "chainEnforced", (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE AS "isTooLarge",
+  CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN b.envelope END AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
   WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, ord)
 LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u

@@ -1,6 +1,6 @@
 import type { AccessFacts, Actor, Role, SubjectRef, UpdateStatus } from '@iss/domain';
 import { RULES } from '@iss/domain';
-import { Coalescer } from '../../sql/coalescer';
+import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
 import {
@@ -114,13 +114,20 @@ const UPDATE = `
   LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
   ${TENANT_ACCESS}`;
 
-const FOR_APPLY = statement<{ inputs: readonly UpdateInput[] }, UpdateToApply>(
+// The length of a text is known without reading it.
+const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(b.envelope) > :maxBytes::int) IS TRUE';
+const unlessTooLarge = (text: string): string => `CASE WHEN NOT ${IS_TOO_LARGE} THEN ${text} END`;
+
+const FOR_APPLY = statement<
+  { inputs: readonly UpdateInput[]; maxBytes: number },
+  UpdateToApply & { isTooLarge: boolean }
+>(
   'update_for_apply',
   `SELECT ${FACTS},
-  ${columns(updateColumns(), 'update?')},
+  ${columns({ ...updateColumns(), patchOps: unlessTooLarge('u.patch_ops') }, 'update?')},
   ${HEAD_VERSION} AS "headVersion",
-       t.chain_enforced IS TRUE AS "chainEnforced",
-       b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+       t.chain_enforced IS TRUE AS "chainEnforced", ${IS_TOO_LARGE} AS "isTooLarge",
+       ${unlessTooLarge('b.envelope')} AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
   FROM ${inputRows(INPUT)}
   ${UPDATE}
   ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'b')}
@@ -203,21 +210,32 @@ export class UpdateStore {
   private readonly applications: Coalescer<UpdateRef, UpdateToApply>;
 
   constructor(private readonly sql: Sql) {
-    this.proposals = new Coalescer<UpdateToPropose, ProposeRow>(
-      async (updates) => {
-        const rows = await sql.run(PROPOSE, { inputs: updates });
+    const { sql: shared, lone } = sql.sharing;
+    this.proposals = new Coalescer<UpdateToPropose, ProposeRow>({
+      run: async (inputs, isAlone) => {
+        const rows = await (isAlone ? sql : shared).run(PROPOSE, { inputs });
         return rows.map((value) => ({ value }));
       },
-      { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-      (update) => (update.requestId === null ? [] : [`${update.tenantId}/${update.requestId}`]),
-    );
-    this.applications = new Coalescer<UpdateRef, UpdateToApply>(
-      async (refs) => {
-        const rows = await sql.run(FOR_APPLY, { inputs: refs.map(toInput) });
-        return rows.map((value) => ({ value }));
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId }) => tenantId,
+      keysOf: ({ tenantId, requestId }) => (requestId === null ? [] : [`${tenantId}/${requestId}`]),
+      sizeOf: ({ patchOps }) => patchOps.length,
+    });
+    this.applications = new Coalescer<UpdateRef, UpdateToApply>({
+      run: async (refs, isAlone) => {
+        const inputs = refs.map(toInput);
+        const rows = isAlone
+          ? await sql.run(FOR_APPLY, { inputs, maxBytes: ANY_BYTES })
+          : await shared.run(FOR_APPLY, { inputs, maxBytes: LARGE_ANSWER });
+        return rows.map((value) => (value.isTooLarge ? 'tooLarge' : { value }));
       },
-      { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-    );
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId }) => tenantId,
+    });
   }
 
   /** Stores a proposal on the head, or answers the one that the tenant stored under the same `requestId`. */
