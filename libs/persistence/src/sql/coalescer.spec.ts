@@ -190,7 +190,7 @@ it('a statement that fails without strangers in it makes nobody ride alone', asy
   await answer(refuse);
   await answer(refuse);
   await results;
-  submit('x3');
+  void submit('x3');
   await nextTurn();
   expect(batches.at(-1)).toEqual(['x3']);
   await answer();
