@@ -1494,7 +1494,7 @@ ORDER BY i.ord;
 --   $4 inputs.withEnvelope boolean[]
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.snapshotId uuid[]
---   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_id_global (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1523,14 +1523,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -1589,7 +1607,7 @@ ORDER BY i.ord;
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_latest_global (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1619,14 +1637,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -1687,7 +1723,7 @@ ORDER BY i.ord;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_asc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1711,14 +1747,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -1819,7 +1873,7 @@ ORDER BY n.snapshot_version DESC;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_desc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1843,14 +1897,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -1919,7 +1991,7 @@ ORDER BY n.snapshot_version desc;
 --   $1 inputs.tenantId text[]
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
---   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_pair_ids_global (text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1944,14 +2016,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -2001,7 +2091,7 @@ ORDER BY i.ord;
 --   $3 inputs.subjectType text[]
 --   $4 inputs.subjectId text[]
 --   $5 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_pair_versions_global (text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2027,14 +2117,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -2090,7 +2198,7 @@ ORDER BY i.ord;
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
 --   $8 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2120,14 +2228,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 

@@ -182,6 +182,20 @@ it('whoever made strangers be tried alone rides alone, for as many rows as their
   await expect(Promise.all(later)).resolves.toEqual(['x2', 'b2', 'x3', 'x4']);
 });
 
+it('whoever does it again owes twice as much', async () => {
+  const { lone } = byHand();
+  const paid = (): number => {
+    let rows = 0;
+    while (lone.paysFor('x')) rows += 1;
+    return rows;
+  };
+  const debts = [3, 3, 10, 0].map((strangers) => {
+    lone.charge('x', strangers);
+    return paid();
+  });
+  expect(debts).toEqual([3, 6, 12, 0]);
+});
+
 it('a statement that fails without strangers in it makes nobody ride alone', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf });
   const results = Promise.allSettled(submit('x1', 'x2'));

@@ -45,8 +45,6 @@ export const SHARED_INPUT = 256 * 1024;
 export const LARGE_ANSWER = 64 * 1024;
 /** More than any answer has. */
 export const ANY_BYTES = 2 ** 31 - 1;
-/** A row that took longer alone kept others waiting when it was in company. */
-const SLOW_MS = 500;
 
 /**
  * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
@@ -79,7 +77,7 @@ export class Coalescer<Input, Output> {
     return new Promise<Output>((resolve, reject) => {
       const row = { whose, input, size, resolve, reject, next: null };
       if (size > LARGE_INPUT || lone.paysFor(whose)) {
-        this.runAlone(row, 0);
+        this.runAlone(row);
         return;
       }
       this.waiting.push(row);
@@ -120,6 +118,7 @@ export class Coalescer<Input, Output> {
   }
 
   private async runTogether(rows: readonly Waiting<Input, Output>[]): Promise<void> {
+    const startedAt = performance.now();
     try {
       const outcomes = await this.shared.run(
         rows.map((row) => row.input),
@@ -127,17 +126,25 @@ export class Coalescer<Input, Output> {
       );
       rows.forEach((row, index) => {
         const outcome = outcomes[index];
-        if (outcome === 'tooLarge') this.runAlone(row, 0);
+        if (outcome === 'tooLarge') this.runAlone(row);
         else settle(row, outcome);
       });
     } catch (error) {
-      if (!mayBeTriedAlone(error, rows.length)) rows.forEach((row) => row.reject(error));
-      else for (const row of rows) this.runAlone(row, rows.filter(({ whose }) => whose !== row.whose).length);
+      if (!mayBeTriedAlone(error, rows.length)) {
+        rows.forEach((row) => row.reject(error));
+        return;
+      }
+      const elapsedMs = performance.now() - startedAt;
+      const shareMs = error instanceof StatementGivenUp ? elapsedMs / rows.length : Infinity;
+      for (const row of rows) {
+        const strangers = rows.filter(({ whose }) => whose !== row.whose).length;
+        this.runAlone(row, () => this.shared.lone.charge(row.whose, strangers), shareMs);
+      }
     }
   }
 
-  /** `strangers`: how many of others' rows are tried alone too, maybe because of this one. */
-  private runAlone(row: Waiting<Input, Output>, strangers: number): void {
+  /** `isToBlame`: it fails alone too, or takes longer than `shareMs`. */
+  private runAlone(row: Waiting<Input, Output>, isToBlame = (): void => undefined, shareMs = Infinity): void {
     const { lone, run } = this.shared;
     lone
       .run(row.whose, async () => {
@@ -148,7 +155,7 @@ export class Coalescer<Input, Output> {
           failed = false;
           return outcome;
         } finally {
-          if (failed || performance.now() - startedAt > SLOW_MS) lone.charge(row.whose, strangers);
+          if (failed || performance.now() - startedAt > shareMs) isToBlame();
         }
       })
       .then((outcome) => settle(row, outcome), row.reject);

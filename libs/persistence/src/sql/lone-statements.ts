@@ -6,6 +6,17 @@ interface Task extends Queued<Task> {
 
 /** Owners whose debts are remembered; past them the oldest one is forgiven. */
 const MAX_DEBTORS = 1_000;
+/** Who does it again within this time owes twice as much as the last time, but no more than the bound. */
+const REPEATED_MS = 60_000;
+const MAX_DEBT = 100_000;
+
+interface Debt {
+  /** Requests that are still to be run alone. */
+  owed: number;
+  /** As many as were owed at first. */
+  incurred: number;
+  atMs: number;
+}
 
 /**
  * Runs one request's statement each, of what must not be shared: what is large, and what failed in company. A bounded
@@ -14,7 +25,7 @@ const MAX_DEBTORS = 1_000;
 export class LoneStatements {
   private readonly waiting = new Turns<Task>();
   private readonly runningOf = new Map<string, number>();
-  private readonly debts = new Map<string, number>();
+  private readonly debts = new Map<string, Debt>();
   private readonly maxOfOne: number;
   private running = 0;
 
@@ -40,20 +51,21 @@ export class LoneStatements {
   /** So many requests of others were run alone because of this owner's: as many of its own are to be, too. */
   charge(whose: string, requests: number): void {
     if (requests === 0) return;
-    const owed = (this.debts.get(whose) ?? 0) + requests;
+    const before = this.debts.get(whose);
+    const atMs = performance.now();
+    const isRepeated = before !== undefined && atMs - before.atMs < REPEATED_MS;
+    const incurred = Math.min(MAX_DEBT, isRepeated ? Math.max(requests, 2 * before.incurred) : requests);
     this.debts.delete(whose);
-    this.debts.set(whose, owed);
+    this.debts.set(whose, { owed: incurred, incurred, atMs });
     const [oldest] = this.debts.keys();
     if (this.debts.size > MAX_DEBTORS && oldest !== undefined) this.debts.delete(oldest);
   }
 
   /** Whether this owner's request is to be run alone: takes one off what it owes. */
   paysFor(whose: string): boolean {
-    if (this.debts.size === 0) return false;
-    const owed = this.debts.get(whose);
-    if (owed === undefined) return false;
-    if (owed === 1) this.debts.delete(whose);
-    else this.debts.set(whose, owed - 1);
+    const debt = this.debts.size === 0 ? undefined : this.debts.get(whose);
+    if (debt === undefined || debt.owed === 0) return false;
+    debt.owed -= 1;
     return true;
   }
 

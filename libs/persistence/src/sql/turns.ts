@@ -8,13 +8,17 @@ export interface Queued<Row> {
 
 interface Lane<Row> {
   readonly whose: string;
-  first: Row;
-  last: Row;
+  /** Null while none of its rows waits: it is not linked to others then. */
+  first: Row | null;
+  last: Row | null;
   next: Lane<Row> | null;
   /** Rows taken of it in the call of `take` with this number. */
   taken: number;
   takenIn: number;
 }
+
+/** Owners that are remembered while none of their rows waits: to make and forget one costs more than to find it. */
+const KEPT = 1_000;
 
 /**
  * Rows that wait, of several owners who take turns (round robin). Each row costs the same, however many wait and whosever
@@ -22,8 +26,10 @@ interface Lane<Row> {
  */
 export class Turns<Row extends Queued<Row>> {
   private readonly lanes = new Map<string, Lane<Row>>();
+  /** The lanes in which rows wait, in the order of their turns. */
   private first: Lane<Row> | null = null;
   private last: Lane<Row> | null = null;
+  private owners = 0;
   private waiting = 0;
   private calls = 0;
 
@@ -34,15 +40,19 @@ export class Turns<Row extends Queued<Row>> {
 
   push(row: Row): void {
     this.waiting += 1;
-    const lane = this.lanes.get(row.whose);
-    if (lane !== undefined) {
-      lane.last.next = row;
-      lane.last = row;
-      return;
+    let lane = this.lanes.get(row.whose);
+    if (lane === undefined) {
+      lane = { whose: row.whose, first: null, last: null, next: null, taken: 0, takenIn: 0 };
+      this.lanes.set(row.whose, lane);
     }
-    const made = { whose: row.whose, first: row, last: row, next: null, taken: 0, takenIn: 0 };
-    this.lanes.set(row.whose, made);
-    this.append(made);
+    if (lane.last === null) {
+      lane.first = row;
+      this.owners += 1;
+      this.append(lane);
+    } else {
+      lane.last.next = row;
+    }
+    lane.last = row;
   }
 
   /**
@@ -51,7 +61,7 @@ export class Turns<Row extends Queued<Row>> {
    */
   take(most: number, admits: (row: Row) => boolean): Row[] {
     const taken: Row[] = [];
-    const mostOfOne = this.lanes.size > 1 ? Math.ceil(most / 2) : most;
+    const mostOfOne = this.owners > 1 ? Math.ceil(most / 2) : most;
     this.calls += 1;
     let refused: Lane<Row>[] | undefined;
     for (let lane = this.first; lane !== null && taken.length < most; lane = this.first) {
@@ -65,25 +75,28 @@ export class Turns<Row extends Queued<Row>> {
       if (this.first === null) this.last = null;
       lane.next = null;
       const row = lane.first;
+      if (row === null) continue;
       if (!admits(row)) {
         (refused ??= []).push(lane);
         continue;
       }
       taken.push(row);
       lane.taken += 1;
-      const { next } = row;
+      lane.first = row.next;
       // An old row that was linked to younger ones would keep them from being collected.
       row.next = null;
-      if (next === null) {
-        this.lanes.delete(lane.whose);
-      } else {
-        lane.first = next;
-        this.append(lane);
-      }
+      if (lane.first === null) this.end(lane);
+      else this.append(lane);
     }
     this.waiting -= taken.length;
     if (refused !== undefined) this.prepend(refused);
     return taken;
+  }
+
+  private end(lane: Lane<Row>): void {
+    lane.last = null;
+    this.owners -= 1;
+    if (this.lanes.size > KEPT) this.lanes.delete(lane.whose);
   }
 
   private append(lane: Lane<Row>): void {
