@@ -1739,7 +1739,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1778,11 +1778,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_asc_tenant
@@ -1810,7 +1811,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1829,11 +1830,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_below
@@ -1856,7 +1858,7 @@ SELECT n.snapshot_id AS "snapshotId",
 FROM subjects s
 CROSS JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < $1::bigint
     ORDER BY n.snapshot_version DESC LIMIT $2) n
@@ -1889,7 +1891,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1928,11 +1930,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_lineage_desc_tenant
@@ -1960,7 +1963,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1979,11 +1982,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_pair_ids_global

@@ -204,10 +204,11 @@ it('a statement that fails without strangers in it makes nobody ride alone', asy
   await answer(refuse);
   await answer(refuse);
   await results;
-  void submit('x3');
+  const [last] = submit('x3');
   await nextTurn();
   expect(batches.at(-1)).toEqual(['x3']);
   await answer();
+  await expect(last).resolves.toBe('x3');
 });
 
 it('gives one owner at most half of a statement while others wait, and each its turn', async () => {
