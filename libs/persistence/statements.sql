@@ -2348,6 +2348,41 @@ LEFT JOIN LATERAL (
 --   $4 rows bigint
 --   enters grants_live, grants_pkey, memberships_pkey, snapshots_version_key, subjects_pkey
 PREPARE subjects_accessible (text, text, uuid, bigint) AS
+WITH caller AS MATERIALIZED (
+  SELECT i.*, f.*
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+      coalesce((SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), looked_at AS MATERIALIZED (
+  SELECT g.*, (g.revoked_at IS NULL
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
+  FROM caller c
+  CROSS JOIN LATERAL (
+    SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+      AND c.member_status = 'active' AND c.allow_counterparty_access AND g.revoked_at IS NULL
+    ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
+  ) g
+), ended AS MATERIALIZED (
+  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
+), found AS MATERIALIZED (
+  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
+    g.revoked_at FROM looked_at g
+  WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
+  UNION ALL
+  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
+    g.revoked_at FROM ended e
+  CROSS JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
+      AND (e.tenant_id, e.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+)
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2373,23 +2408,9 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
   NULL::text AS "item?.latest?.envelope",
-  ARRAY[g.grant_id] AS position
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-    coalesce((SELECT last.subject_key FROM grants last
-      WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
-LEFT JOIN LATERAL (
-  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
-  FROM memberships m
-  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
-) f ON true
-LEFT JOIN LATERAL (
-  SELECT * FROM grants g
-  WHERE (g.grantee_tenant_id, g.subject_key) > (i.tenant_id, i.after) AND g.grantee_tenant_id <= i.tenant_id
-    AND f.member_status = 'active' AND f.allow_counterparty_access AND g.revoked_at IS NULL
-    AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-  ORDER BY g.grantee_tenant_id, g.subject_key LIMIT $4
-) g ON true
+  ARRAY[g.grant_id] AS position, (SELECT grant_id FROM ended) AS ended
+FROM caller f
+LEFT JOIN LATERAL (SELECT * FROM found g ORDER BY g.subject_key LIMIT $4) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
     WHEN g.scopes && '{read_latest}' THEN s.subject_key END
@@ -2678,12 +2699,17 @@ LEFT JOIN LATERAL (
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
+CROSS JOIN LATERAL (SELECT (f.member_status = 'active'
+      AND f.role = ANY ($3::text[])) IS TRUE AS is_admin OFFSET 0) a
 LEFT JOIN LATERAL (
-  SELECT * FROM transfer_offers o
-  WHERE o.tenant_id = i.tenant_id
-    AND (o.to_principal_id = i.principal_id OR (f.member_status = 'active' AND f.role = ANY ($3::text[])))
-    AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
-  ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6
+  SELECT * FROM (SELECT * FROM transfer_offers o
+    WHERE a.is_admin AND o.tenant_id = i.tenant_id AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
+  UNION ALL
+  SELECT * FROM (SELECT * FROM transfer_offers o
+    WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
+      AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
 ) o ON true
 ORDER BY o.created_at DESC, o.offer_id DESC;
 

@@ -60,6 +60,18 @@ export class Sql {
     return firstOf(query, await this.run(query, parameters));
   }
 
+  /**
+   * The same for a statement that may read much: of one owner fewer run at once than there are connections, so that
+   * nobody's keep all others waiting.
+   */
+  runInTurn<Parameters extends object, Row extends object>(
+    whose: string,
+    query: Statement<Parameters, Row>,
+    parameters: NoInfer<Parameters>,
+  ): Promise<Row[]> {
+    return this.sharing.lone.run(whose, () => this.run(query, parameters));
+  }
+
   /** Several statements in one transaction: all of them or none. `work` may run more than once. */
   async transaction<T>(work: (sql: TransactionSql) => Promise<T>): Promise<T> {
     return withRetries(async () => {

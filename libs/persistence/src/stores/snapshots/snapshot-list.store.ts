@@ -97,7 +97,8 @@ export class SnapshotListStore {
   /** A range of a subject's snapshots together with the access facts, in one statement. */
   async read(reader: Reader, subject: SubjectRef, range: LineageRange): Promise<LineageRead> {
     const query = LINEAGE[range.order][reader.tenantId === null ? 'global' : 'tenant'];
-    const rows = await this.sql.run(query, { ...reader, ...subject, ...range });
+    const whose = reader.tenantId ?? reader.principalId;
+    const rows = await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range });
     const [first] = rows;
     if (first === undefined) throw new Error(`${query.name} answered no row`);
     const snapshots = rows.map(({ snapshot }) => snapshot).filter((snapshot) => snapshot !== null);
@@ -109,6 +110,7 @@ export class SnapshotListStore {
    * {@link ENVELOPE_BYTES}, and one at least if there is one. For a reader who may see the version itself.
    */
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[]> {
-    return this.sql.run(BELOW, { ...subject, version, limit });
+    const whose = `${subject.subjectType}/${subject.subjectId}`;
+    return this.sql.runInTurn(whose, BELOW, { ...subject, version, limit });
   }
 }

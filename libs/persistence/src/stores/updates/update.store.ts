@@ -288,8 +288,8 @@ export class UpdateStore {
   ): Promise<{ facts: AccessFacts; page: Page<UpdateRecord> }> {
     const parameters = { tenantId, principalId, statuses, ...before(request) };
     const rows = await (subject === null
-      ? this.sql.run(OF_TENANT, parameters)
-      : this.sql.run(OF_SUBJECT, { ...parameters, ...subject }));
+      ? this.sql.runInTurn(tenantId, OF_TENANT, parameters)
+      : this.sql.runInTurn(tenantId, OF_SUBJECT, { ...parameters, ...subject }));
     return toList(rows, request.limit);
   }
 }
