@@ -308,3 +308,30 @@ it('starts a further statement as soon as half of what it may hold waits, while 
   await answer();
   await expect(Promise.all(results)).resolves.toEqual(['first', 'a', 'b', 'c', 'd']);
 });
+
+it('what is enough for a further statement follows from what statements held', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+  const { submit, batches, answer, nextTurn } = byHand({ maxRows: 64, maxRunning: 2 });
+  const rows = (count: number): string[] => Array.from({ length: count }, (_, index) => `row ${index}`);
+  const inFlight = async (...waves: number[]): Promise<number[]> => {
+    batches.length = 0;
+    const results = [];
+    for (const count of waves) {
+      results.push(...submit(...rows(count)));
+      await nextTurn();
+    }
+    const held = batches.map((batch) => batch.length);
+    let areAnswered = false;
+    const all = Promise.all(results).then(() => (areAnswered = true));
+    while (!areAnswered) await answer();
+    await all;
+    return held;
+  };
+  // Few at a time: eight are enough.
+  for (let statement = 0; statement < 30; statement++) await inFlight(4);
+  expect(await inFlight(1, 7)).toEqual([1]);
+  expect(await inFlight(1, 8)).toEqual([1, 8]);
+  // Many at a time: half of them.
+  for (let statement = 0; statement < 60; statement++) await inFlight(60);
+  expect(await inFlight(1, 24)).toEqual([1]);
+});

@@ -31,11 +31,21 @@ interface Waiting<Input, Output> extends Queued<Waiting<Input, Output>> {
   reject: (error: unknown) => void;
 }
 
-/** Whoever waits longer than this for a statement to end gets one of its own, if fewer than `maxRunning` run. */
-const PATIENCE_MS = 5;
+/**
+ * Whoever waits for half as long as a statement takes gets one of its own, if fewer than `maxRunning` run: after these
+ * milliseconds at the least, which a timer has anyway, and at the most.
+ */
+const PATIENCE_MS = { least: 1, most: 5 };
 
-/** So many rows are worth a statement of their own while another one runs: half of one, where that may hold fewer. */
-const ENOUGH = 16;
+/**
+ * Half as many rows as statements held lately are worth one of their own while another one runs, so that callers who all
+ * wait for one answer part into two groups: one is served while the database works for the other. Fewer are not worth what
+ * a statement costs besides its rows.
+ */
+const LEAST_ENOUGH = 8;
+
+/** How much the last statement counts in what is expected of the next. */
+const RECENT = 1 / 8;
 
 /** A row with a larger input has a statement for itself. */
 export const LARGE_INPUT = 64 * 1024;
@@ -49,7 +59,8 @@ export const ANY_BYTES = 2 ** 31 - 1;
 /**
  * Lets concurrent requests of one process share a statement. A request that comes while nothing runs starts at once;
  * those that come while a statement runs wait together for its end, but no longer than until they are enough for another,
- * so that the database works while rows are made, nor than their patience, so that a slow statement holds nobody up. An
+ * so that the database works while rows are made, nor than their patience, so that a slow statement holds nobody up. What
+ * is enough, and how long patience lasts, follows from the statements before. An
  * idle service adds no delay, and a busy one sends fewer, larger statements. A statement holds only requests that came
  * before it began: each sees all that was committed before it asked.
  *
@@ -64,11 +75,12 @@ export class Coalescer<Input, Output> {
   private readonly waiting = new Turns<Waiting<Input, Output>>();
   private running = 0;
   private patience: NodeJS.Timeout | undefined;
-  private readonly enough: number;
+  private due: NodeJS.Immediate | undefined;
+  /** Rows of a statement, and milliseconds that it takes, as they were lately. */
+  private usualRows = 2 * LEAST_ENOUGH;
+  private usualMs = 2 * PATIENCE_MS.least;
 
-  constructor(private readonly shared: Shared<Input, Output>) {
-    this.enough = Math.min(ENOUGH, Math.ceil(shared.maxRows / 2));
-  }
+  constructor(private readonly shared: Shared<Input, Output>) {}
 
   submit(input: Input): Promise<Output> {
     const { whoseOf, sizeOf, lone } = this.shared;
@@ -82,23 +94,39 @@ export class Coalescer<Input, Output> {
       }
       this.waiting.push(row);
       // Deferred, so that requests read from the network in the same turn go out together.
-      if (this.running === 0 || this.waiting.size === this.enough) setImmediate(() => this.start());
-      else this.patience ??= setTimeout(() => this.start(), PATIENCE_MS);
+      if (this.running === 0 || this.isEnough()) this.due ??= setImmediate(() => this.start());
+      else this.wait();
     });
+  }
+
+  private isEnough(): boolean {
+    const most = Math.ceil(this.shared.maxRows / 2);
+    return this.waiting.size >= Math.min(most, Math.max(LEAST_ENOUGH, this.usualRows / 2));
+  }
+
+  private wait(): void {
+    const { least, most } = PATIENCE_MS;
+    this.patience ??= setTimeout(() => this.start(), Math.min(most, Math.max(least, this.usualMs / 2)));
   }
 
   private start(): void {
     clearTimeout(this.patience);
+    clearImmediate(this.due);
     this.patience = undefined;
+    this.due = undefined;
     if (this.running >= this.shared.maxRunning || this.waiting.size === 0) return;
     const rows = this.take();
+    const startedAt = performance.now();
+    this.usualRows += (rows.length - this.usualRows) * RECENT;
     this.running += 1;
     const goOn = (): void => {
+      this.usualMs += (performance.now() - startedAt - this.usualMs) * RECENT;
       this.running -= 1;
       this.start();
     };
     this.runTogether(rows).then(goOn, goOn);
-    if (this.waiting.size > 0) this.patience = setTimeout(() => this.start(), PATIENCE_MS);
+    if (this.isEnough()) this.start();
+    else if (this.waiting.size > 0) this.wait();
   }
 
   private take(): Waiting<Input, Output>[] {
