@@ -163,6 +163,7 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     ['depth=0', '/query/depth'],
     ['depth=1001', '/query/depth'],
     ['cursor=abc', '/query/cursor'],
+    [`cursor=${'A'.repeat(12_000)}`, '/query/cursor'],
     ['from=1', '/query/from'],
   ])('refuses %s', async (query, at) => {
     expect(await world.faultOf(`${path(await world.lineage(1))}?${query}`)).toMatchObject({ path: at });
