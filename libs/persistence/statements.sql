@@ -604,10 +604,12 @@ ORDER BY g.created_at DESC, g.grant_id DESC;
 --   asked by IdempotencyStore.begin (stores/edge/idempotency.store.ts)
 --   $1 keyHash bytea
 --   $2 bodyHash bytea
+--   $3 mayBegin boolean
 --   enters idempotency_keys_pkey
-PREPARE idempotency_begin (bytea, bytea) AS
+PREPARE idempotency_begin (bytea, bytea, boolean) AS
 WITH begun AS (
-  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES ($1, $2)
+  INSERT INTO idempotency_keys AS k (key_hash, body_hash)
+  SELECT $1::bytea, $2::bytea WHERE $3::boolean
   ON CONFLICT (key_hash) DO UPDATE
   SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
   WHERE k.started_at <= now() - interval '24 hours'
@@ -970,19 +972,29 @@ SELECT 1;
 -- rate_limit_reserve
 --   asked by RateLimitStore.reserve (stores/edge/rate-limit.store.ts)
 --   $1 principalId text
---   $2 wanted integer
+--   $2 name text
 --   $3 limit integer
---   enters no index
-PREPARE rate_limit_reserve (text, integer, integer) AS
+--   $4 key text
+--   $5 seconds double precision
+--   $6 owed integer
+--   enters limit_overrides_pkey
+PREPARE rate_limit_reserve (text, text, integer, text, double precision, integer) AS
+WITH l AS MATERIALIZED (
+  SELECT o.value, greatest(1, o.value / 20) AS wanted
+  FROM (SELECT coalesce((SELECT o.value FROM limit_overrides o
+        WHERE o.scope = 'principal' AND o.scope_id = $1 AND o.limit_name = $2 LIMIT 1),
+        $3::int) AS value) o
+)
 INSERT INTO rate_limits AS r (principal_id, window_start, used)
-VALUES ($1, date_trunc('minute', clock_timestamp()), $2::int)
+SELECT $4::text, date_bin(make_interval(secs => $5), clock_timestamp(), 'epoch'), l.wanted + $6::int FROM l
 ON CONFLICT (principal_id) DO UPDATE
 SET window_start = greatest(r.window_start, excluded.window_start),
   used = CASE WHEN r.window_start >= excluded.window_start
-  THEN greatest(r.used, least(r.used, $3::int) + excluded.used)
+  THEN greatest(r.used, least(r.used, (SELECT value FROM l)) + excluded.used)
   ELSE excluded.used END
-RETURNING r.used,
-  floor(extract(epoch FROM r.window_start + interval '1 minute' - clock_timestamp()) * 1000)::int AS "endsInMs";
+RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS limit,
+  floor(extract(epoch
+    FROM r.window_start + make_interval(secs => $5) - clock_timestamp()) * 1000)::int AS "endsInMs";
 
 -- refresh_request_create
 --   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
@@ -1358,7 +1370,7 @@ ORDER BY old.fanned_out_at, old.event_id;
 PREPARE retention_delete_rate_windows (bigint) AS
 WITH deleted AS (
   DELETE FROM rate_limits WHERE principal_id = ANY (ARRAY(
-      SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '10 minutes'
+      SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '1 day 10 minutes'
       ORDER BY window_start LIMIT $1 FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
@@ -1588,13 +1600,14 @@ ORDER BY i.ord;
 
 -- snapshot_id_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.snapshotId uuid[]
---   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_id_global (text[], text[], boolean[], bytea[], uuid[]) AS
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.snapshotId uuid[]
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+PREPARE snapshot_id_global (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1608,9 +1621,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
@@ -1620,26 +1635,45 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
 -- snapshot_id_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.snapshotId uuid[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.snapshotId uuid[]
 --   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_id_tenant (text[], text[], boolean[], bytea[], uuid[]) AS
+PREPARE snapshot_id_tenant (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1653,9 +1687,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
@@ -1676,14 +1712,15 @@ ORDER BY i.ord;
 
 -- snapshot_latest_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_latest_global (text[], text[], boolean[], bytea[], text[], text[]) AS
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_latest_global (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1697,9 +1734,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
@@ -1710,27 +1749,46 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
 -- snapshot_latest_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_latest_tenant (text[], text[], boolean[], bytea[], text[], text[]) AS
+PREPARE snapshot_latest_tenant (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1744,9 +1802,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
@@ -1775,7 +1835,7 @@ ORDER BY i.ord;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_asc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1791,7 +1851,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1799,24 +1859,43 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_asc_tenant
@@ -1844,7 +1923,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1863,11 +1942,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_below
@@ -1890,7 +1970,7 @@ SELECT n.snapshot_id AS "snapshotId",
 FROM subjects s
 CROSS JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < $1::bigint
     ORDER BY n.snapshot_version DESC LIMIT $2) n
@@ -1907,7 +1987,7 @@ ORDER BY n.snapshot_version DESC;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_desc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1923,7 +2003,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1931,24 +2011,43 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_lineage_desc_tenant
@@ -1976,7 +2075,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -1995,11 +2094,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_pair_ids_global
@@ -2007,7 +2107,7 @@ ORDER BY n.snapshot_version desc;
 --   $1 inputs.tenantId text[]
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
---   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_pair_ids_global (text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2032,14 +2132,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -2089,7 +2207,7 @@ ORDER BY i.ord;
 --   $3 inputs.subjectType text[]
 --   $4 inputs.subjectId text[]
 --   $5 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_pair_versions_global (text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2115,14 +2233,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -2170,15 +2306,16 @@ ORDER BY i.ord;
 
 -- snapshot_version_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   $7 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_global (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   $8 inputs.snapshotVersion integer[]
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2192,9 +2329,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -2205,28 +2344,47 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
 -- snapshot_version_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   $7 inputs.snapshotVersion integer[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   $8 inputs.snapshotVersion integer[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_tenant (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+PREPARE snapshot_version_tenant (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2240,9 +2398,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -2300,6 +2460,41 @@ LEFT JOIN LATERAL (
 --   $4 rows bigint
 --   enters grants_live, grants_pkey, memberships_pkey, snapshots_version_key, subjects_pkey
 PREPARE subjects_accessible (text, text, uuid, bigint) AS
+WITH caller AS MATERIALIZED (
+  SELECT i.*, f.*
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+      coalesce((SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), looked_at AS MATERIALIZED (
+  SELECT g.*, (g.revoked_at IS NULL
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
+  FROM caller c
+  CROSS JOIN LATERAL (
+    SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+      AND c.member_status = 'active' AND c.allow_counterparty_access AND g.revoked_at IS NULL
+    ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
+  ) g
+), ended AS MATERIALIZED (
+  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
+), found AS MATERIALIZED (
+  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
+    g.revoked_at FROM looked_at g
+  WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
+  UNION ALL
+  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
+    g.revoked_at FROM ended e
+  CROSS JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
+      AND (e.tenant_id, e.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+)
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2325,23 +2520,9 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
   NULL::text AS "item?.latest?.envelope",
-  ARRAY[g.grant_id] AS position
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-    coalesce((SELECT last.subject_key FROM grants last
-      WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
-LEFT JOIN LATERAL (
-  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
-  FROM memberships m
-  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
-) f ON true
-LEFT JOIN LATERAL (
-  SELECT * FROM grants g
-  WHERE (g.grantee_tenant_id, g.subject_key) > (i.tenant_id, i.after) AND g.grantee_tenant_id <= i.tenant_id
-    AND f.member_status = 'active' AND f.allow_counterparty_access AND g.revoked_at IS NULL
-    AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-  ORDER BY g.grantee_tenant_id, g.subject_key LIMIT $4
-) g ON true
+  ARRAY[g.grant_id] AS position, (SELECT grant_id FROM ended) AS ended
+FROM caller f
+LEFT JOIN LATERAL (SELECT * FROM found g ORDER BY g.subject_key LIMIT $4) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
     WHEN g.scopes && '{read_latest}' THEN s.subject_key END
@@ -2647,12 +2828,17 @@ LEFT JOIN LATERAL (
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
+CROSS JOIN LATERAL (SELECT (f.member_status = 'active'
+      AND f.role = ANY ($3::text[])) IS TRUE AS is_admin OFFSET 0) a
 LEFT JOIN LATERAL (
-  SELECT * FROM transfer_offers o
-  WHERE o.tenant_id = i.tenant_id
-    AND (o.to_principal_id = i.principal_id OR (f.member_status = 'active' AND f.role = ANY ($3::text[])))
-    AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
-  ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6
+  SELECT * FROM (SELECT * FROM transfer_offers o
+    WHERE a.is_admin AND o.tenant_id = i.tenant_id AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
+  UNION ALL
+  SELECT * FROM (SELECT * FROM transfer_offers o
+    WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
+      AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
 ) o ON true
 ORDER BY o.created_at DESC, o.offer_id DESC;
 
@@ -2729,13 +2915,14 @@ LEFT JOIN LATERAL (
 
 -- update_for_apply
 --   asked by UpdateStore.forApply (stores/updates/update.store.ts)
---   $1 inputs.updateId uuid[]
---   $2 inputs.tenantId text[]
---   $3 inputs.principalId text[]
---   $4 inputs.subjectType text[]
---   $5 inputs.subjectId text[]
+--   $1 maxBytes integer
+--   $2 inputs.updateId uuid[]
+--   $3 inputs.tenantId text[]
+--   $4 inputs.principalId text[]
+--   $5 inputs.subjectType text[]
+--   $6 inputs.subjectId text[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
-PREPARE update_for_apply (uuid[], text[], text[], text[], text[]) AS
+PREPARE update_for_apply (integer, uuid[], text[], text[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2747,7 +2934,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "update?.subjectId",
   u.base_snapshot_id AS "update?.baseSnapshotId",
   u.base_snapshot_version AS "update?.baseSnapshotVersion",
-  u.patch_ops AS "update?.patchOps",
+  CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN u.patch_ops END AS "update?.patchOps",
   u.status AS "update?.status",
   u.request_id AS "update?.requestId",
   u.initiated_by AS "update?.initiatedBy",
@@ -2758,9 +2946,10 @@ SELECT f.role AS "facts.membership?.role",
   u.withdrawn_at AS "update?.withdrawnAt",
   (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
-  t.chain_enforced IS TRUE AS "chainEnforced",
-  b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+  t.chain_enforced IS TRUE AS "chainEnforced", (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE AS "isTooLarge",
+  CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN b.envelope END AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
   WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, ord)
 LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u

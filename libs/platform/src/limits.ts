@@ -16,7 +16,7 @@ export const limitVariables = {
   EVENT_TYPES_MAX: wholeNumber(1, 100).default(16),
   /** `depth` with `verify=chain`: so many envelopes are read and hashed for one answer. */
   VERIFY_MAX_DEPTH: wholeNumber(1, 100_000).default(1000),
-  /** Page of a history: at 1 MiB an envelope the worst answer is 200 MiB, streamed from stored text. */
+  /** Page of a history; one with envelopes ends at 8 MiB of them, too. */
   HISTORY_PAGE_MAX: wholeNumber(1, 1000).default(200),
   /** Page of a chain proof: four short members an item. */
   CHAIN_PROOF_PAGE_MAX: wholeNumber(1, 10_000).default(200),

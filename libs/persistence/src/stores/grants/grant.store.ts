@@ -162,29 +162,56 @@ const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, G
  ${LIST.order}`,
 );
 
+/** What {@link grantColumns} takes of a grant `g`. */
+const GRANT_COLUMNS = `g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
+         g.revoked_at`;
+
+/**
+ * Grants that one page looks at. Whoever grants says until when, so that a tenant may have any number of expired ones that
+ * it never asked for: a page ends, short or empty, after so many, and the next one goes on from there.
+ */
+const LOOKED_AT = 1_000;
+
 /**
  * By subject key, which the index of live grants holds; it numbers the subjects of all tenants, so that a position names
- * the grant last shown instead.
+ * a grant instead: the last one shown, or the last one looked at (`ended`). Of a subject there may be further grants behind
+ * that one, expired ones and the live one: it is looked up by itself.
  */
 const ACCESSIBLE = statement<
   Actor & { afterGrantId: string | number | null; rows: number },
-  ListRow<AccessFacts, AccessibleSubject>
+  ListRow<AccessFacts, AccessibleSubject> & { ended: string | null }
 >(
   'subjects_accessible',
-  `SELECT ${FACTS},
+  `WITH caller AS MATERIALIZED (
+  SELECT i.*, f.*
+    FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id,
+                 coalesce((SELECT last.subject_key FROM grants last
+                            WHERE last.grant_id = :afterGrantId::uuid AND last.grantee_tenant_id = :tenantId), 0) AS after) i
+    ${MEMBER_ACCESS}
+), looked_at AS MATERIALIZED (
+  SELECT g.*, (${LIVE_GRANT}) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
+    FROM caller c
+   CROSS JOIN LATERAL (
+     SELECT * FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+        AND c.member_status = 'active' AND c.allow_counterparty_access AND g.revoked_at IS NULL
+      ORDER BY g.grantee_tenant_id, g.subject_key LIMIT ${LOOKED_AT}
+   ) g
+), ended AS MATERIALIZED (
+  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = ${LOOKED_AT}
+), found AS MATERIALIZED (
+  SELECT ${GRANT_COLUMNS} FROM looked_at g
+   WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
+   UNION ALL
+  SELECT ${GRANT_COLUMNS} FROM ended e
+   CROSS JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrant('e.tenant_id', 'e.subject_key')} LIMIT 1) g
+)
+SELECT ${FACTS},
   ${columns(grantColumns(), 'item?.grant')},
   ${columns(snapshotColumns(), 'item?.latest?')},
-       ARRAY[g.grant_id] AS position
-  FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id,
-               coalesce((SELECT last.subject_key FROM grants last
-                          WHERE last.grant_id = :afterGrantId::uuid AND last.grantee_tenant_id = :tenantId), 0) AS after) i
-  ${MEMBER_ACCESS}
-  LEFT JOIN LATERAL (
-    SELECT * FROM grants g
-     WHERE (g.grantee_tenant_id, g.subject_key) > (i.tenant_id, i.after) AND g.grantee_tenant_id <= i.tenant_id
-       AND f.member_status = 'active' AND f.allow_counterparty_access AND ${LIVE_GRANT}
-     ORDER BY g.grantee_tenant_id, g.subject_key LIMIT :rows
-  ) g ON true
+       ARRAY[g.grant_id] AS position, (SELECT grant_id FROM ended) AS ended
+  FROM caller f
+  LEFT JOIN LATERAL (SELECT * FROM found g ORDER BY g.subject_key LIMIT :rows) g ON true
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
   ${latestSnapshot(`CASE WHEN g.scopes && '{${RULES.readLatest.subject.join()}}' THEN s.subject_key END`, 'n')}
  ORDER BY g.subject_key`,
@@ -251,6 +278,9 @@ export class GrantStore {
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<AccessibleSubject> }> {
     const [afterGrantId = null] = after ?? [];
-    return toList(await this.sql.run(ACCESSIBLE, { ...actor, afterGrantId, rows: limit + 1 }), limit);
+    const rows = await this.sql.run(ACCESSIBLE, { ...actor, afterGrantId, rows: limit + 1 });
+    const { facts, page } = toList(rows, limit);
+    const ended = rows[0]?.ended ?? null;
+    return { facts, page: { ...page, next: page.next ?? (ended === null ? null : [ended]) } };
   }
 }

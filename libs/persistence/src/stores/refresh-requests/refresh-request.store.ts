@@ -277,7 +277,8 @@ export class RefreshRequestStore {
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<RefreshRequestRecord> }> {
     const query = requestingTenantId === null ? OF_SUBJECT : OF_SUBJECT_BY_TENANT;
-    const rows = await this.sql.run(query, { principalId, ...subject, requestingTenantId, ...before(request) });
+    const parameters = { principalId, ...subject, requestingTenantId, ...before(request) };
+    const rows = await this.sql.runInTurn(principalId, query, parameters);
     return toList(rows, request.limit);
   }
 

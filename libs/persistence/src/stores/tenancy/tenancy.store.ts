@@ -315,7 +315,8 @@ export class TenancyStore {
     window: { from: Date; to: Date },
     readers: readonly Role[],
   ): Promise<{ facts: AccessFacts; days: UsageDay[] }> {
-    const rows = await this.sql.run(USAGE, { ...actor, ...window, readers });
+    // Counts all that was written in the window.
+    const rows = await this.sql.runInTurn(actor.tenantId, USAGE, { ...actor, ...window, readers });
     const [first] = rows;
     if (first === undefined) throw new Error('usage_by_day answered no row');
     return { facts: first.facts, days: rows.map(({ day }) => day).filter((day) => day !== null) };

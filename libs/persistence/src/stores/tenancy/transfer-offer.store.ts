@@ -94,6 +94,7 @@ const END = statement<{ offerId: string; status: TransferOfferStatus }, Transfer
 
 const LIST = newestFirst('o', 'offer_id');
 
+// Each kind of caller by the index of what it may see: whoever sees few offers does not walk through all.
 const OF_TENANT = statement<
   Actor & Before & { admins: readonly string[] },
   ListRow<AccessFacts, TransferOfferRecord> & { isOffered: boolean }
@@ -106,11 +107,14 @@ const OF_TENANT = statement<
                   WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
   FROM ${inputRow(ACTOR)}
   ${MEMBER_ACCESS}
+  CROSS JOIN LATERAL (SELECT (f.member_status = 'active' AND f.role = ANY (:admins::text[])) IS TRUE AS is_admin OFFSET 0) a
   LEFT JOIN LATERAL (
-    SELECT * FROM transfer_offers o
-     WHERE o.tenant_id = i.tenant_id
-       AND (o.to_principal_id = i.principal_id OR (f.member_status = 'active' AND f.role = ANY (:admins::text[])))
-       AND ${LIST.next}
+    SELECT * FROM (SELECT * FROM transfer_offers o
+                    WHERE a.is_admin AND o.tenant_id = i.tenant_id AND ${LIST.next}) o
+     UNION ALL
+    SELECT * FROM (SELECT * FROM transfer_offers o
+                    WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
+                      AND ${LIST.next}) o
   ) o ON true
  ${LIST.order}`,
 );

@@ -1,7 +1,7 @@
 import type { AccessFacts, Actor, Role, SubjectRef, UpdateStatus } from '@iss/domain';
 import { RULES } from '@iss/domain';
 import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
-import { Coalescer } from '../../sql/coalescer';
+import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
 import {
@@ -160,13 +160,20 @@ const UPDATE = `
   LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
   ${TENANT_ACCESS}`;
 
-const FOR_APPLY = statement<{ inputs: readonly UpdateInput[] }, UpdateToApply>(
+// The length of a text is known without reading it.
+const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(b.envelope) > :maxBytes::int) IS TRUE';
+const unlessTooLarge = (text: string): string => `CASE WHEN NOT ${IS_TOO_LARGE} THEN ${text} END`;
+
+const FOR_APPLY = statement<
+  { inputs: readonly UpdateInput[]; maxBytes: number },
+  UpdateToApply & { isTooLarge: boolean }
+>(
   'update_for_apply',
   `SELECT ${FACTS},
-  ${columns(updateColumns(), 'update?')},
+  ${columns({ ...updateColumns(), patchOps: unlessTooLarge('u.patch_ops') }, 'update?')},
   ${HEAD_VERSION} AS "headVersion",
-       t.chain_enforced IS TRUE AS "chainEnforced",
-       b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+       t.chain_enforced IS TRUE AS "chainEnforced", ${IS_TOO_LARGE} AS "isTooLarge",
+       ${unlessTooLarge('b.envelope')} AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
   FROM ${inputRows(INPUT)}
   ${UPDATE}
   ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'b')}
@@ -253,9 +260,10 @@ export class UpdateStore {
     { pending_updates_per_subject, pending_updates_per_tenant }: PendingCaps = DEFAULT_CAPS,
   ) {
     const headroom = new Headroom();
-    this.proposals = new Coalescer<UpdateToPropose, ProposeRow>(
-      async (updates) => {
-        const rows = await sql.run(PROPOSE, {
+    const { sql: shared, lone } = sql.sharing;
+    this.proposals = new Coalescer<UpdateToPropose, ProposeRow>({
+      run: async (updates, isAlone) => {
+        const rows = await (isAlone ? sql : shared).run(PROPOSE, {
           inputs: updates,
           countedCaps: updates.map(({ tenantId }) => headroom.take(tenantId)),
           aheadOfSubject: aheadOf(updates, isOfSameSubject),
@@ -270,16 +278,26 @@ export class UpdateStore {
         });
         return rows.map((value) => ({ value }));
       },
-      { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-      (update) => (update.requestId === null ? [] : [`${update.tenantId}/${update.requestId}`]),
-    );
-    this.applications = new Coalescer<UpdateRef, UpdateToApply>(
-      async (refs) => {
-        const rows = await sql.run(FOR_APPLY, { inputs: refs.map(toInput) });
-        return rows.map((value) => ({ value }));
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId }) => tenantId,
+      keysOf: ({ tenantId, requestId }) => (requestId === null ? [] : [`${tenantId}/${requestId}`]),
+      sizeOf: ({ patchOps }) => patchOps.length,
+    });
+    this.applications = new Coalescer<UpdateRef, UpdateToApply>({
+      run: async (refs, isAlone) => {
+        const inputs = refs.map(toInput);
+        const rows = isAlone
+          ? await sql.run(FOR_APPLY, { inputs, maxBytes: ANY_BYTES })
+          : await shared.run(FOR_APPLY, { inputs, maxBytes: LARGE_ANSWER });
+        return rows.map((value) => (value.isTooLarge ? 'tooLarge' : { value }));
       },
-      { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-    );
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId }) => tenantId,
+    });
   }
 
   /**
@@ -335,8 +353,8 @@ export class UpdateStore {
   ): Promise<{ facts: AccessFacts; page: Page<UpdateRecord> }> {
     const parameters = { tenantId, principalId, statuses, ...before(request) };
     const rows = await (subject === null
-      ? this.sql.run(OF_TENANT, parameters)
-      : this.sql.run(OF_SUBJECT, { ...parameters, ...subject }));
+      ? this.sql.runInTurn(tenantId, OF_TENANT, parameters)
+      : this.sql.runInTurn(tenantId, OF_SUBJECT, { ...parameters, ...subject }));
     return toList(rows, request.limit);
   }
 }
