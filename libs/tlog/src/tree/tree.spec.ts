@@ -264,9 +264,9 @@ describe('consistency', () => {
         const hashes = [roots[older]!, roots[newer]!, ...tree.proof(older, newer)].map((hash) => Buffer.from(hash));
         hashes[which % hashes.length]![bit >> 3]! ^= 1 << (bit & 7);
         const [from, to, ...proof] = hashes;
-        expect(
-          refusal(() => verifyConsistency({ size: older, root: from! }, { size: newer, root: to! }, proof)),
-        ).toBe('proof_refused');
+        expect(refusal(() => verifyConsistency({ size: older, root: from! }, { size: newer, root: to! }, proof))).toBe(
+          'proof_refused',
+        );
       }),
     );
   });
