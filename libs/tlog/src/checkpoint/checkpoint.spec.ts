@@ -109,7 +109,7 @@ describe('the text of a checkpoint', () => {
 
 describe('cosignatures', () => {
   const signerOf = async (name: string, type: Signer['key']['type']): Promise<Signer> =>
-    await createSigner((await generateKeys(name, type)).signingKey);
+    createSigner((await generateKeys(name, type)).signingKey);
 
   test('the signed messages of C2SP tlog-cosignature', () => {
     const message = Buffer.from(signedMessage('ed25519-cosignature', 'w', TEXT, 1_679_315_147n)).toString();

@@ -127,7 +127,7 @@ describe('reading', () => {
     let calls = 0;
     const counted: HashReader = async (nodes) => {
       calls++;
-      return await readTree(nodes);
+      return readTree(nodes);
     };
     await readInclusionProof(5, 11, counted);
     await readConsistencyProof(5, 11, counted);
