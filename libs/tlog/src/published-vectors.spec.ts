@@ -76,7 +76,7 @@ function isRefused(verify: () => void): boolean {
 
 (existsSync(litewitness) ? test : test.skip)('the ML-DSA-44 checkpoint of litewitness’s tests', async () => {
   const script = readFileSync(litewitness, 'utf8');
-  const vkey = /-key (\S+)/.exec(script)![1]!;
+  const vkey = / -key (\S+)/.exec(script)![1]!;
   const note = /old 0\n\n([^`]*)```/.exec(script)![1]!;
   const { verified } = await openNote(note, [createVerifier(vkey)]);
   expect(verified).toMatchObject([{ name: 'example.com/mldsa-log', time: 0 }]);

@@ -1,11 +1,10 @@
-import { encodeUtf8, decodeUtf8 } from '../encoding/utf8';
-import { TlogError } from '../errors';
 import { equalBytes } from '../encoding/bytes';
+import { decodeUtf8, encodeUtf8 } from '../encoding/utf8';
+import { TlogError } from '../errors';
+import { MAX_POLICY_SIZE } from '../limits';
 import { formatVerifierKey, keyLabel, parseVerifierKey, type VerifierKey } from '../note/keys';
 import type { SignatureType } from '../note/signature-types';
 
-/** Bytes of a policy: some hundred ML-DSA-44 keys. */
-const MAX_POLICY_SIZE = 1_000_000;
 /** The quorum that asks for no cosignature. */
 const NO_QUORUM = 'none';
 /** C2SP tlog-checkpoint and tlog-cosignature: what logs sign with, and what witnesses do. */

@@ -64,3 +64,17 @@ export class NaiveTree {
 export function naiveTree(size: number): NaiveTree {
   return new NaiveTree(Array.from({ length: size }, (_, index) => naiveLeaf(`leaf ${index}`)));
 }
+
+/** On which side each hash of PATH(m, D[n]) stands: two trees of one shape differ in their roots alone. */
+export function pathShape(m: number, n: number): string {
+  if (n === 1) return '';
+  const k = largestPowerBelow(n);
+  return m < k ? `${pathShape(m, k)}R` : `${pathShape(m - k, n - k)}L`;
+}
+
+/** The same of PROOF(m, D[n]), and whether it begins with a hash of its own. */
+export function proofShape(m: number, n: number, whole = true): string {
+  if (m === n) return whole ? '' : '=';
+  const k = largestPowerBelow(n);
+  return m <= k ? `${proofShape(m, k, whole)}R` : `${proofShape(m - k, n - k, false)}L`;
+}
