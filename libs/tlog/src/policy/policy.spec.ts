@@ -3,6 +3,7 @@ import {
   createSigner,
   formatCheckpoint,
   formatPolicy,
+  formatVerifierKey,
   generateKeys,
   isQuorum,
   leafHash,
@@ -148,9 +149,8 @@ describe('a policy file', () => {
     }
   });
 
-  test('the same public key under another name is there twice', async () => {
+  test('the same public key under another name is there twice', () => {
     const { publicKey, type } = parseVerifierKey(vkey('X1'));
-    const { formatVerifierKey } = await import('../index');
     const renamed = formatVerifierKey({ name: 'witness.example/renamed', type, publicKey });
     expect(refusal(() => parsePolicy(`witness a ${vkey('X1')}\nwitness b ${renamed}\nquorum a\n`))).toBe(
       'ambiguous_key',
@@ -168,6 +168,17 @@ describe('a policy file', () => {
     const all = Array.from({ length: 32 }, (_, at) => `w${at}`);
     expect(isQuorum(policy, new Set(all))).toBe(true);
     for (const missing of all) expect(isQuorum(policy, new Set(all.filter((name) => name !== missing)))).toBe(false);
+  });
+
+  test('as many keys as a file has room for, at once', () => {
+    const lines = Array.from({ length: 9000 }, (_, at) => {
+      const publicKey = new Uint8Array(32);
+      new DataView(publicKey.buffer).setUint32(0, at);
+      return `log ${formatVerifierKey({ name: `l${at}`, type: 'ed25519', publicKey })}`;
+    });
+    const before = process.cpuUsage();
+    expect(parsePolicy([...lines, 'quorum none'].join('\n')).logs).toHaveLength(9000);
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(5);
   });
 
   test('a threshold is what a count of members says', () => {

@@ -339,10 +339,24 @@ describe('consistency', () => {
   });
 });
 
-test('sizes beyond 32 bits: proofs over a tree whose leaves are all the same', async () => {
-  // Of such a tree every perfect subtree of a height has one hash, so that its 2^50 leaves need not be there.
-  const levels = [createHash('sha256').update('same').digest()];
-  for (let level = 1; level <= 53; level++) levels.push(Buffer.from(nodeHash(levels[level - 1]!, levels[level - 1]!)));
+// Of a tree whose leaves are all the same, each perfect subtree of a height has one hash: its 2^50 leaves need not be there.
+const levels = [createHash('sha256').update('same').digest()];
+for (let level = 1; level <= 53; level++) levels.push(Buffer.from(nodeHash(levels[level - 1]!, levels[level - 1]!)));
+
+test('sizes beyond 32 bits: a leaf that completes a perfect tree', () => {
+  for (let level = 1; level <= 52; level++) {
+    const size = 2 ** level - 1;
+    const hashes = perfectSubtrees({ from: 0, to: size }).map((node) => levels[node.level]!);
+    const { edge, root, added } = appendLeaves({ size, hashes }, [levels[0]!]);
+    expect(edge.hashes.map(hex)).toEqual([hex(levels[level]!)]);
+    expect(hex(root)).toBe(hex(levels[level]!));
+    expect(added.map((part) => hex(part.hashes))).toEqual(
+      Array.from({ length: Math.floor(level / 8) + 1 }, (_, tile) => hex(levels[8 * tile]!)),
+    );
+  }
+});
+
+test('sizes beyond 32 bits: proofs', async () => {
   const readSame: HashReader = (nodes) => Promise.resolve(nodes.map(({ level }) => levels[level]!));
   const anySize = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
   await fc.assert(
