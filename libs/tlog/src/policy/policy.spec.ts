@@ -250,5 +250,10 @@ describe('verifying a checkpoint', () => {
     const again = await signNote({ text: text() }, [signer('X1')], 1_700_000_001);
     const line = again.slice(again.lastIndexOf('— '));
     expect(await refusalOf(verifyCheckpoint(note + line, policy))).toBe('no_quorum');
+    const { cosignatures } = await verifyCheckpoint(note + line, { ...policy, quorum: 'X1' });
+    expect(cosignatures.map(({ witness, signature }) => [witness.name, signature.time])).toEqual([
+      ['X1', 1_700_000_000],
+      ['Y1', 1_700_000_000],
+    ]);
   });
 });

@@ -220,19 +220,17 @@ describe('inclusion', () => {
     }
   });
 
-  test('a size that its root does not have is refused, but where the way to the leaf is the same', () => {
-    for (let stated = 1; stated <= 24; stated++) {
-      for (let size = 1; size <= 24; size++) {
-        for (let index = 0; index < Math.min(stated, size); index++) {
-          const verify = (): void =>
-            verifyInclusion(
-              tree.leaves[index]!,
-              index,
-              { size: stated, root: roots[size]! },
-              tree.path(index, 0, size),
-            );
-          if (pathShape(index, stated) === pathShape(index, size)) verify();
-          else mustRefuse(verify);
+  test('an index or size that the leaf does not have is refused, but where the way to the root is the same', () => {
+    for (let size = 1; size <= 12; size++) {
+      for (let leaf = 0; leaf < size; leaf++) {
+        const proof = tree.path(leaf, 0, size);
+        for (let stated = 1; stated <= 12; stated++) {
+          for (let index = 0; index < stated; index++) {
+            const verify = (): void =>
+              verifyInclusion(tree.leaves[leaf]!, index, { size: stated, root: roots[size]! }, proof);
+            if (pathShape(index, stated) === pathShape(leaf, size)) verify();
+            else mustRefuse(verify);
+          }
         }
       }
     }
