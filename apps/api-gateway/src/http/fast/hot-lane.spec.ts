@@ -35,6 +35,7 @@ import { JsonAdapter } from '../answer/json-adapter';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
 import { standingHeadersMiddleware } from '../answer/standing-headers';
 import { ErrorFilter } from '../errors/error.filter';
+import { AnonymousRequests } from '../limits/anonymous-requests';
 import { RouteTable } from '../errors/route-table';
 import { requestIdMiddleware } from '../request/request-id';
 import { HandlerChain } from './handler-chain';
@@ -137,6 +138,7 @@ async function start(controllers: Type[], providers: Provider[] = []): Promise<s
       { provide: LOGGER, useValue: logger },
       { provide: Registry, useValue: new Registry() },
       { provide: APP_FILTER, useClass: ErrorFilter },
+      { provide: AnonymousRequests, useValue: new AnonymousRequests(0, [], () => undefined) },
       ...providers,
     ],
   })
