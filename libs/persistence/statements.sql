@@ -604,10 +604,12 @@ ORDER BY g.created_at DESC, g.grant_id DESC;
 --   asked by IdempotencyStore.begin (stores/edge/idempotency.store.ts)
 --   $1 keyHash bytea
 --   $2 bodyHash bytea
+--   $3 mayBegin boolean
 --   enters idempotency_keys_pkey
-PREPARE idempotency_begin (bytea, bytea) AS
+PREPARE idempotency_begin (bytea, bytea, boolean) AS
 WITH begun AS (
-  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES ($1, $2)
+  INSERT INTO idempotency_keys AS k (key_hash, body_hash)
+  SELECT $1::bytea, $2::bytea WHERE $3::boolean
   ON CONFLICT (key_hash) DO UPDATE
   SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
   WHERE k.started_at <= now() - interval '24 hours'
@@ -970,19 +972,29 @@ SELECT 1;
 -- rate_limit_reserve
 --   asked by RateLimitStore.reserve (stores/edge/rate-limit.store.ts)
 --   $1 principalId text
---   $2 wanted integer
+--   $2 name text
 --   $3 limit integer
---   enters no index
-PREPARE rate_limit_reserve (text, integer, integer) AS
+--   $4 key text
+--   $5 seconds double precision
+--   $6 owed integer
+--   enters limit_overrides_pkey
+PREPARE rate_limit_reserve (text, text, integer, text, double precision, integer) AS
+WITH l AS MATERIALIZED (
+  SELECT o.value, greatest(1, o.value / 20) AS wanted
+  FROM (SELECT coalesce((SELECT o.value FROM limit_overrides o
+        WHERE o.scope = 'principal' AND o.scope_id = $1 AND o.limit_name = $2 LIMIT 1),
+        $3::int) AS value) o
+)
 INSERT INTO rate_limits AS r (principal_id, window_start, used)
-VALUES ($1, date_trunc('minute', clock_timestamp()), $2::int)
+SELECT $4::text, date_bin(make_interval(secs => $5), clock_timestamp(), 'epoch'), l.wanted + $6::int FROM l
 ON CONFLICT (principal_id) DO UPDATE
 SET window_start = greatest(r.window_start, excluded.window_start),
   used = CASE WHEN r.window_start >= excluded.window_start
-  THEN greatest(r.used, least(r.used, $3::int) + excluded.used)
+  THEN greatest(r.used, least(r.used, (SELECT value FROM l)) + excluded.used)
   ELSE excluded.used END
-RETURNING r.used,
-  floor(extract(epoch FROM r.window_start + interval '1 minute' - clock_timestamp()) * 1000)::int AS "endsInMs";
+RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS limit,
+  floor(extract(epoch
+    FROM r.window_start + make_interval(secs => $5) - clock_timestamp()) * 1000)::int AS "endsInMs";
 
 -- refresh_request_create
 --   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
@@ -1358,7 +1370,7 @@ ORDER BY old.fanned_out_at, old.event_id;
 PREPARE retention_delete_rate_windows (bigint) AS
 WITH deleted AS (
   DELETE FROM rate_limits WHERE principal_id = ANY (ARRAY(
-      SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '10 minutes'
+      SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '1 day 10 minutes'
       ORDER BY window_start LIMIT $1 FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
