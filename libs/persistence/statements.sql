@@ -807,7 +807,7 @@ SELECT name FROM migrations ORDER BY id;
 --   $2 eventIds uuid[]
 --   $3 first integer
 --   $4 next integer
---   enters deliveries_event_subscription_key, outbox_events_pkey, webhook_subscriptions_by_tenant
+--   enters deliveries_event_subscription_key, outbox_events_pkey, webhook_subscription_types_pkey, webhook_subscriptions_pkey
 PREPARE outbox_fan_out (text[], uuid[], integer, integer) AS
 WITH asked AS MATERIALIZED (
   SELECT event_id, tenant_id, event_type, created_at, fanned_out_at, body IS NULL AS is_unbuilt,
@@ -830,14 +830,13 @@ WITH asked AS MATERIALIZED (
   FROM waiting w
   CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(s.subscription_id), '{}') AS subscription_ids, array_agg(s.status) AS statuses
-    FROM (SELECT fitting.* FROM (
-        SELECT s.subscription_id, s.status FROM webhook_subscriptions s
-        WHERE s.tenant_id = w.tenant_id AND s.deleted_at IS NULL AND s.created_at <= w.created_at
-          AND w.event_type = ANY(s.event_types)
-          AND s.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
-        OFFSET 0) fitting
-      ORDER BY fitting.subscription_id
-      LIMIT w.size) s) next
+    FROM (SELECT y.subscription_id FROM webhook_subscription_types y
+      WHERE y.tenant_id = w.tenant_id AND y.event_type = w.event_type AND y.created_at <= w.created_at
+        AND y.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
+      ORDER BY y.subscription_id
+      LIMIT w.size) y
+    CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions s
+      WHERE s.subscription_id = y.subscription_id LIMIT 1) s) next
 ), created AS (
   INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
   SELECT gen_random_uuid(), t.event_id, s.subscription_id, t.tenant_id, t.event_type,
@@ -1087,12 +1086,11 @@ FROM facts f LEFT JOIN done r ON true;
 --   $4 eventBody text
 --   $5 requestId text
 --   $6 traceparent text
---   enters webhook_subscriptions_by_tenant
+--   enters webhook_subscription_types_pkey
 PREPARE refresh_request_tell (uuid, text, text, text, text, text) AS
 INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
 SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
-WHERE (SELECT true FROM webhook_subscriptions w
-  WHERE w.tenant_id = $2 AND w.deleted_at IS NULL AND $3 = ANY (w.event_types) LIMIT 1)
+WHERE (SELECT true FROM webhook_subscription_types w WHERE w.tenant_id = $2 AND w.event_type = $3 LIMIT 1)
 RETURNING event_id AS "eventId";
 
 -- refresh_requests_of_subject
@@ -1310,7 +1308,7 @@ RETURNING s.subscription_id AS "subscriptionId";
 --   $12 inputs.envelope text[]
 --   $13 inputs.requestId text[]
 --   $14 inputs.traceparent text[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscriptions_by_tenant
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscription_types_pkey
 PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
@@ -1344,9 +1342,8 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscriptions w
-    WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND 'identity.snapshot.created' = ANY (w.event_types)
-    LIMIT 1) AS event_id FROM admitted i
+  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscription_types w WHERE w.tenant_id = i.tenant_id
+      AND w.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id FROM admitted i
   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 new_snapshot AS (
@@ -1411,7 +1408,7 @@ ORDER BY i.ord;
 --   $12 inputs.envelope text[]
 --   $13 inputs.requestId text[]
 --   $14 inputs.traceparent text[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscriptions_by_tenant
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscription_types_pkey
 PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
@@ -1432,9 +1429,8 @@ new_subject AS (
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, (SELECT ($8::uuid[])[i.ord]
-    FROM webhook_subscriptions w
-    WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND 'identity.snapshot.created' = ANY (w.event_types)
-    LIMIT 1) AS event_id
+    FROM webhook_subscription_types w WHERE w.tenant_id = i.tenant_id
+      AND w.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
   CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity
         FROM new_subject), subject_type || '/' || subject_id) AS place LIMIT 1) s

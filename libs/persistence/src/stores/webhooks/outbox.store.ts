@@ -95,14 +95,13 @@ const FAN_OUT = statement<
        FROM waiting w
       CROSS JOIN LATERAL (
               SELECT coalesce(array_agg(s.subscription_id), '{}') AS subscription_ids, array_agg(s.status) AS statuses
-                FROM (SELECT fitting.* FROM (
-                             SELECT s.subscription_id, s.status FROM webhook_subscriptions s
-                              WHERE s.tenant_id = w.tenant_id AND s.deleted_at IS NULL AND s.created_at <= w.created_at
-                                AND w.event_type = ANY(s.event_types)
-                                AND s.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
-                             OFFSET 0) fitting
-                       ORDER BY fitting.subscription_id
-                       LIMIT w.size) s) next
+                FROM (SELECT y.subscription_id FROM webhook_subscription_types y
+                       WHERE y.tenant_id = w.tenant_id AND y.event_type = w.event_type AND y.created_at <= w.created_at
+                         AND y.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
+                       ORDER BY y.subscription_id
+                       LIMIT w.size) y
+               CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions s
+                                    WHERE s.subscription_id = y.subscription_id LIMIT 1) s) next
    ), created AS (
      INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
      SELECT gen_random_uuid(), t.event_id, s.subscription_id, t.tenant_id, t.event_type,
