@@ -91,14 +91,16 @@ WHERE c.status = 'pending';
 --   asked by DeliveryLogStore.access (stores/webhooks/delivery-log.store.ts)
 --   $1 subscriptionId uuid
 --   $2 principalId text
---   enters memberships_pkey, webhook_subscriptions_pkey
+--   enters memberships_pkey, tenants_pkey, webhook_subscriptions_pkey
 PREPARE delivery_log_access (uuid, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+  (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
+  WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"
 FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
@@ -114,14 +116,16 @@ LEFT JOIN LATERAL (
 --   $1 subscriptionId uuid
 --   $2 principalId text
 --   $3 deliveryId uuid
---   enters deliveries_pkey, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, webhook_subscriptions_pkey
+--   enters deliveries_pkey, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, tenants_pkey, webhook_subscriptions_pkey
 PREPARE delivery_log_find (uuid, text, uuid) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+  (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
+  WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
   d.delivery_id AS "delivery?.deliveryId",
   d.event_id AS "delivery?.eventId",
@@ -169,14 +173,16 @@ LEFT JOIN LATERAL (
 --   $7 beforeTime timestamp with time zone
 --   $8 beforeId uuid
 --   $9 rows bigint
---   enters deliveries_log, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, webhook_subscriptions_pkey
+--   enters deliveries_log, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, tenants_pkey, webhook_subscriptions_pkey
 PREPARE delivery_log_page (uuid, text, text, text, timestamp with time zone, timestamp with time zone, timestamp with time zone, uuid, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+  (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
+  WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
   d.delivery_id AS "item?.deliveryId",
   d.event_id AS "item?.eventId",
@@ -223,21 +229,37 @@ ORDER BY d.created_at DESC, d.delivery_id DESC;
 --   $1 overdueMs double precision
 --   $2 nextAt timestamp with time zone
 --   $3 deliveryId uuid
---   $4 exceptSubscriptionIds uuid[]
---   $5 rows bigint
---   enters deliveries_due
-PREPARE delivery_overdue (double precision, timestamp with time zone, uuid, uuid[], bigint) AS
-SELECT delivery_id AS "item.deliveryId", subscription_id AS "item.subscriptionId", tenant_id AS "item.tenantId",
-  ARRAY[next_at::text, delivery_id::text] AS position
-FROM deliveries
-WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
-  AND next_at >= coalesce($2::timestamptz, '-infinity')
-  AND (next_at, delivery_id)
-  > (coalesce($2::timestamptz, '-infinity'),
-    coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
-  AND (lease_until IS NULL OR lease_until <= now())
-  AND subscription_id <> ALL ($4::uuid[])
-ORDER BY next_at, delivery_id LIMIT $5;
+--   $4 rows integer
+--   $5 limit integer
+--   enters deliveries_due, tenants_pkey, webhook_subscriptions_pkey
+PREPARE delivery_overdue (double precision, timestamp with time zone, uuid, integer, integer) AS
+WITH looked AS MATERIALIZED (
+  SELECT delivery_id, subscription_id, tenant_id, next_at,
+    row_number() OVER (PARTITION BY subscription_id ORDER BY next_at, delivery_id) AS place
+  FROM (SELECT * FROM deliveries
+    WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
+      AND next_at >= coalesce($2::timestamptz, '-infinity')
+      AND (next_at, delivery_id)
+      > (coalesce($2::timestamptz, '-infinity'),
+        coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+      AND (lease_until IS NULL OR lease_until <= now())
+    ORDER BY next_at, delivery_id LIMIT $4::int) due
+), given AS MATERIALIZED (
+  SELECT d.*, t.founder_id FROM looked d
+  CROSS JOIN LATERAL (SELECT coalesce(t.founded_by, t.tenant_id) AS founder_id FROM tenants t
+    WHERE t.tenant_id = d.tenant_id LIMIT 1) t
+  ORDER BY row_number() OVER (PARTITION BY t.founder_id ORDER BY d.place, d.next_at, d.delivery_id), d.next_at,
+    d.delivery_id
+  LIMIT $5::int
+)
+SELECT d.delivery_id AS "item.deliveryId", d.subscription_id AS "item.subscriptionId", d.tenant_id AS "item.tenantId",
+  d.founder_id AS "item.founderId", s.target_url AS "targetUrl", (SELECT count(*) FROM looked)::int AS looked,
+  (SELECT ARRAY[next_at::text, delivery_id::text] FROM looked
+  ORDER BY looked.next_at DESC, looked.delivery_id DESC LIMIT 1)
+  AS position
+FROM given d
+CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
+  WHERE s.subscription_id = d.subscription_id LIMIT 1) s;
 
 -- delivery_record
 --   asked by DeliveryStore.record (stores/webhooks/delivery.store.ts)
@@ -807,7 +829,7 @@ SELECT name FROM migrations ORDER BY id;
 --   $2 eventIds uuid[]
 --   $3 first integer
 --   $4 next integer
---   enters deliveries_event_subscription_key, outbox_events_pkey, webhook_subscription_types_pkey, webhook_subscriptions_pkey
+--   enters deliveries_event_subscription_key, outbox_events_pkey, tenants_pkey, webhook_subscription_types_pkey, webhook_subscriptions_pkey
 PREPARE outbox_fan_out (text[], uuid[], integer, integer) AS
 WITH asked AS MATERIALIZED (
   SELECT event_id, tenant_id, event_type, created_at, fanned_out_at, body IS NULL AS is_unbuilt,
@@ -850,12 +872,17 @@ WITH asked AS MATERIALIZED (
     WHEN t.is_done THEN now() END
   FROM taken t WHERE o.event_id = t.event_id AND (t.is_done OR t.is_unbuilt)
 )
-SELECT coalesce(array_agg(delivery_id) FILTER (WHERE status = 'pending'), '{}') AS "deliveryIds",
-  coalesce(array_agg(subscription_id) FILTER (WHERE status = 'pending'), '{}') AS "subscriptionIds",
-  coalesce(array_agg(tenant_id) FILTER (WHERE status = 'pending'), '{}') AS "tenantIds",
-  (count(*) FILTER (WHERE status = 'skipped'))::int AS skipped,
+SELECT coalesce(json_agg(json_build_object('deliveryId', c.delivery_id, 'subscriptionId', c.subscription_id,
+        'tenantId', c.tenant_id, 'founderId', t.founder_id,
+        'targetUrl', s.target_url))
+    FILTER (WHERE c.status = 'pending'), '[]') AS pending,
+  (count(*) FILTER (WHERE c.status = 'skipped'))::int AS skipped,
   ARRAY(SELECT event_id FROM taken WHERE NOT is_done) AS unfinished
-FROM created;
+FROM created c
+CROSS JOIN LATERAL (SELECT coalesce(t.founded_by, t.tenant_id) AS founder_id FROM tenants t
+  WHERE t.tenant_id = c.tenant_id LIMIT 1) t
+CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
+  WHERE s.subscription_id = c.subscription_id LIMIT 1) s;
 
 -- outbox_unbuilt
 --   asked by OutboxStore.fanOut (stores/webhooks/outbox.store.ts)
@@ -873,13 +900,30 @@ CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key
 
 -- outbox_waiting
 --   asked by OutboxStore.waiting (stores/webhooks/outbox.store.ts)
---   $1 olderThanMs double precision
---   $2 limit bigint
---   enters outbox_events_waiting
-PREPARE outbox_waiting (double precision, bigint) AS
-SELECT event_id AS "eventId" FROM outbox_events
-WHERE fanned_out_at IS NULL AND created_at < now() - $1 * interval '1 millisecond'
-ORDER BY created_at LIMIT $2;
+--   $1 overdueMs double precision
+--   $2 createdAt timestamp with time zone
+--   $3 eventId uuid
+--   $4 rows integer
+--   $5 limit integer
+--   enters outbox_events_waiting, tenants_pkey
+PREPARE outbox_waiting (double precision, timestamp with time zone, uuid, integer, integer) AS
+WITH looked AS MATERIALIZED (
+  SELECT event_id, tenant_id, created_at FROM outbox_events
+  WHERE fanned_out_at IS NULL AND created_at < now() - $1 * interval '1 millisecond'
+    AND created_at >= coalesce($2::timestamptz, '-infinity')
+    AND (created_at, event_id)
+    > (coalesce($2::timestamptz, '-infinity'), coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+  ORDER BY created_at, event_id LIMIT $4::int
+)
+SELECT o.event_id AS "eventId", (SELECT count(*) FROM looked)::int AS looked,
+  (SELECT ARRAY[created_at::text, event_id::text] FROM looked
+  ORDER BY looked.created_at DESC, looked.event_id DESC LIMIT 1) AS position
+FROM looked o
+CROSS JOIN LATERAL (SELECT coalesce(t.founded_by, t.tenant_id) AS founder_id FROM tenants t
+  WHERE t.tenant_id = o.tenant_id LIMIT 1) t
+ORDER BY row_number() OVER (PARTITION BY t.founder_id
+  ORDER BY o.created_at, o.event_id), o.created_at, o.event_id
+LIMIT $5::int;
 
 -- ping
 --   asked by Database.ping (database.ts)

@@ -14,6 +14,7 @@ import {
   type DeliveryFilter,
   DeliveryLogStore,
   type DeliveryRecord,
+  hostOf,
   type LogAccess,
   type LogReader,
   type Page,
@@ -127,8 +128,15 @@ export class DeliveryLogService {
     return { subscription, delivery };
   }
 
-  private wake({ subscriptionId }: LogReader, { tenantId }: Subscription, deliveryIds: readonly string[]): void {
-    this.handOver.wake(deliveryIds.map((deliveryId) => ({ deliveryId, subscriptionId, tenantId })));
+  private wake(
+    { subscriptionId }: LogReader,
+    { tenantId, founderId, targetUrl }: Subscription,
+    deliveryIds: readonly string[],
+  ): void {
+    const targetHost = hostOf(targetUrl);
+    this.handOver.wake(
+      deliveryIds.map((deliveryId) => ({ deliveryId, subscriptionId, tenantId, founderId, targetHost })),
+    );
   }
 }
 

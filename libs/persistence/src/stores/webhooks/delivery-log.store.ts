@@ -44,7 +44,14 @@ export interface LogReader {
 /** The subscription whose log is asked for, or null, and what the caller may do in its tenant. */
 export interface LogAccess {
   facts: AccessFacts;
-  subscription: { tenantId: string; status: SubscriptionStatus; isDeleted: boolean } | null;
+  subscription: {
+    tenantId: string;
+    /** As a delivery that waits names them. */
+    founderId: string;
+    targetUrl: string;
+    status: SubscriptionStatus;
+    isDeleted: boolean;
+  } | null;
 }
 
 /** Null: any. Both times are inclusive, to the millisecond. */
@@ -84,7 +91,9 @@ const LOG = `(SELECT :subscriptionId::uuid AS subscription_id, :principalId::tex
   ${memberAccess('s.tenant_id')}`;
 
 const ACCESS_COLUMNS = `${FACTS},
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+       (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
+         WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
        s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"`;
 
 /** Columns of the delivery `d` with its attempts `t`. */
