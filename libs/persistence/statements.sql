@@ -1134,7 +1134,7 @@ FROM facts f LEFT JOIN done r ON true;
 PREPARE refresh_request_tell (uuid, text, text, text, text, text) AS
 INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
 SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
-WHERE (SELECT true FROM webhook_subscription_types w WHERE w.tenant_id = $2 AND w.event_type = $3 LIMIT 1)
+WHERE (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = $2 AND y.event_type = $3 LIMIT 1)
 RETURNING event_id AS "eventId";
 
 -- refresh_requests_of_subject
@@ -1386,8 +1386,8 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscription_types w WHERE w.tenant_id = i.tenant_id
-      AND w.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id FROM admitted i
+  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+      AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id FROM admitted i
   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 new_snapshot AS (
@@ -1473,8 +1473,8 @@ new_subject AS (
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, (SELECT ($8::uuid[])[i.ord]
-    FROM webhook_subscription_types w WHERE w.tenant_id = i.tenant_id
-      AND w.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
+    FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+      AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
   CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity
         FROM new_subject), subject_type || '/' || subject_id) AS place LIMIT 1) s

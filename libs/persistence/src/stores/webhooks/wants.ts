@@ -3,4 +3,4 @@
  * subquery: its limit finds one row by index, where EXISTS would be turned into a join over all tenants.
  */
 export const wants = (tenantId: string, eventType: string): string =>
-  `webhook_subscription_types w WHERE w.tenant_id = ${tenantId} AND w.event_type = ${eventType} LIMIT 1`;
+  `webhook_subscription_types y WHERE y.tenant_id = ${tenantId} AND y.event_type = ${eventType} LIMIT 1`;
