@@ -164,17 +164,17 @@ LEFT JOIN LATERAL (
 
 -- delivery_log_page
 --   asked by DeliveryLogStore.page (stores/webhooks/delivery-log.store.ts)
---   $1 subscriptionId uuid
---   $2 principalId text
---   $3 status text
---   $4 eventType text
---   $5 from timestamp with time zone
---   $6 to timestamp with time zone
---   $7 beforeTime timestamp with time zone
---   $8 beforeId uuid
---   $9 rows bigint
+--   $1 rows bigint
+--   $2 subscriptionId uuid
+--   $3 from timestamp with time zone
+--   $4 to timestamp with time zone
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 principalId text
+--   $8 status text
+--   $9 eventType text
 --   enters deliveries_log, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, tenants_pkey, webhook_subscriptions_pkey
-PREPARE delivery_log_page (uuid, text, text, text, timestamp with time zone, timestamp with time zone, timestamp with time zone, uuid, bigint) AS
+PREPARE delivery_log_page (bigint, uuid, timestamp with time zone, timestamp with time zone, timestamp with time zone, uuid, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -196,8 +196,17 @@ SELECT f.role AS "facts.membership?.role",
   d.request_id AS "item?.requestId",
   d.traceparent AS "item?.traceparent",
   t.attempts AS "item?.attempts",
-  ARRAY[d.created_at::text, d.delivery_id::text] AS position
-FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
+  ARRAY[d.created_at::text, d.delivery_id::text] AS position,
+  CASE WHEN f.member_status = 'active' AND count(*) OVER () < $1
+  THEN (SELECT ARRAY[d.created_at::text, d.delivery_id::text] FROM deliveries d
+  WHERE
+    d.subscription_id = $2
+    AND d.created_at >= coalesce($3::timestamptz, '-infinity')
+    AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+    AND (d.created_at, d.delivery_id) < ($5::timestamptz, $6::uuid)
+  ORDER BY d.created_at DESC, d.delivery_id DESC OFFSET 9999 LIMIT 1)
+  END AS "lookedTo"
+FROM (SELECT $2::uuid AS subscription_id, $7::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -207,13 +216,18 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT d.*, o.request_id, o.traceparent
-  FROM deliveries d JOIN outbox_events o ON o.event_id = d.event_id
-  WHERE d.subscription_id = s.subscription_id AND f.member_status = 'active'
-    AND ($3::text IS NULL OR d.status = $3) AND ($4::text IS NULL OR d.event_type = $4)
-    AND d.created_at >= coalesce($5::timestamptz, '-infinity')
-    AND d.created_at < coalesce($6::timestamptz + interval '1 millisecond', 'infinity')
-    AND (d.created_at, d.delivery_id) < ($7::timestamptz, $8::uuid)
-  ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT $9
+  FROM (SELECT * FROM (
+      SELECT * FROM deliveries d
+      WHERE f.member_status = 'active' AND
+        d.subscription_id = s.subscription_id
+        AND d.created_at >= coalesce($3::timestamptz, '-infinity')
+        AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+        AND (d.created_at, d.delivery_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT 10000) d
+    WHERE ($8::text IS NULL OR d.status = $8)
+      AND ($9::text IS NULL OR d.event_type = $9)
+    ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT $1) d
+  JOIN outbox_events o ON o.event_id = d.event_id
 ) d ON true
 LEFT JOIN LATERAL (
   SELECT json_agg(json_build_object('attempt', a.attempt, 'startedAt', a.started_at, 'latencyMs', a.latency_ms,
@@ -333,29 +347,37 @@ RETURNING d.delivery_id AS "deliveryId";
 -- delivery_replay
 --   asked by DeliveryLogStore.replay (stores/webhooks/delivery-log.store.ts)
 --   $1 subscriptionId uuid
---   $2 statuses text[]
---   $3 from timestamp with time zone
---   $4 to timestamp with time zone
---   $5 limit integer
+--   $2 from timestamp with time zone
+--   $3 to timestamp with time zone
+--   $4 look integer
+--   $5 statuses text[]
+--   $6 limit integer
 --   enters deliveries_log, deliveries_pkey, webhook_subscriptions_pkey
-PREPARE delivery_replay (uuid, text[], timestamp with time zone, timestamp with time zone, integer) AS
-WITH found AS MATERIALIZED (
+PREPARE delivery_replay (uuid, timestamp with time zone, timestamp with time zone, integer, text[], integer) AS
+WITH looked AS MATERIALIZED (
+  SELECT (SELECT d.created_at FROM deliveries d
+    WHERE d.subscription_id = $1 AND d.created_at >= $2::timestamptz
+      AND d.created_at < coalesce($3::timestamptz + interval '1 millisecond', 'infinity')
+    ORDER BY d.created_at, d.delivery_id OFFSET $4::int LIMIT 1) AS until
+), found AS MATERIALIZED (
   SELECT d.delivery_id, d.created_at FROM deliveries d
-  WHERE d.subscription_id = $1 AND d.status = ANY ($2::text[])
-    AND d.created_at >= $3::timestamptz
-    AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+  WHERE d.subscription_id = $1 AND d.status = ANY ($5::text[])
+    AND d.created_at >= $2::timestamptz
+    AND d.created_at < coalesce((SELECT until
+      FROM looked), $3::timestamptz + interval '1 millisecond', 'infinity')
     AND (SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END FROM webhook_subscriptions s
     WHERE s.subscription_id = $1) = 'active'
-  ORDER BY d.created_at, d.delivery_id LIMIT $5::int + 1
+  ORDER BY d.created_at, d.delivery_id LIMIT $6::int + 1
   FOR UPDATE
 ), taken AS MATERIALIZED (
-  SELECT delivery_id FROM found ORDER BY created_at, delivery_id LIMIT $5::int
+  SELECT delivery_id FROM found ORDER BY created_at, delivery_id LIMIT $6::int
 ), replayed AS (
   UPDATE deliveries d SET status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, retries_from = d.attempt
   FROM taken WHERE d.delivery_id = taken.delivery_id RETURNING d.delivery_id
 )
 SELECT coalesce((SELECT array_agg(delivery_id) FROM replayed), '{}') AS "deliveryIds",
-  (SELECT date_trunc('milliseconds', max(created_at)) FROM found HAVING count(*) > $5::int) AS "nextFrom";
+  date_trunc('milliseconds', coalesce((SELECT max(created_at) FROM found HAVING count(*) > $6::int),
+      (SELECT until FROM looked))) AS "nextFrom";
 
 -- delivery_test
 --   asked by DeliveryLogStore.addTest (stores/webhooks/delivery-log.store.ts)
