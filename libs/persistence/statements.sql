@@ -99,8 +99,8 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
-  (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
-  WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
+  coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = s.tenant_id
+    LIMIT 1), s.tenant_id) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"
 FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
@@ -124,8 +124,8 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
-  (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
-  WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
+  coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = s.tenant_id
+    LIMIT 1), s.tenant_id) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
   d.delivery_id AS "delivery?.deliveryId",
   d.event_id AS "delivery?.eventId",
@@ -181,8 +181,8 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
-  (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
-  WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
+  coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = s.tenant_id
+    LIMIT 1), s.tenant_id) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
   d.delivery_id AS "item?.deliveryId",
   d.event_id AS "item?.eventId",
@@ -248,7 +248,8 @@ ORDER BY d.created_at DESC, d.delivery_id DESC;
 --   enters deliveries_due, tenants_pkey, webhook_subscriptions_pkey
 PREPARE delivery_overdue (double precision, timestamp with time zone, uuid, integer, integer) AS
 WITH looked AS MATERIALIZED (
-  SELECT delivery_id, subscription_id, tenant_id, next_at,
+  SELECT delivery_id, subscription_id, tenant_id, next_at, coalesce((SELECT t.founded_by FROM tenants t
+      WHERE t.tenant_id = due.tenant_id LIMIT 1), due.tenant_id) AS founder_id,
     row_number() OVER (PARTITION BY subscription_id ORDER BY next_at, delivery_id) AS place
   FROM (SELECT * FROM deliveries
     WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
@@ -259,10 +260,8 @@ WITH looked AS MATERIALIZED (
       AND (lease_until IS NULL OR lease_until <= now())
     ORDER BY next_at, delivery_id LIMIT $4::int) due
 ), given AS MATERIALIZED (
-  SELECT d.*, t.founder_id FROM looked d
-  CROSS JOIN LATERAL (SELECT coalesce(t.founded_by, t.tenant_id) AS founder_id FROM tenants t
-    WHERE t.tenant_id = d.tenant_id LIMIT 1) t
-  ORDER BY row_number() OVER (PARTITION BY t.founder_id ORDER BY d.place, d.next_at, d.delivery_id), d.next_at,
+  SELECT * FROM looked d
+  ORDER BY row_number() OVER (PARTITION BY d.founder_id ORDER BY d.place, d.next_at, d.delivery_id), d.next_at,
     d.delivery_id
   LIMIT $5::int
 )
@@ -895,14 +894,13 @@ WITH asked AS MATERIALIZED (
   FROM taken t WHERE o.event_id = t.event_id AND (t.is_done OR t.is_unbuilt)
 )
 SELECT coalesce(json_agg(json_build_object('deliveryId', c.delivery_id, 'subscriptionId', c.subscription_id,
-        'tenantId', c.tenant_id, 'founderId', t.founder_id,
+        'tenantId', c.tenant_id, 'founderId', coalesce((SELECT t.founded_by FROM tenants t
+          WHERE t.tenant_id = c.tenant_id LIMIT 1), c.tenant_id),
         'targetUrl', s.target_url))
     FILTER (WHERE c.status = 'pending'), '[]') AS pending,
   (count(*) FILTER (WHERE c.status = 'skipped'))::int AS skipped,
   ARRAY(SELECT event_id FROM taken WHERE NOT is_done) AS unfinished
 FROM created c
-CROSS JOIN LATERAL (SELECT coalesce(t.founded_by, t.tenant_id) AS founder_id FROM tenants t
-  WHERE t.tenant_id = c.tenant_id LIMIT 1) t
 CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
   WHERE s.subscription_id = c.subscription_id LIMIT 1) s;
 
@@ -941,9 +939,8 @@ SELECT o.event_id AS "eventId", (SELECT count(*) FROM looked)::int AS looked,
   (SELECT ARRAY[created_at::text, event_id::text] FROM looked
   ORDER BY looked.created_at DESC, looked.event_id DESC LIMIT 1) AS position
 FROM looked o
-CROSS JOIN LATERAL (SELECT coalesce(t.founded_by, t.tenant_id) AS founder_id FROM tenants t
-  WHERE t.tenant_id = o.tenant_id LIMIT 1) t
-ORDER BY row_number() OVER (PARTITION BY t.founder_id
+ORDER BY row_number() OVER (PARTITION BY coalesce((SELECT t.founded_by FROM tenants t
+      WHERE t.tenant_id = o.tenant_id LIMIT 1), o.tenant_id)
   ORDER BY o.created_at, o.event_id), o.created_at, o.event_id
 LIMIT $5::int;
 

@@ -13,6 +13,7 @@ import {
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, memberAccess } from '../facts/access-facts';
+import { founderOf } from './pending-delivery';
 
 /** One attempt as it went; `statusCode` is null where no answer came, `errorPhase` and `error` where it succeeded. */
 export interface AttemptRecord {
@@ -103,8 +104,7 @@ const LOG = `(SELECT :subscriptionId::uuid AS subscription_id, :principalId::tex
 
 const ACCESS_COLUMNS = `${FACTS},
   s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
-       (SELECT coalesce(t.founded_by, t.tenant_id) FROM tenants t
-         WHERE t.tenant_id = s.tenant_id LIMIT 1) AS "subscription?.founderId",
+       ${founderOf('s.tenant_id')} AS "subscription?.founderId",
        s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"`;
 
 /** Columns of the delivery `d` with its attempts `t`. */

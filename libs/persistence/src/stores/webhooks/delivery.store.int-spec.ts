@@ -6,7 +6,8 @@ import { type NoParameters, statement } from '../../sql/statement';
 import { type AttemptResult, type DeliveryAttempt, DeliveryStore } from './delivery.store';
 import type { Page, PagePosition } from '../../sql/page';
 import { BacklogStore } from './backlog.store';
-import { OutboxStore, type PendingDelivery } from './outbox.store';
+import { OutboxStore } from './outbox.store';
+import type { PendingDelivery } from './pending-delivery';
 
 const SETTINGS = { leaseMs: 60_000, disableAfterMs: 5 * 86_400_000 };
 const ADD_SUBSCRIPTION = statement<{ subscriptionId: string }>(

@@ -175,7 +175,7 @@ const OVERDUE = statement<
 >(
   'delivery_overdue',
   `WITH looked AS MATERIALIZED (
-     SELECT delivery_id, subscription_id, tenant_id, next_at,
+     SELECT delivery_id, subscription_id, tenant_id, next_at, ${founderOf('due.tenant_id')} AS founder_id,
             row_number() OVER (PARTITION BY subscription_id ORDER BY next_at, delivery_id) AS place
        FROM (SELECT * FROM deliveries
               WHERE status = 'pending' AND next_at < now() - :overdueMs * interval '1 millisecond'
@@ -186,8 +186,8 @@ const OVERDUE = statement<
                 AND (lease_until IS NULL OR lease_until <= now())
               ORDER BY next_at, delivery_id LIMIT :rows::int) due
    ), given AS MATERIALIZED (
-     SELECT d.*, t.founder_id FROM looked d ${founderOf('d.tenant_id')}
-      ORDER BY row_number() OVER (PARTITION BY t.founder_id ORDER BY d.place, d.next_at, d.delivery_id), d.next_at,
+     SELECT * FROM looked d
+      ORDER BY row_number() OVER (PARTITION BY d.founder_id ORDER BY d.place, d.next_at, d.delivery_id), d.next_at,
                d.delivery_id
       LIMIT :limit::int
    )

@@ -108,12 +108,12 @@ const FAN_OUT = statement<
        FROM taken t WHERE o.event_id = t.event_id AND (t.is_done OR t.is_unbuilt)
    )
    SELECT coalesce(json_agg(json_build_object('deliveryId', c.delivery_id, 'subscriptionId', c.subscription_id,
-                                              'tenantId', c.tenant_id, 'founderId', t.founder_id,
+                                              'tenantId', c.tenant_id, 'founderId', ${founderOf('c.tenant_id')},
                                               'targetUrl', s.target_url))
                      FILTER (WHERE c.status = 'pending'), '[]') AS pending,
           (count(*) FILTER (WHERE c.status = 'skipped'))::int AS skipped,
           ARRAY(SELECT event_id FROM taken WHERE NOT is_done) AS unfinished
-     FROM created c ${founderOf('c.tenant_id')} ${targetOf('c.subscription_id')}`,
+     FROM created c ${targetOf('c.subscription_id')}`,
 );
 
 /**
@@ -141,8 +141,8 @@ const WAITING = statement<
    )
    SELECT o.event_id AS "eventId", (SELECT count(*) FROM looked)::int AS looked,
           (SELECT ARRAY[created_at::text, event_id::text] FROM looked ORDER BY looked.created_at DESC, looked.event_id DESC LIMIT 1) AS position
-     FROM looked o ${founderOf('o.tenant_id')}
-    ORDER BY row_number() OVER (PARTITION BY t.founder_id ORDER BY o.created_at, o.event_id), o.created_at, o.event_id
+     FROM looked o
+    ORDER BY row_number() OVER (PARTITION BY ${founderOf('o.tenant_id')} ORDER BY o.created_at, o.event_id), o.created_at, o.event_id
     LIMIT :limit::int`,
 );
 

@@ -22,10 +22,12 @@ export interface Look {
   after: PagePosition | null;
 }
 
-/** Who founded the tenant that is given as SQL: `founder_id` of `t`. A principal's id has a colon, a tenant's has none. */
-export const founderOf = (tenantId: string): string => `
-     CROSS JOIN LATERAL (SELECT coalesce(t.founded_by, t.tenant_id) AS founder_id FROM tenants t
-                          WHERE t.tenant_id = ${tenantId} LIMIT 1) t`;
+/**
+ * Who founded the tenant that is given as SQL, or the tenant where nobody is known to. The two are never the same: a
+ * principal's id has a colon.
+ */
+export const founderOf = (tenantId: string): string =>
+  `coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = ${tenantId} LIMIT 1), ${tenantId})`;
 
 /** Where the subscription that is given as SQL sends: `target_url` of `s`. */
 export const targetOf = (subscriptionId: string): string => `
