@@ -63,11 +63,13 @@ export class Dispatcher {
   /** Takes up deliveries as soon as there is room for them; ones that are here already are passed over. */
   offer(deliveries: readonly PendingDelivery[]): void {
     for (const delivery of deliveries) {
-      if (this.isClosed || this.known.has(delivery.deliveryId) || !this.memory.admits(delivery.founderId)) continue;
-      const lane = this.laneOf(delivery);
+      if (this.isClosed || this.known.has(delivery.deliveryId)) continue;
+      const lane = this.lanes.get(delivery.subscriptionId) ?? new Lane(delivery);
       if (lane.trust === 'failing' && lane.waiting.length >= FAILING_CAPACITY) continue;
+      if (!this.memory.admits(lane.founderId)) continue;
+      this.memory.take(lane.founderId);
       this.known.add(delivery.deliveryId);
-      this.memory.take(delivery.founderId);
+      this.lanes.set(lane.subscriptionId, lane);
       lane.waiting.push(delivery);
       this.settle(lane);
     }
@@ -95,15 +97,6 @@ export class Dispatcher {
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.running > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
-  }
-
-  private laneOf(delivery: PendingDelivery): Lane {
-    let lane = this.lanes.get(delivery.subscriptionId);
-    if (lane === undefined) {
-      lane = new Lane(delivery);
-      this.lanes.set(lane.subscriptionId, lane);
-    }
-    return lane;
   }
 
   private startSome(): void {
