@@ -91,14 +91,16 @@ WHERE c.status = 'pending';
 --   asked by DeliveryLogStore.access (stores/webhooks/delivery-log.store.ts)
 --   $1 subscriptionId uuid
 --   $2 principalId text
---   enters memberships_pkey, webhook_subscriptions_pkey
+--   enters memberships_pkey, tenants_pkey, webhook_subscriptions_pkey
 PREPARE delivery_log_access (uuid, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+  coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = s.tenant_id
+    LIMIT 1), s.tenant_id) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"
 FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
@@ -114,14 +116,16 @@ LEFT JOIN LATERAL (
 --   $1 subscriptionId uuid
 --   $2 principalId text
 --   $3 deliveryId uuid
---   enters deliveries_pkey, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, webhook_subscriptions_pkey
+--   enters deliveries_pkey, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, tenants_pkey, webhook_subscriptions_pkey
 PREPARE delivery_log_find (uuid, text, uuid) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+  coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = s.tenant_id
+    LIMIT 1), s.tenant_id) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
   d.delivery_id AS "delivery?.deliveryId",
   d.event_id AS "delivery?.eventId",
@@ -160,23 +164,25 @@ LEFT JOIN LATERAL (
 
 -- delivery_log_page
 --   asked by DeliveryLogStore.page (stores/webhooks/delivery-log.store.ts)
---   $1 subscriptionId uuid
---   $2 principalId text
---   $3 status text
---   $4 eventType text
---   $5 from timestamp with time zone
---   $6 to timestamp with time zone
---   $7 beforeTime timestamp with time zone
---   $8 beforeId uuid
---   $9 rows bigint
---   enters deliveries_log, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, webhook_subscriptions_pkey
-PREPARE delivery_log_page (uuid, text, text, text, timestamp with time zone, timestamp with time zone, timestamp with time zone, uuid, bigint) AS
+--   $1 rows bigint
+--   $2 subscriptionId uuid
+--   $3 from timestamp with time zone
+--   $4 to timestamp with time zone
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 principalId text
+--   $8 status text
+--   $9 eventType text
+--   enters deliveries_log, delivery_attempts_pkey, memberships_pkey, outbox_events_pkey, tenants_pkey, webhook_subscriptions_pkey
+PREPARE delivery_log_page (bigint, uuid, timestamp with time zone, timestamp with time zone, timestamp with time zone, uuid, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+  coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = s.tenant_id
+    LIMIT 1), s.tenant_id) AS "subscription?.founderId",
   s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted",
   d.delivery_id AS "item?.deliveryId",
   d.event_id AS "item?.eventId",
@@ -190,8 +196,17 @@ SELECT f.role AS "facts.membership?.role",
   d.request_id AS "item?.requestId",
   d.traceparent AS "item?.traceparent",
   t.attempts AS "item?.attempts",
-  ARRAY[d.created_at::text, d.delivery_id::text] AS position
-FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
+  ARRAY[d.created_at::text, d.delivery_id::text] AS position,
+  CASE WHEN f.member_status = 'active' AND count(*) OVER () < $1
+  THEN (SELECT ARRAY[d.created_at::text, d.delivery_id::text] FROM deliveries d
+  WHERE
+    d.subscription_id = $2
+    AND d.created_at >= coalesce($3::timestamptz, '-infinity')
+    AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+    AND (d.created_at, d.delivery_id) < ($5::timestamptz, $6::uuid)
+  ORDER BY d.created_at DESC, d.delivery_id DESC OFFSET 9999 LIMIT 1)
+  END AS "lookedTo"
+FROM (SELECT $2::uuid AS subscription_id, $7::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
@@ -201,13 +216,18 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (
   SELECT d.*, o.request_id, o.traceparent
-  FROM deliveries d JOIN outbox_events o ON o.event_id = d.event_id
-  WHERE d.subscription_id = s.subscription_id AND f.member_status = 'active'
-    AND ($3::text IS NULL OR d.status = $3) AND ($4::text IS NULL OR d.event_type = $4)
-    AND d.created_at >= coalesce($5::timestamptz, '-infinity')
-    AND d.created_at < coalesce($6::timestamptz + interval '1 millisecond', 'infinity')
-    AND (d.created_at, d.delivery_id) < ($7::timestamptz, $8::uuid)
-  ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT $9
+  FROM (SELECT * FROM (
+      SELECT * FROM deliveries d
+      WHERE f.member_status = 'active' AND
+        d.subscription_id = s.subscription_id
+        AND d.created_at >= coalesce($3::timestamptz, '-infinity')
+        AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+        AND (d.created_at, d.delivery_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT 10000) d
+    WHERE ($8::text IS NULL OR d.status = $8)
+      AND ($9::text IS NULL OR d.event_type = $9)
+    ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT $1) d
+  JOIN outbox_events o ON o.event_id = d.event_id
 ) d ON true
 LEFT JOIN LATERAL (
   SELECT json_agg(json_build_object('attempt', a.attempt, 'startedAt', a.started_at, 'latencyMs', a.latency_ms,
@@ -223,21 +243,36 @@ ORDER BY d.created_at DESC, d.delivery_id DESC;
 --   $1 overdueMs double precision
 --   $2 nextAt timestamp with time zone
 --   $3 deliveryId uuid
---   $4 exceptSubscriptionIds uuid[]
---   $5 rows bigint
---   enters deliveries_due
-PREPARE delivery_overdue (double precision, timestamp with time zone, uuid, uuid[], bigint) AS
-SELECT delivery_id AS "item.deliveryId", subscription_id AS "item.subscriptionId", tenant_id AS "item.tenantId",
-  ARRAY[next_at::text, delivery_id::text] AS position
-FROM deliveries
-WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
-  AND next_at >= coalesce($2::timestamptz, '-infinity')
-  AND (next_at, delivery_id)
-  > (coalesce($2::timestamptz, '-infinity'),
-    coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
-  AND (lease_until IS NULL OR lease_until <= now())
-  AND subscription_id <> ALL ($4::uuid[])
-ORDER BY next_at, delivery_id LIMIT $5;
+--   $4 rows integer
+--   $5 limit integer
+--   enters deliveries_due, tenants_pkey, webhook_subscriptions_pkey
+PREPARE delivery_overdue (double precision, timestamp with time zone, uuid, integer, integer) AS
+WITH looked AS MATERIALIZED (
+  SELECT delivery_id, subscription_id, tenant_id, next_at, coalesce((SELECT t.founded_by FROM tenants t
+      WHERE t.tenant_id = due.tenant_id LIMIT 1), due.tenant_id) AS founder_id,
+    row_number() OVER (PARTITION BY subscription_id ORDER BY next_at, delivery_id) AS place
+  FROM (SELECT * FROM deliveries
+    WHERE status = 'pending' AND next_at < now() - $1 * interval '1 millisecond'
+      AND next_at >= coalesce($2::timestamptz, '-infinity')
+      AND (next_at, delivery_id)
+      > (coalesce($2::timestamptz, '-infinity'),
+        coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+      AND (lease_until IS NULL OR lease_until <= now())
+    ORDER BY next_at, delivery_id LIMIT $4::int) due
+), given AS MATERIALIZED (
+  SELECT * FROM looked d
+  ORDER BY row_number() OVER (PARTITION BY d.founder_id ORDER BY d.place, d.next_at, d.delivery_id), d.next_at,
+    d.delivery_id
+  LIMIT $5::int
+)
+SELECT d.delivery_id AS "item.deliveryId", d.subscription_id AS "item.subscriptionId", d.tenant_id AS "item.tenantId",
+  d.founder_id AS "item.founderId", s.target_url AS "targetUrl", (SELECT count(*) FROM looked)::int AS looked,
+  (SELECT ARRAY[next_at::text, delivery_id::text] FROM looked
+  ORDER BY looked.next_at DESC, looked.delivery_id DESC LIMIT 1)
+  AS position
+FROM given d
+CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
+  WHERE s.subscription_id = d.subscription_id LIMIT 1) s;
 
 -- delivery_record
 --   asked by DeliveryStore.record (stores/webhooks/delivery.store.ts)
@@ -311,29 +346,37 @@ RETURNING d.delivery_id AS "deliveryId";
 -- delivery_replay
 --   asked by DeliveryLogStore.replay (stores/webhooks/delivery-log.store.ts)
 --   $1 subscriptionId uuid
---   $2 statuses text[]
---   $3 from timestamp with time zone
---   $4 to timestamp with time zone
---   $5 limit integer
+--   $2 from timestamp with time zone
+--   $3 to timestamp with time zone
+--   $4 look integer
+--   $5 statuses text[]
+--   $6 limit integer
 --   enters deliveries_log, deliveries_pkey, webhook_subscriptions_pkey
-PREPARE delivery_replay (uuid, text[], timestamp with time zone, timestamp with time zone, integer) AS
-WITH found AS MATERIALIZED (
+PREPARE delivery_replay (uuid, timestamp with time zone, timestamp with time zone, integer, text[], integer) AS
+WITH looked AS MATERIALIZED (
+  SELECT (SELECT d.created_at FROM deliveries d
+    WHERE d.subscription_id = $1 AND d.created_at >= $2::timestamptz
+      AND d.created_at < coalesce($3::timestamptz + interval '1 millisecond', 'infinity')
+    ORDER BY d.created_at, d.delivery_id OFFSET $4::int LIMIT 1) AS until
+), found AS MATERIALIZED (
   SELECT d.delivery_id, d.created_at FROM deliveries d
-  WHERE d.subscription_id = $1 AND d.status = ANY ($2::text[])
-    AND d.created_at >= $3::timestamptz
-    AND d.created_at < coalesce($4::timestamptz + interval '1 millisecond', 'infinity')
+  WHERE d.subscription_id = $1 AND d.status = ANY ($5::text[])
+    AND d.created_at >= $2::timestamptz
+    AND d.created_at < coalesce((SELECT until
+      FROM looked), $3::timestamptz + interval '1 millisecond', 'infinity')
     AND (SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END FROM webhook_subscriptions s
     WHERE s.subscription_id = $1) = 'active'
-  ORDER BY d.created_at, d.delivery_id LIMIT $5::int + 1
+  ORDER BY d.created_at, d.delivery_id LIMIT $6::int + 1
   FOR UPDATE
 ), taken AS MATERIALIZED (
-  SELECT delivery_id FROM found ORDER BY created_at, delivery_id LIMIT $5::int
+  SELECT delivery_id FROM found ORDER BY created_at, delivery_id LIMIT $6::int
 ), replayed AS (
   UPDATE deliveries d SET status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, retries_from = d.attempt
   FROM taken WHERE d.delivery_id = taken.delivery_id RETURNING d.delivery_id
 )
 SELECT coalesce((SELECT array_agg(delivery_id) FROM replayed), '{}') AS "deliveryIds",
-  (SELECT date_trunc('milliseconds', max(created_at)) FROM found HAVING count(*) > $5::int) AS "nextFrom";
+  date_trunc('milliseconds', coalesce((SELECT max(created_at) FROM found HAVING count(*) > $6::int),
+      (SELECT until FROM looked))) AS "nextFrom";
 
 -- delivery_test
 --   asked by DeliveryLogStore.addTest (stores/webhooks/delivery-log.store.ts)
@@ -888,7 +931,7 @@ SELECT name FROM migrations ORDER BY id;
 --   $2 eventIds uuid[]
 --   $3 first integer
 --   $4 next integer
---   enters deliveries_event_subscription_key, outbox_events_pkey, webhook_subscriptions_by_tenant
+--   enters deliveries_event_subscription_key, outbox_events_pkey, tenants_pkey, webhook_subscription_types_pkey, webhook_subscriptions_pkey
 PREPARE outbox_fan_out (text[], uuid[], integer, integer) AS
 WITH asked AS MATERIALIZED (
   SELECT event_id, tenant_id, event_type, created_at, fanned_out_at, body IS NULL AS is_unbuilt,
@@ -911,14 +954,13 @@ WITH asked AS MATERIALIZED (
   FROM waiting w
   CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(s.subscription_id), '{}') AS subscription_ids, array_agg(s.status) AS statuses
-    FROM (SELECT fitting.* FROM (
-        SELECT s.subscription_id, s.status FROM webhook_subscriptions s
-        WHERE s.tenant_id = w.tenant_id AND s.deleted_at IS NULL AND s.created_at <= w.created_at
-          AND w.event_type = ANY(s.event_types)
-          AND s.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
-        OFFSET 0) fitting
-      ORDER BY fitting.subscription_id
-      LIMIT w.size) s) next
+    FROM (SELECT y.subscription_id FROM webhook_subscription_types y
+      WHERE y.tenant_id = w.tenant_id AND y.event_type = w.event_type AND y.created_at <= w.created_at
+        AND y.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
+      ORDER BY y.subscription_id
+      LIMIT w.size) y
+    CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions s
+      WHERE s.subscription_id = y.subscription_id LIMIT 1) s) next
 ), created AS (
   INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
   SELECT gen_random_uuid(), t.event_id, s.subscription_id, t.tenant_id, t.event_type,
@@ -932,12 +974,16 @@ WITH asked AS MATERIALIZED (
     WHEN t.is_done THEN now() END
   FROM taken t WHERE o.event_id = t.event_id AND (t.is_done OR t.is_unbuilt)
 )
-SELECT coalesce(array_agg(delivery_id) FILTER (WHERE status = 'pending'), '{}') AS "deliveryIds",
-  coalesce(array_agg(subscription_id) FILTER (WHERE status = 'pending'), '{}') AS "subscriptionIds",
-  coalesce(array_agg(tenant_id) FILTER (WHERE status = 'pending'), '{}') AS "tenantIds",
-  (count(*) FILTER (WHERE status = 'skipped'))::int AS skipped,
+SELECT coalesce(json_agg(json_build_object('deliveryId', c.delivery_id, 'subscriptionId', c.subscription_id,
+        'tenantId', c.tenant_id, 'founderId', coalesce((SELECT t.founded_by FROM tenants t
+          WHERE t.tenant_id = c.tenant_id LIMIT 1), c.tenant_id),
+        'targetUrl', s.target_url))
+    FILTER (WHERE c.status = 'pending'), '[]') AS pending,
+  (count(*) FILTER (WHERE c.status = 'skipped'))::int AS skipped,
   ARRAY(SELECT event_id FROM taken WHERE NOT is_done) AS unfinished
-FROM created;
+FROM created c
+CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
+  WHERE s.subscription_id = c.subscription_id LIMIT 1) s;
 
 -- outbox_unbuilt
 --   asked by OutboxStore.fanOut (stores/webhooks/outbox.store.ts)
@@ -955,13 +1001,29 @@ CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key
 
 -- outbox_waiting
 --   asked by OutboxStore.waiting (stores/webhooks/outbox.store.ts)
---   $1 olderThanMs double precision
---   $2 limit bigint
---   enters outbox_events_waiting
-PREPARE outbox_waiting (double precision, bigint) AS
-SELECT event_id AS "eventId" FROM outbox_events
-WHERE fanned_out_at IS NULL AND created_at < now() - $1 * interval '1 millisecond'
-ORDER BY created_at LIMIT $2;
+--   $1 overdueMs double precision
+--   $2 createdAt timestamp with time zone
+--   $3 eventId uuid
+--   $4 rows integer
+--   $5 limit integer
+--   enters outbox_events_waiting, tenants_pkey
+PREPARE outbox_waiting (double precision, timestamp with time zone, uuid, integer, integer) AS
+WITH looked AS MATERIALIZED (
+  SELECT event_id, tenant_id, created_at FROM outbox_events
+  WHERE fanned_out_at IS NULL AND created_at < now() - $1 * interval '1 millisecond'
+    AND created_at >= coalesce($2::timestamptz, '-infinity')
+    AND (created_at, event_id)
+    > (coalesce($2::timestamptz, '-infinity'), coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+  ORDER BY created_at, event_id LIMIT $4::int
+)
+SELECT o.event_id AS "eventId", (SELECT count(*) FROM looked)::int AS looked,
+  (SELECT ARRAY[created_at::text, event_id::text] FROM looked
+  ORDER BY looked.created_at DESC, looked.event_id DESC LIMIT 1) AS position
+FROM looked o
+ORDER BY row_number() OVER (PARTITION BY coalesce((SELECT t.founded_by FROM tenants t
+      WHERE t.tenant_id = o.tenant_id LIMIT 1), o.tenant_id)
+  ORDER BY o.created_at, o.event_id), o.created_at, o.event_id
+LIMIT $5::int;
 
 -- ping
 --   asked by Database.ping (database.ts)
@@ -1199,12 +1261,11 @@ SELECT pg_advisory_xact_lock(hashtextextended(
 --   $4 eventBody text
 --   $5 requestId text
 --   $6 traceparent text
---   enters webhook_subscriptions_by_tenant
+--   enters webhook_subscription_types_pkey
 PREPARE refresh_request_tell (uuid, text, text, text, text, text) AS
 INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
 SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
-WHERE (SELECT true FROM webhook_subscriptions w
-  WHERE w.tenant_id = $2 AND w.deleted_at IS NULL AND $3 = ANY (w.event_types) LIMIT 1)
+WHERE (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = $2 AND y.event_type = $3 LIMIT 1)
 RETURNING event_id AS "eventId";
 
 -- refresh_requests_of_subject
@@ -1422,7 +1483,7 @@ RETURNING s.subscription_id AS "subscriptionId";
 --   $12 inputs.envelope text[]
 --   $13 inputs.requestId text[]
 --   $14 inputs.traceparent text[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscriptions_by_tenant
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscription_types_pkey
 PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
@@ -1456,9 +1517,8 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscriptions w
-    WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND 'identity.snapshot.created' = ANY (w.event_types)
-    LIMIT 1) AS event_id FROM admitted i
+  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+      AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id FROM admitted i
   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 new_snapshot AS (
@@ -1523,7 +1583,7 @@ ORDER BY i.ord;
 --   $12 inputs.envelope text[]
 --   $13 inputs.requestId text[]
 --   $14 inputs.traceparent text[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscriptions_by_tenant
+--   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscription_types_pkey
 PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
@@ -1544,9 +1604,8 @@ new_subject AS (
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, (SELECT ($8::uuid[])[i.ord]
-    FROM webhook_subscriptions w
-    WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND 'identity.snapshot.created' = ANY (w.event_types)
-    LIMIT 1) AS event_id
+    FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+      AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
   CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity
         FROM new_subject), subject_type || '/' || subject_id) AS place LIMIT 1) s

@@ -486,12 +486,13 @@ describe('The worker', () => {
 
   afterAll(() => queue?.close());
 
-  it('is told of what is due again, by ids alone', async () => {
+  it('is told of what is due again, and of no more than whose turn it is', async () => {
     const log = await subscribe();
     const refs = await Promise.all(
       ['dead', 'skipped'].map(async (status) => {
         const { deliveryId } = await add(log, { status });
-        return { deliveryId, subscriptionId: log.uuid, tenantId: 'acme' };
+        const whose = { tenantId: 'acme', founderId: expect.any(String), targetHost: 'hooks.example.com' };
+        return { deliveryId, subscriptionId: log.uuid, ...whose };
       }),
     );
     const [first] = refs;

@@ -1,4 +1,5 @@
 import { NestLogger } from '@iss/platform';
+import type { DeliveryRef } from '@iss/queue';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,6 +22,10 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
+/** A job of the version before says less; the sweep finds its deliveries. */
+const isWhole = ({ founderId, targetHost }: Partial<DeliveryRef>): boolean =>
+  founderId !== undefined && targetHost !== undefined;
+
 /** The worker as it runs. */
 export async function createWorker(resources: WorkerResources): Promise<Worker> {
   const { settings, queue, logger } = resources;
@@ -35,7 +40,7 @@ export async function createWorker(resources: WorkerResources): Promise<Worker> 
     async start(port) {
       await app.listen(port);
       queue.consume('fanout', ({ eventIds }) => fanout.fanOut(eventIds), { concurrency: FANOUT_JOBS_AT_ONCE });
-      queue.consume('delivery', async ({ deliveries }) => dispatcher.offer(deliveries), {
+      queue.consume('delivery', async ({ deliveries }) => dispatcher.offer(deliveries.filter(isWhole)), {
         concurrency: DELIVERY_JOBS_AT_ONCE,
       });
       sweep.start();

@@ -215,6 +215,8 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
         'webhook_oldest_due_delivery_seconds{',
         'webhook_queue_jobs{of="fanout"',
         'webhook_deliveries_in_process{of="running"',
+        'webhook_slots_held{of="unproven"',
+        'webhook_turns_skipped{of="proven"',
       ]) {
         expect(figures).toContain(name);
       }

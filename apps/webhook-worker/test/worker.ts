@@ -27,12 +27,15 @@ export interface TestWorkers {
   env: Readonly<Record<string, string>>;
   /** Starts a worker process's worth of worker, and gives the URL of its probes, its figures, and the function that stops it. */
   start(env?: Record<string, string>): Promise<{ url: string; metrics: Registry; stop(): Promise<void> }>;
-  subscribe(targetUrl: string): Promise<{ subscriptionId: string; secret: string }>;
+  /** `founderId` null: nobody knows who founded it. */
+  addTenant(tenantId: string, founderId?: string | null): Promise<void>;
+  subscribe(targetUrl: string, tenantId?: string): Promise<{ subscriptionId: string; secret: string }>;
   /** Commits an event; `wake: false` is a gateway that was killed before it told anybody. */
   publish(options?: {
     wake?: boolean;
     data?: string;
     traceparent?: string;
+    tenantId?: string;
   }): Promise<{ eventId: string; body: string }>;
   delivery(eventId: string): Promise<DeliveryState>;
   /** What the workers have logged, as the text of its lines. */
@@ -77,7 +80,11 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
   const secretBox = SecretBox.fromKeyRing(KEY_RING);
   const run = (name: string, text: string, parameters: Record<string, unknown>) =>
     database.sql.run(statement<Record<string, unknown>>(name, text), parameters);
-  await run('test_tenant', 'INSERT INTO tenants (tenant_id, name) VALUES (:tenant, :tenant)', { tenant: TENANT });
+  const addTenant = async (tenantId: string, founderId: string | null = null): Promise<void> => {
+    const insert = 'INSERT INTO tenants (tenant_id, name, founded_by) VALUES (:tenantId, :tenantId, :founderId)';
+    await run('test_tenant', insert, { tenantId, founderId });
+  };
+  await addTenant(TENANT);
   const logs: string[] = [];
 
   const delivery = async (eventId: string): Promise<DeliveryState> => {
@@ -104,6 +111,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
     env: common,
     logs,
     delivery,
+    addTenant,
     async start(env = {}) {
       const settings = workerEnv({ ...common, ...env });
       const own = await openDatabase({ url: created.url, poolSize: 8, applicationName: 'test-worker' });
@@ -124,24 +132,24 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
       stops.add(stop);
       return { url, metrics, stop };
     },
-    async subscribe(targetUrl) {
+    async subscribe(targetUrl, tenantId = TENANT) {
       const [subscriptionId, secret] = [randomUUID(), newWebhookSecret()];
       await run(
         'test_subscribe',
         `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed,
                                             secret_fingerprint)
          VALUES (:subscriptionId, :tenant, :targetUrl, '{identity.snapshot.created}', :sealed, 'f')`,
-        { subscriptionId, tenant: TENANT, targetUrl, sealed: secretBox.seal(secret, subscriptionId) },
+        { subscriptionId, tenant: tenantId, targetUrl, sealed: secretBox.seal(secret, subscriptionId) },
       );
       return { subscriptionId, secret };
     },
-    async publish({ wake = true, data = 'Zürich 🏔', traceparent } = {}) {
+    async publish({ wake = true, data = 'Zürich 🏔', traceparent, tenantId = TENANT } = {}) {
       const eventId = randomUUID();
       const body = buildEventBody({
         eventId,
         type: 'identity.snapshot.created',
         createdAt: new Date(),
-        tenantId: TENANT,
+        tenantId,
         data: {
           subject: { subject_type: 'organization', subject_id: data },
           snapshot_id: randomUUID(),
@@ -154,7 +162,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
         'test_publish',
         `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
          VALUES (:eventId, :tenant, 'identity.snapshot.created', :body, 'req-1', :traceparent)`,
-        { eventId, tenant: TENANT, body, traceparent },
+        { eventId, tenant: tenantId, body, traceparent },
       );
       if (wake) await queue.wakeFanout([eventId]);
       return { eventId, body };

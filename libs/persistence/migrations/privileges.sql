@@ -2,7 +2,7 @@
 -- restored into a cluster without the role comes without its privileges.
 
 GRANT USAGE ON SCHEMA public TO iss_app;
-GRANT SELECT ON migrations, limit_overrides TO iss_app;
+GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types TO iss_app;
 GRANT SELECT, INSERT ON snapshots, subjects TO iss_app;
 GRANT SELECT, INSERT, UPDATE ON tenants, memberships, claimed_types, updates, grants, webhook_subscriptions,
   refresh_requests, transfer_offers TO iss_app;

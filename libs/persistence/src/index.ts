@@ -16,6 +16,7 @@ export * from './stores/tenancy/claimed-type.store';
 export * from './stores/tenancy/legacy-tenant.store';
 export * from './stores/webhooks/webhook-subscription.store';
 export * from './stores/webhooks/outbox.store';
+export { hostOf, type Look, type PendingDelivery } from './stores/webhooks/pending-delivery';
 export * from './stores/webhooks/backlog.store';
 export * from './stores/webhooks/delivery.store';
 export * from './stores/refresh-requests/refresh-request.store';

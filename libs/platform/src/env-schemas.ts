@@ -75,7 +75,7 @@ const workerVariables = {
   ...sharedVariables,
   WORKER_PORT: wholeNumber(0, 65_535).default(3010),
   METRICS_PORT: wholeNumber(0, 65_535).default(3011),
-  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(256),
+  WORKER_CONCURRENCY: wholeNumber(3, 1000).default(512),
   WEBHOOK_CONNECT_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
   WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
   WEBHOOK_TOTAL_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(15_000),

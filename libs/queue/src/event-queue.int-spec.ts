@@ -55,7 +55,13 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
 
   it('brings delayed deliveries when they are due, and keeps nothing of finished or failed jobs', async () => {
     const [producer, consumer] = [await ready(opened(settings())), opened(settings())];
-    const ref: DeliveryRef = { deliveryId: randomUUID(), subscriptionId: randomUUID(), tenantId: 'acme' };
+    const ref: DeliveryRef = {
+      deliveryId: randomUUID(),
+      subscriptionId: randomUUID(),
+      tenantId: 'acme',
+      founderId: 'oidc:p#founder',
+      targetHost: 'example.com',
+    };
     const received: { refs: DeliveryRef[]; atMs: number }[] = [];
     const sentAtMs = performance.now();
     consumer.consume(

@@ -2,11 +2,15 @@
 export const QUEUES = { fanout: 'webhook-fanout', delivery: 'webhook-delivery' } as const;
 export type QueueName = keyof typeof QUEUES;
 
-/** One delivery row: enough to take turns between tenants and subscriptions before PostgreSQL is asked for the rest. */
+/** One delivery row: enough to say whose turn it is before PostgreSQL is asked for the rest. */
 export interface DeliveryRef {
   deliveryId: string;
   subscriptionId: string;
   tenantId: string;
+  /** Who founded the tenant: its tenants share one turn. */
+  founderId: string;
+  /** Host and port that it goes to; the rest of a URL may hold secrets. */
+  targetHost: string;
 }
 
 /**

@@ -73,7 +73,7 @@ describe('EventHandOver', () => {
 
   it('wakes deliveries without making its caller wait, and is not closed before they are handed over', async () => {
     const taken: unknown[] = [];
-    const delivery = { deliveryId: 'd', subscriptionId: 's', tenantId: 't' };
+    const delivery = { deliveryId: 'd', subscriptionId: 's', tenantId: 't', founderId: 'f', targetHost: 'h' };
     const { handOver: events } = handOver(
       async () => {},
       jest.fn(),

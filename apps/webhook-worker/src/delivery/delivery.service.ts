@@ -14,7 +14,7 @@ import { Liveness } from '../health/liveness';
 import { WorkerMetrics } from '../health/worker-metrics';
 import { leaseMs, SETTINGS, type WorkerSettings } from '../settings';
 import { DeliveryFailure } from './delivery-failure';
-import type { Outcome } from './dispatcher';
+import type { Outcome } from './lane';
 import { decideRetry } from './retry-policy';
 import { type AttemptTrace, traceAttempt } from './trace';
 import { type WebhookAnswer, WebhookClient } from './webhook-client';
@@ -54,19 +54,20 @@ export class DeliveryService {
       this.liveness.deliveries.moved();
     } catch (error) {
       this.warn('Deliveries cannot be claimed; the sweep will come back to them', error);
-      return 'nothing';
+      return { kind: 'nothing' };
     }
-    if (attempt === null) return 'nothing';
+    if (attempt === null) return { kind: 'nothing' };
     const trace = traceAttempt(attempt);
     const result = await this.send(attempt, trace);
     this.recordings += 1;
-    this.record(attempt, trace, result)
+    const { targetHost } = attempt;
+    this.record({ ...pending, targetHost }, attempt, trace, result)
       .catch((error: unknown) => this.warn('The result of an attempt was lost; the sweep will come back to it', error))
       .finally(() => {
         this.recordings -= 1;
         if (this.recordings === 0) this.onRecorded?.();
       });
-    return result.status === 'succeeded' ? 'succeeded' : 'failed';
+    return { kind: result.status === 'succeeded' ? 'succeeded' : 'failed', latencyMs: result.latencyMs, targetHost };
   }
 
   /** Resolves when every attempt that was sent is recorded. */
@@ -139,7 +140,12 @@ export class DeliveryService {
   }
 
   /** Records the result, and writes the attempt's one log line: whom it was for and how it went, never what was sent. */
-  private async record(attempt: DeliveryAttempt, trace: AttemptTrace, result: AttemptResult): Promise<void> {
+  private async record(
+    pending: PendingDelivery,
+    attempt: DeliveryAttempt,
+    trace: AttemptTrace,
+    result: AttemptResult,
+  ): Promise<void> {
     const recorded = await this.recordWhileHeld(result);
     const facts = {
       trace_id: trace.traceId,
@@ -149,7 +155,7 @@ export class DeliveryService {
       delivery_id: attempt.deliveryId,
       subscription_id: attempt.subscriptionId,
       tenant_id: attempt.tenantId,
-      target_host: URL.parse(attempt.targetUrl)?.host ?? null,
+      target_host: attempt.targetHost,
       attempt: result.attempt,
       status: result.status,
       status_code: result.statusCode,
@@ -169,7 +175,7 @@ export class DeliveryService {
     if (disabledReason === null && result.retryInMs !== null) {
       // Lost, it would be found by the sweep.
       await this.queue
-        .wakeDelivery([attempt], result.retryInMs + WAKE_MARGIN_MS)
+        .wakeDelivery([pending], result.retryInMs + WAKE_MARGIN_MS)
         .catch((error: unknown) => this.warn('The queue takes no retries; the sweep will make them', error));
     }
   }

@@ -1,5 +1,8 @@
 import type { PendingDelivery } from '@iss/persistence';
-import { Dispatcher, type Outcome } from './dispatcher';
+import { Dispatcher } from './dispatcher';
+import type { Outcome } from './lane';
+
+type Ending = 'succeeded' | 'slow' | 'failed' | 'nothing';
 
 /** Deliveries end when the test says so. */
 class Deliveries {
@@ -12,111 +15,106 @@ class Deliveries {
       this.running.set(delivery.deliveryId, resolve);
     });
 
-  async end(deliveryId: string, outcome: Outcome = 'succeeded'): Promise<void> {
+  async end(deliveryId: string, ending: Ending = 'succeeded', targetHost?: string): Promise<void> {
     const resolve = this.running.get(deliveryId);
-    if (resolve === undefined) throw new Error(`${deliveryId} does not run`);
+    const delivery = this.started.findLast((one) => one.deliveryId === deliveryId);
+    if (resolve === undefined || delivery === undefined) throw new Error(`${deliveryId} does not run`);
     this.running.delete(deliveryId);
-    resolve(outcome);
+    resolve(
+      ending === 'nothing'
+        ? { kind: 'nothing' }
+        : {
+            kind: ending === 'failed' ? 'failed' : 'succeeded',
+            latencyMs: ending === 'slow' ? 5_000 : 20,
+            targetHost: targetHost ?? delivery.targetHost,
+          },
+    );
     await new Promise((settled) => setImmediate(settled));
   }
 
   /** Ends what runs, until nothing runs any more. */
-  async endAll(outcome: Outcome = 'succeeded'): Promise<void> {
+  async endAll(ending: Ending = 'succeeded'): Promise<void> {
     for (let [next] = this.running.keys(); next !== undefined; [next] = this.running.keys())
-      await this.end(next, outcome);
+      await this.end(next, ending);
   }
 
-  /** Lets deliveries of a subscription fail, one after the other. */
-  async fail(dispatcher: Dispatcher, tenantId: string, subscription: string, count: number): Promise<void> {
-    for (const delivery of pending(tenantId, subscription, count)) {
+  /** Gives a subscription some deliveries that all end so, one after the other. */
+  async show(dispatcher: Dispatcher, tenantId: string, subscription: string, endings: Ending[]): Promise<void> {
+    for (const [index, delivery] of pending(tenantId, `${subscription}`, endings.length).entries()) {
       dispatcher.offer([delivery]);
-      await this.end(delivery.deliveryId, 'failed');
+      await this.end(delivery.deliveryId, endings[index]);
     }
   }
 
   ids(): string[] {
     return this.started.map((delivery) => delivery.deliveryId);
   }
+
+  of(prefix: string): string[] {
+    return [...this.running.keys()].filter((id) => id.startsWith(prefix));
+  }
 }
 
-/** `count` deliveries of one subscription: `a/s1#0`, `a/s1#1`, … */
-function pending(tenantId: string, subscription: string, count: number): PendingDelivery[] {
+/** `count` deliveries of one subscription: `a/s1#0`, `a/s1#1`, …; a tenant is its own founder, a subscription has its own host. */
+function pending(
+  tenantId: string,
+  subscription: string,
+  count: number,
+  change: Partial<PendingDelivery> = {},
+): PendingDelivery[] {
   const subscriptionId = `${tenantId}/${subscription}`;
   return Array.from({ length: count }, (_, index) => ({
     deliveryId: `${subscriptionId}#${index}`,
     subscriptionId,
     tenantId,
+    founderId: tenantId,
+    targetHost: `${subscription}.${tenantId}`,
+    ...change,
   }));
 }
 
+const each = <Item>(count: number, make: (index: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const FAILING: Ending[] = each(5, () => 'failed');
+
 describe('Dispatcher', () => {
-  it('runs so many at once and no more, and each in the end', async () => {
+  it('runs each in the end, and never more at once than it may', async () => {
     const deliveries = new Deliveries();
     const dispatcher = new Dispatcher(deliveries.deliver, 6);
     const offered = [...pending('a', 's1', 5), ...pending('a', 's2', 5), ...pending('b', 's1', 5)];
     dispatcher.offer(offered);
-    expect(deliveries.running.size).toBe(6);
-    expect(dispatcher.load()).toEqual({ running: 6, waiting: 9 });
+    expect(deliveries.running.size).toBeLessThanOrEqual(6);
+    expect(dispatcher.load()).toEqual({ running: 2, waiting: 13 });
     await deliveries.endAll();
     expect(deliveries.ids().sort()).toEqual(offered.map((delivery) => delivery.deliveryId).sort());
     expect(dispatcher.load()).toEqual({ running: 0, waiting: 0 });
+    expect(dispatcher.slotsHeld()).toEqual({ proven: 0, unproven: 0, failing: 0 });
   });
 
-  it('lets tenants take turns, and the subscriptions of a tenant', async () => {
+  it('lets founders take turns, the tenants of a founder, and the subscriptions of a tenant', async () => {
     const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 1);
-    dispatcher.offer([...pending('a', 's1', 3), ...pending('a', 's2', 3), ...pending('b', 's1', 3)]);
-    await deliveries.endAll();
+    const dispatcher = new Dispatcher(deliveries.deliver, 3);
+    const of = (founderId: string) => ({ founderId });
+    dispatcher.offer([
+      ...pending('a', 's1', 2, of('f')),
+      ...pending('a', 's2', 2, of('f')),
+      ...pending('b', 's1', 2, of('f')),
+      ...pending('c', 's1', 4, of('g')),
+    ]);
+    // Slow ones stay in the one slot that endpoints have which are not known to be quick.
+    await deliveries.endAll('slow');
     expect(deliveries.ids()).toEqual([
       'a/s1#0',
+      'c/s1#0',
       'b/s1#0',
+      'c/s1#1',
       'a/s2#0',
+      'c/s1#2',
       'b/s1#1',
+      'c/s1#3',
       'a/s1#1',
-      'b/s1#2',
       'a/s2#1',
-      'a/s1#2',
-      'a/s2#2',
     ]);
-  });
-
-  it('serves a newcomer next, however much another tenant has waiting', async () => {
-    const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 1);
-    dispatcher.offer(Array.from({ length: 1_000 }, (_, index) => pending('large', `s${index}`, 1)).flat());
-    dispatcher.offer(pending('small', 's', 1));
-    await deliveries.end('large/s0#0');
-    await deliveries.end('large/s1#0');
-    expect(deliveries.ids()).toContain('small/s#0');
-  });
-
-  it('narrows a subscription that fails to one attempt at once, and widens it again with successes', async () => {
-    const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 100);
-    dispatcher.offer(pending('a', 'dead', 200));
-    expect(deliveries.running.size).toBe(4);
-    for (let count = 0; count < 6; count += 1) {
-      const [next] = deliveries.running.keys();
-      await deliveries.end(next ?? '', 'failed');
-    }
-    expect(deliveries.running.size).toBe(1);
-    dispatcher.offer(pending('a', 'healthy', 200));
-    expect(deliveries.running.size).toBe(5);
-
-    for (let count = 0; count < 100; count += 1) {
-      const [next] = [...deliveries.running.keys()].filter((id) => id.startsWith('a/dead'));
-      await deliveries.end(next ?? '');
-    }
-    expect([...deliveries.running.keys()].filter((id) => id.startsWith('a/dead'))).toHaveLength(32);
-  });
-
-  it('remembers that a subscription fails', async () => {
-    const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 100);
-    dispatcher.offer(pending('a', 'dead', 4));
-    await deliveries.endAll('failed');
-    dispatcher.offer(pending('a', 'dead', 4));
-    expect(deliveries.running.size).toBe(1);
   });
 
   it('does not run a delivery twice at the same time', async () => {
@@ -132,89 +130,8 @@ describe('Dispatcher', () => {
     expect(deliveries.started).toHaveLength(2);
   });
 
-  it('keeps many of one tenant waiting, few of a subscription that fails, and leaves the rest where they are', async () => {
-    const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 4);
-    dispatcher.offer([...pending('a', 's1', 15_000), ...pending('a', 's2', 15_000)]);
-    expect(dispatcher.load()).toEqual({ running: 2, waiting: 19_998 });
-    expect(dispatcher.backlogged()).toEqual(['a/s1', 'a/s2']);
-
-    await deliveries.fail(dispatcher, 'b', 'dead', 5);
-    dispatcher.offer(pending('b', 'dead', 30_000));
-    expect(dispatcher.load()).toEqual({ running: 3, waiting: 19_998 + 199 });
-    expect(dispatcher.backlogged()).toEqual(['a/s1', 'a/s2', 'b/dead']);
-  });
-
-  it('leaves slots to others, whatever a tenant has waiting', async () => {
-    const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 10);
-    dispatcher.offer(Array.from({ length: 1_000 }, (_, index) => pending('burst', `s${index}`, 5)).flat());
-    expect(deliveries.running.size).toBe(5);
-    dispatcher.offer([...pending('b', 's', 1), ...pending('c', 's', 1), ...pending('d', 's', 3)]);
-    expect(deliveries.ids().slice(5)).toEqual(['b/s#0', 'c/s#0', 'd/s#0', 'd/s#1', 'd/s#2']);
-    await deliveries.end('b/s#0');
-    await deliveries.end('c/s#0');
-    expect([...deliveries.running.keys()].filter((id) => id.startsWith('burst'))).toHaveLength(5);
-  });
-
-  describe('with a subscription that failed five times in a row', () => {
-    const running = (deliveries: Deliveries): string[] => [...deliveries.running.keys()];
-
-    it('makes one attempt at a time until one succeeds', async () => {
-      const deliveries = new Deliveries();
-      const dispatcher = new Dispatcher(deliveries.deliver, 100);
-      await deliveries.fail(dispatcher, 'a', 'dead', 5);
-      dispatcher.offer(pending('a', 'dead', 20));
-      for (let count = 0; count < 10; count += 1) {
-        expect(running(deliveries)).toEqual([`a/dead#${count}`]);
-        await deliveries.end(`a/dead#${count}`, 'failed');
-      }
-      await deliveries.end('a/dead#10');
-      expect(running(deliveries)).toEqual(['a/dead#11', 'a/dead#12']);
-      await deliveries.end('a/dead#11', 'failed');
-      await deliveries.end('a/dead#12');
-      expect(running(deliveries)).toEqual(['a/dead#13', 'a/dead#14']);
-    });
-
-    it('does not take finding nothing to do for an answer', async () => {
-      const deliveries = new Deliveries();
-      const dispatcher = new Dispatcher(deliveries.deliver, 100);
-      await deliveries.fail(dispatcher, 'a', 'dead', 5);
-      dispatcher.offer(pending('a', 'dead', 20));
-      await deliveries.end('a/dead#0', 'nothing');
-      expect(running(deliveries)).toEqual(['a/dead#1']);
-    });
-
-    it('gives a quarter of the slots to all of them, and the others take turns with them', async () => {
-      const deliveries = new Deliveries();
-      const dispatcher = new Dispatcher(deliveries.deliver, 8);
-      const tenants = ['a', 'b', 'c', 'd', 'e'];
-      for (const tenant of tenants) await deliveries.fail(dispatcher, tenant, 'dead', 5);
-      for (const tenant of tenants) dispatcher.offer(pending(tenant, 'dead', 20));
-      expect(running(deliveries)).toEqual(['a/dead#0', 'b/dead#0']);
-      dispatcher.offer([...pending('x', 'healthy', 20), ...pending('y', 'healthy', 20)]);
-      expect(running(deliveries).filter((id) => id.includes('healthy'))).toHaveLength(6);
-      await deliveries.end('a/dead#0', 'failed');
-      expect(running(deliveries).filter((id) => id.includes('dead'))).toEqual(['b/dead#0', 'c/dead#0']);
-    });
-
-    it.each([1, 2, 3])('forgets neither them nor the others with %d slots', async (concurrency) => {
-      const deliveries = new Deliveries();
-      const dispatcher = new Dispatcher(deliveries.deliver, concurrency);
-      await deliveries.fail(dispatcher, 'a', 'dead', 5);
-      dispatcher.offer([...pending('a', 'dead', 40), ...pending('b', 'healthy', 40)]);
-      for (let count = 0; count < 20; count += 1) {
-        const [next = ''] = running(deliveries);
-        await deliveries.end(next, next.startsWith('a/') ? 'failed' : 'succeeded');
-      }
-      const started = deliveries.ids().slice(5);
-      expect(started.filter((id) => id.startsWith('a/')).length).toBeGreaterThanOrEqual(4);
-      expect(started.filter((id) => id.startsWith('b/')).length).toBeGreaterThanOrEqual(8);
-    });
-  });
-
   it('takes a delivery that throws for a failure', async () => {
-    const dispatcher = new Dispatcher(() => Promise.reject(new Error('unforeseen')), 2);
+    const dispatcher = new Dispatcher(() => Promise.reject(new Error('unforeseen')), 3);
     dispatcher.offer(pending('a', 's', 3));
     await new Promise((resolve) => setImmediate(resolve));
     expect(dispatcher.load()).toEqual({ running: 0, waiting: 0 });
@@ -222,7 +139,7 @@ describe('Dispatcher', () => {
 
   it('closes when what runs has ended, and starts nothing more', async () => {
     const deliveries = new Deliveries();
-    const dispatcher = new Dispatcher(deliveries.deliver, 1);
+    const dispatcher = new Dispatcher(deliveries.deliver, 3);
     dispatcher.offer(pending('a', 's', 3));
     let isClosed = false;
     const closing = dispatcher.close().then(() => (isClosed = true));
@@ -232,5 +149,182 @@ describe('Dispatcher', () => {
     await closing;
     dispatcher.offer(pending('b', 's', 1));
     expect(deliveries.ids()).toEqual(['a/s#0']);
+  });
+
+  describe('a subscription', () => {
+    it('begins with two at once, and has one more with each success, up to 32', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 512);
+      dispatcher.offer(pending('a', 's', 300));
+      expect(deliveries.running.size).toBe(2);
+      await deliveries.end('a/s#0');
+      expect(deliveries.running.size).toBe(3);
+      for (const id of deliveries.ids()) if (deliveries.running.has(id)) await deliveries.end(id);
+      for (let count = 0; count < 60; count += 1) await deliveries.end(deliveries.of('a/s')[0] ?? '');
+      expect(deliveries.running.size).toBe(32);
+    });
+
+    it('is narrowed by failures, and one attempt is made at a time once it failed five times in a row', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 512);
+      await deliveries.show(dispatcher, 'a', 's', [...each<Ending>(40, () => 'succeeded'), 'failed', 'failed']);
+      dispatcher.offer(pending('a', 's', 60));
+      expect(deliveries.running.size).toBe(8);
+      await deliveries.endAll('nothing');
+      await deliveries.show(dispatcher, 'a', 's', ['failed', 'failed', 'failed']);
+      dispatcher.offer(pending('a', 's', 20));
+      for (let count = 0; count < 10; count += 1) {
+        expect(deliveries.of('a/s')).toEqual([`a/s#${count}`]);
+        await deliveries.end(`a/s#${count}`, count === 0 ? 'nothing' : 'failed');
+      }
+      await deliveries.end('a/s#10');
+      expect(deliveries.of('a/s')).toEqual(['a/s#11', 'a/s#12']);
+    });
+
+    it('is known by what it has shown, while it is idle and until its target is another', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 512);
+      const held = async (endings: Ending[], targetHost?: string) => {
+        await deliveries.show(dispatcher, 'a', 's', endings);
+        dispatcher.offer(pending('a', 's', 1));
+        const slots = dispatcher.slotsHeld();
+        await deliveries.end('a/s#0', targetHost === undefined ? 'nothing' : 'succeeded', targetHost);
+        return Object.entries(slots).find(([, count]) => count > 0)?.[0];
+      };
+      expect(await held([])).toBe('unproven');
+      expect(await held(['succeeded'])).toBe('proven');
+      expect(await held(['failed'])).toBe('unproven');
+      expect(await held(['succeeded'])).toBe('proven');
+      expect(await held(['slow', 'slow'])).toBe('unproven');
+      expect(await held(each(8, () => 'succeeded'))).toBe('proven');
+      expect(await held(FAILING)).toBe('failing');
+      expect(await held(['succeeded'], 'elsewhere')).toBe('proven');
+      dispatcher.offer(pending('a', 's', 20));
+      expect(deliveries.running.size).toBe(3);
+    });
+  });
+
+  describe('a founder', () => {
+    it('has a quarter of the slots alone, and others find some, whatever it has waiting', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 32);
+      dispatcher.offer(
+        each(100, (index) => pending(`t${index}`, 's', 5, { founderId: 'burst', targetHost: `h${index}` })).flat(),
+      );
+      expect(deliveries.running.size).toBe(4);
+      expect(dispatcher.skippedTurns().unproven).toBeGreaterThan(0);
+      dispatcher.offer(each(12, (index) => pending(`o${index}`, 's', 1)).flat());
+      expect(deliveries.of('o')).toHaveLength(12);
+      await deliveries.end('t0/s#0', 'slow');
+      expect(deliveries.of('t')).toHaveLength(3);
+      dispatcher.offer(pending('p', 's', 1));
+      expect(deliveries.of('p')).toHaveLength(1);
+    });
+
+    it('keeps many waiting, few of a subscription that fails, and leaves room for those of others', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 3);
+      await deliveries.show(dispatcher, 'b', 'dead', FAILING);
+      dispatcher.offer(pending('b', 'dead', 30_000));
+      expect(dispatcher.load().waiting).toBe(199);
+      for (let index = 0; index < 100; index += 1)
+        dispatcher.offer(pending(`flood${index}`, 's', index < 5 ? 30_000 : 3_000));
+      const before = dispatcher.load().waiting;
+      expect(before).toBeLessThanOrEqual(100_000);
+      dispatcher.offer(pending('late', 's', 500));
+      expect(dispatcher.load().waiting).toBeGreaterThanOrEqual(before + 400);
+    });
+  });
+
+  describe('a host', () => {
+    const shared = { targetHost: 'hooks.example.com' };
+
+    it('has eight attempts at once of endpoints that are not known, whoever they are of, and 32 of quick ones', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 512);
+      dispatcher.offer(each(50, (index) => pending(`t${index}`, 's', 2, shared)).flat());
+      expect(deliveries.running.size).toBe(8);
+      await deliveries.endAll();
+      expect(deliveries.started).toHaveLength(100);
+      dispatcher.offer(each(50, (index) => pending(`t${index}`, 's', 2, shared)).flat());
+      expect(deliveries.running.size).toBe(32);
+      dispatcher.offer(pending('other', 's', 1));
+      expect(deliveries.of('other')).toHaveLength(1);
+      await deliveries.endAll();
+      expect(deliveries.started).toHaveLength(201);
+    });
+
+    it('serves the customers that answer there, though others of its customers hang', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 512);
+      await deliveries.show(dispatcher, 'honest', 's', ['succeeded', 'succeeded']);
+      dispatcher.offer([
+        ...pending('honest', 's', 1, shared),
+        ...each(50, (index) => pending(`t${index}`, 's', 2, shared)).flat(),
+      ]);
+      await deliveries.end('honest/s#0', 'succeeded', 'hooks.example.com');
+      dispatcher.offer(pending('honest', 's', 2, shared));
+      expect(deliveries.of('honest')).toHaveLength(2);
+    });
+  });
+});
+
+describe('A hundred tenants whose receivers hang', () => {
+  const world = (founderOf: (index: number) => string, subscriptions: number) => {
+    const deliveries = new Deliveries();
+    const dispatcher = new Dispatcher(deliveries.deliver, 512);
+    const hang = (): void =>
+      dispatcher.offer(
+        each(100, (tenant) =>
+          each(subscriptions, (index) =>
+            pending(`bad${tenant}`, `s${index}`, 20, { founderId: founderOf(tenant) }),
+          ).flat(),
+        ).flat(),
+      );
+    return { deliveries, dispatcher, hang };
+  };
+
+  describe.each([
+    ['one founder', () => 'bad'],
+    ['a founder each', (index: number) => `bad${index}`],
+  ])('of %s', (_, founderOf) => {
+    it.each([1, 20])('with %d subscriptions delay nobody, also when nothing is known yet', async (subscriptions) => {
+      const { deliveries, dispatcher, hang } = world(founderOf, subscriptions);
+      hang();
+      dispatcher.offer(pending('victim', 's', 100));
+      // None of theirs ends; each of the victim's does at once, and the next one starts.
+      for (let count = 0; count < 100; count += 1) {
+        const [next] = deliveries.of('victim');
+        expect(next).toBeDefined();
+        await deliveries.end(next ?? '');
+      }
+      expect(deliveries.of('victim')).toEqual([]);
+    });
+
+    it('delay nobody when they answered quickly before', async () => {
+      const { deliveries, dispatcher, hang } = world(founderOf, 1);
+      for (let tenant = 0; tenant < 100; tenant += 1)
+        for (const delivery of pending(`bad${tenant}`, 's0', 1, { founderId: founderOf(tenant) })) {
+          dispatcher.offer([delivery]);
+          await deliveries.end(delivery.deliveryId);
+        }
+      await deliveries.show(dispatcher, 'victim', 's', ['succeeded']);
+      hang();
+      expect(dispatcher.slotsHeld().proven).toBeGreaterThan(40);
+      dispatcher.offer(pending('victim', 's', 1));
+      expect(deliveries.of('victim')).toHaveLength(1);
+    });
+
+    it('delay nobody when they fail for long', async () => {
+      const { deliveries, dispatcher, hang } = world(founderOf, 1);
+      await deliveries.show(dispatcher, 'victim', 's', ['succeeded', 'failed']);
+      for (let round = 0; round < 6; round += 1) {
+        hang();
+        for (const id of deliveries.of('bad')) await deliveries.end(id, 'failed');
+        dispatcher.offer(pending('victim', 's', 1));
+        expect(deliveries.of('victim')).toHaveLength(1);
+        await deliveries.end('victim/s#0', round === 5 ? 'succeeded' : 'nothing');
+      }
+    });
   });
 });

@@ -1,99 +1,96 @@
 import type { PendingDelivery } from '@iss/persistence';
-import { Fifo } from './fifo';
-import { Turns } from './turns';
+import { Lane, type Outcome, type Trust } from './lane';
+import { Room } from './room';
+import { Shares } from './shares';
 
-/** What came of taking up a delivery: an attempt that went well or not, or there was nothing to do. */
-export type Outcome = 'succeeded' | 'failed' | 'nothing';
-
-/** Attempts at once to one subscription: at first, and at most. */
-const FIRST_LIMIT = 4;
-const MAX_LIMIT = 32;
-/** So many failures in a row open a subscription's circuit. */
-const OPEN_AFTER_FAILURES = 5;
-/** Of all attempts at once: those of one tenant, and the probes of all open circuits, at most. */
-const TENANT_SHARE = 1 / 2;
-const PROBES_SHARE = 1 / 4;
-/** Deliveries that wait in memory: of all, of one tenant, and of one subscription while its circuit is open. */
+/** Deliveries that wait in memory: of all, of one founder in any case, and of one subscription that keeps failing. */
 const MAX_WAITING = 100_000;
-const TENANT_CAPACITY = 20_000;
-const OPEN_LANE_CAPACITY = 200;
-/** With fewer waiting, more of the subscription's deliveries are welcome. */
-const REFILL_BELOW = 500;
-const OPEN_REFILL_BELOW = 100;
+const OWN_WAITING = 500;
+const FAILING_CAPACITY = 200;
+/** Subscriptions of which is remembered what they have shown. */
 const MAX_REMEMBERED = 10_000;
 
-/** Deliveries of one tenant that are here. */
-interface Tenant {
-  running: number;
-  waiting: number;
-}
+/** What part of all slots the endpoints of each kind may hold, and how many of them go to one host. */
+const ROOMS = {
+  unproven: { part: 1 / 2, perHost: 8 },
+  failing: { part: 1 / 8, perHost: 2 },
+  proven: { part: 3 / 8, perHost: 32 },
+} as const satisfies Record<Trust, { part: number; perHost: number }>;
+const KINDS = ['proven', 'unproven', 'failing'] as const satisfies readonly Trust[];
 
-/** Deliveries to one subscription. */
-interface Lane {
-  readonly tenantId: string;
-  readonly subscriptionId: string;
-  readonly waiting: Fifo<PendingDelivery>;
-  running: number;
-  /** Grows by one with each success and halves with each failure, so that an endpoint that struggles is spared. */
-  limit: number;
-  /** Since the last success. */
-  failures: number;
+/** The least number of slots of which each room has one. */
+export const MIN_CONCURRENCY = KINDS.length;
+
+/** Where a lane waits for its turn. */
+interface Place {
+  room: Room;
+  targetHost: string;
 }
 
 /**
- * Decides which delivery goes next. A fixed number run at once; tenants take turns, and within a tenant its
- * subscriptions, and no tenant may have all that runs, so that neither a burst nor dead or slow endpoints hold up the
- * others. A subscription that failed five times in a row has an open circuit: one probe at a time until one succeeds,
- * within a share for all open circuits together. What does not fit is simply dropped here: it stays due in PostgreSQL,
- * and the sweep offers it again.
+ * Decides which delivery goes next. A fixed number run at once, in three rooms: endpoints that have answered quickly,
+ * those of which that is not known or not true, and those that keep failing. So none of a kind waits for another kind,
+ * and however many endpoints hang, those that answer have slots of their own. In each room founders take turns, and
+ * none holds more than its share. What does not fit is simply dropped here: it stays due in PostgreSQL, and the sweep
+ * offers it again.
  */
 export class Dispatcher {
   private readonly lanes = new Map<string, Lane>();
-  private readonly tenants = new Map<string, Tenant>();
-  /** Lanes that could start a delivery, by the state of their circuits. */
-  private readonly closed = new Turns<Lane>();
-  private readonly open = new Turns<Lane>();
+  /** Lanes with nothing to do, longest idle first. */
+  private readonly idle = new Set<Lane>();
+  private readonly places = new Map<Lane, Place>();
   private readonly known = new Set<string>();
-  private readonly maxOfTenant: number;
-  private readonly maxProbes: number;
+  private readonly memory = new Shares(MAX_WAITING, OWN_WAITING);
+  private readonly rooms: Record<Trust, Room>;
   private running = 0;
-  private probes = 0;
-  private wasProbe = false;
   private isClosed = false;
   private onIdle: (() => void) | undefined;
 
+  /** @param concurrency attempts at once, {@link MIN_CONCURRENCY} at least */
   constructor(
     private readonly deliver: (delivery: PendingDelivery) => Promise<Outcome>,
-    private readonly concurrency: number,
+    concurrency: number,
   ) {
-    this.maxOfTenant = Math.ceil(concurrency * TENANT_SHARE);
-    this.maxProbes = Math.ceil(concurrency * PROBES_SHARE);
+    const sizeOf = (kind: 'unproven' | 'failing'): number => Math.max(1, Math.floor(concurrency * ROOMS[kind].part));
+    const [unproven, failing] = [sizeOf('unproven'), sizeOf('failing')];
+    this.rooms = {
+      proven: new Room(concurrency - unproven - failing, ROOMS.proven.perHost),
+      unproven: new Room(unproven, ROOMS.unproven.perHost),
+      failing: new Room(failing, ROOMS.failing.perHost),
+    };
   }
 
   /** Takes up deliveries as soon as there is room for them; ones that are here already are passed over. */
   offer(deliveries: readonly PendingDelivery[]): void {
     for (const delivery of deliveries) {
-      if (this.isClosed || this.known.size >= MAX_WAITING || this.known.has(delivery.deliveryId)) continue;
-      const lane = this.laneOf(delivery);
-      if (this.isFull(lane)) continue;
+      if (this.isClosed || this.known.has(delivery.deliveryId)) continue;
+      const lane = this.lanes.get(delivery.subscriptionId) ?? new Lane(delivery);
+      if (lane.trust === 'failing' && lane.waiting.length >= FAILING_CAPACITY) continue;
+      if (!this.memory.admits(lane.founderId)) continue;
+      this.memory.take(lane.founderId);
       this.known.add(delivery.deliveryId);
+      this.lanes.set(lane.subscriptionId, lane);
       lane.waiting.push(delivery);
-      this.count(lane, { waiting: 1 });
-      this.queueUp(lane);
+      this.settle(lane);
     }
     this.startSome();
-  }
-
-  /** Subscriptions of which enough deliveries wait here for now: no use in offering more of them. */
-  backlogged(): string[] {
-    return [...this.lanes.values()]
-      .filter((lane) => lane.waiting.length >= (isOpen(lane) ? OPEN_REFILL_BELOW : REFILL_BELOW) || this.isFull(lane))
-      .map((lane) => lane.subscriptionId);
   }
 
   /** Deliveries that run and that wait. */
   load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.known.size - this.running };
+  }
+
+  /** Slots that are held, by the kind of the endpoints. */
+  slotsHeld(): Record<Trust, number> {
+    const { proven, unproven, failing } = this.rooms;
+    return { proven: proven.running, unproven: unproven.running, failing: failing.running };
+  }
+
+  /** Turns that were passed over so far, since a founder held its share of the slots. */
+  skippedTurns(): Record<Trust, number> {
+    const { proven, unproven, failing } = this.rooms;
+    return { proven: proven.skipped, unproven: unproven.skipped, failing: failing.skipped };
   }
 
   /** Starts nothing more, and resolves when what runs has ended. */
@@ -102,92 +99,60 @@ export class Dispatcher {
     if (this.running > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
   }
 
-  private laneOf({ tenantId, subscriptionId }: PendingDelivery): Lane {
-    let lane = this.lanes.get(subscriptionId);
-    if (lane === undefined) {
-      lane = { tenantId, subscriptionId, waiting: new Fifo(), running: 0, limit: FIRST_LIMIT, failures: 0 };
-      this.lanes.set(subscriptionId, lane);
-    }
-    return lane;
-  }
-
-  private isFull(lane: Lane): boolean {
-    const waitingOfTenant = this.tenants.get(lane.tenantId)?.waiting ?? 0;
-    return waitingOfTenant >= TENANT_CAPACITY || (isOpen(lane) && lane.waiting.length >= OPEN_LANE_CAPACITY);
-  }
-
-  private queueUp(lane: Lane): void {
-    if (lane.waiting.length === 0 || lane.running >= lane.limit) return;
-    (isOpen(lane) ? this.open : this.closed).add(lane);
-  }
-
   private startSome(): void {
-    while (this.running < this.concurrency && !this.isClosed) {
-      const lane = this.next();
-      if (lane === undefined) return;
-      // Its limit may have shrunk since it queued up; it comes back when one of its deliveries ends.
-      const delivery = lane.running < lane.limit ? lane.waiting.shift() : undefined;
-      if (delivery !== undefined) this.run(lane, delivery);
-      this.queueUp(lane);
+    if (this.isClosed) return;
+    for (const kind of KINDS) {
+      const room = this.rooms[kind];
+      for (let lane = room.next(); lane !== undefined; lane = room.next()) this.run(lane);
     }
   }
 
-  /** Open circuits and closed ones take turns, so that none is forgotten for the others. */
-  private next(): Lane | undefined {
-    const isAllowed = (tenantId: string): boolean => (this.tenants.get(tenantId)?.running ?? 0) < this.maxOfTenant;
-    const probe = (): Lane | undefined => (this.probes < this.maxProbes ? this.open.take(isAllowed) : undefined);
-    const lane = this.wasProbe ? (this.closed.take(isAllowed) ?? probe()) : (probe() ?? this.closed.take(isAllowed));
-    this.wasProbe = lane !== undefined && isOpen(lane);
-    return lane;
-  }
-
-  private run(lane: Lane, delivery: PendingDelivery): void {
-    const probes = isOpen(lane) ? 1 : 0;
-    this.count(lane, { running: 1, waiting: -1, probes });
+  private run(lane: Lane): void {
+    const place = this.places.get(lane);
+    const delivery = lane.waiting.shift();
+    if (place === undefined || delivery === undefined) throw new Error('A lane without a delivery had its turn');
+    this.places.delete(lane);
+    this.memory.giveBack(lane.founderId);
+    lane.running += 1;
+    this.running += 1;
     const end = (outcome: Outcome): void => {
-      this.count(lane, { running: -1, probes: -probes });
+      lane.running -= 1;
+      this.running -= 1;
       this.known.delete(delivery.deliveryId);
-      this.learn(lane, outcome);
-      this.forgetIfIdle(lane);
+      place.room.end(lane, place.targetHost);
+      lane.learn(outcome);
+      this.settle(lane);
       this.startSome();
       if (this.running === 0) this.onIdle?.();
     };
-    this.deliver(delivery).then(end, () => end('failed'));
+    this.settle(lane);
+    this.deliver(delivery).then(end, () => end({ kind: 'failed', latencyMs: 0, targetHost: place.targetHost }));
   }
 
-  private count(lane: Lane, { running = 0, waiting = 0, probes = 0 }: Partial<Tenant> & { probes?: number }): void {
-    const tenant = this.tenants.get(lane.tenantId) ?? { running: 0, waiting: 0 };
-    tenant.running += running;
-    tenant.waiting += waiting;
-    if (tenant.running + tenant.waiting > 0) this.tenants.set(lane.tenantId, tenant);
-    else this.tenants.delete(lane.tenantId);
-    lane.running += running;
-    this.running += running;
-    this.probes += probes;
-  }
-
-  private learn(lane: Lane, outcome: Outcome): void {
-    const wasOpen = isOpen(lane);
-    if (outcome === 'succeeded') {
-      lane.failures = 0;
-      lane.limit = Math.min(lane.limit + 1, MAX_LIMIT);
+  /** Puts the lane where it belongs now: into the room of its kind when it could start something, among the idle ones else. */
+  private settle(lane: Lane): void {
+    const place = this.places.get(lane);
+    const room = lane.isEager ? this.rooms[lane.trust] : undefined;
+    const { targetHost } = lane;
+    if (place !== undefined && (place.room !== room || place.targetHost !== targetHost)) {
+      place.room.leave(lane, place.targetHost);
+      this.places.delete(lane);
     }
-    if (outcome === 'failed') {
-      lane.failures += 1;
-      lane.limit = Math.max(Math.floor(lane.limit / 2), 1);
+    if (room !== undefined && !this.places.has(lane)) {
+      room.enter(lane);
+      this.places.set(lane, { room, targetHost });
     }
-    if (isOpen(lane) !== wasOpen) (wasOpen ? this.open : this.closed).delete(lane);
-    this.queueUp(lane);
+    this.remember(lane);
   }
 
-  /** A subscription that fails is remembered while it is idle, so that its next events don't get more slots again. */
-  private forgetIfIdle(lane: Lane): void {
-    if (lane.running > 0 || lane.waiting.length > 0) return;
-    if (lane.failures === 0 || this.lanes.size > MAX_REMEMBERED) this.lanes.delete(lane.subscriptionId);
+  /** What an endpoint has shown is kept while nothing is due to it, so that its next events are treated by it. */
+  private remember(lane: Lane): void {
+    this.idle.delete(lane);
+    if (lane.running === 0 && lane.waiting.length === 0) this.idle.add(lane);
+    if (this.lanes.size <= MAX_REMEMBERED) return;
+    const [forgotten] = this.idle;
+    if (forgotten === undefined) return;
+    this.idle.delete(forgotten);
+    this.lanes.delete(forgotten.subscriptionId);
   }
-}
-
-/** By then its limit is 1, wherever it began: five halvings of 32. */
-function isOpen(lane: Lane): boolean {
-  return lane.failures >= OPEN_AFTER_FAILURES;
 }

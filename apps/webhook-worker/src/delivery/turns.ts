@@ -1,38 +1,51 @@
-/** What takes turns: a lane belongs to a tenant. */
+/** What takes turns. */
 export interface TurnTaker {
+  readonly founderId: string;
   readonly tenantId: string;
 }
 
 /**
- * Who is next: tenants take turns, and within a tenant its lanes. Taking one removes it; whoever wants another turn is
- * added again, at the end of its tenant's row.
+ * Who is next: founders take turns, the tenants of a founder, and the lanes of a tenant. Taking one removes it; whoever
+ * wants another turn is added again, at the end of its tenant's row.
  */
 export class Turns<Lane extends TurnTaker> {
   /** The order of insertion is the order of turns. */
-  private readonly tenants = new Map<string, Set<Lane>>();
+  private readonly founders = new Map<string, Map<string, Set<Lane>>>();
 
   /** A lane that is there already keeps its place. */
   add(lane: Lane): void {
-    const lanes = this.tenants.get(lane.tenantId);
-    if (lanes === undefined) this.tenants.set(lane.tenantId, new Set([lane]));
-    else lanes.add(lane);
+    const tenants = this.founders.get(lane.founderId) ?? new Map<string, Set<Lane>>();
+    const lanes = tenants.get(lane.tenantId) ?? new Set();
+    this.founders.set(lane.founderId, tenants.set(lane.tenantId, lanes.add(lane)));
   }
 
-  delete(lane: Lane): void {
-    const lanes = this.tenants.get(lane.tenantId);
-    if (lanes?.delete(lane) === true && lanes.size === 0) this.tenants.delete(lane.tenantId);
+  /** False when it was not there. */
+  delete(lane: Lane): boolean {
+    const tenants = this.founders.get(lane.founderId);
+    const lanes = tenants?.get(lane.tenantId);
+    if (tenants === undefined || lanes?.delete(lane) !== true) return false;
+    if (lanes.size === 0) tenants.delete(lane.tenantId);
+    if (tenants.size === 0) this.founders.delete(lane.founderId);
+    return true;
   }
 
-  /** Takes the lane whose turn it is, of a tenant that may have one; its tenant goes to the end of the row. */
-  take(isAllowed: (tenantId: string) => boolean): Lane | undefined {
-    for (const [tenantId, lanes] of this.tenants) {
-      const [lane] = lanes;
-      if (lane === undefined || !isAllowed(tenantId)) continue;
-      lanes.delete(lane);
-      this.tenants.delete(tenantId);
-      if (lanes.size > 0) this.tenants.set(tenantId, lanes);
+  /** Takes the lane whose turn it is, of a founder that may have one; its founder and tenant go to the end of their rows. */
+  take(isAllowed: (founderId: string) => boolean): Lane | undefined {
+    for (const [founderId, tenants] of this.founders) {
+      const [first] = tenants;
+      const [lane] = first?.[1] ?? [];
+      if (first === undefined || lane === undefined || !isAllowed(founderId)) continue;
+      const [tenantId, lanes] = first;
+      this.delete(lane);
+      if (lanes.size > 0) toEnd(tenants, tenantId, lanes);
+      if (tenants.size > 0) toEnd(this.founders, founderId, tenants);
       return lane;
     }
     return undefined;
   }
+}
+
+function toEnd<Value>(row: Map<string, Value>, key: string, value: Value): void {
+  row.delete(key);
+  row.set(key, value);
 }

@@ -30,7 +30,13 @@ class World {
       const size = before === 0 ? sizes.first : sizes.next;
       const count = Math.min(size, (this.audiences[eventId] ?? 0) - before);
       for (let index = before; index < before + count; index += 1)
-        pending.push({ deliveryId: `${eventId}#${index}`, subscriptionId: `s${index}`, tenantId: 't' });
+        pending.push({
+          deliveryId: `${eventId}#${index}`,
+          subscriptionId: `s${index}`,
+          tenantId: 't',
+          founderId: 'f',
+          targetHost: 'h',
+        });
       this.made.set(eventId, before + count);
       if (count === size) unfinished.push(eventId);
     }
@@ -76,17 +82,19 @@ describe('FanoutService', () => {
     ]);
   });
 
-  it('takes all steps itself while the queue is down', async () => {
-    const world = new World({ e: 600 });
+  it('leaves further steps to the sweep while the queue is down, which takes one at a time', async () => {
+    const world = new World({ e: 600, f: 3 });
     world.isQueueDown = true;
-    await world.service.fanOut(['e']);
-    expect(world.done.filter((what) => what.startsWith('make'))).toEqual([
-      'make 16',
-      'make 256',
-      'make 256',
-      'make 72',
-    ]);
+    await world.service.fanOut(['e', 'f']);
+    expect(world.done).toEqual(['make 19', 'offer 19']);
+    expect(await world.service.step(['e', 'f'])).toEqual(['e']);
     const offered = world.done.filter((what) => what.startsWith('offer')).map((what) => Number(what.slice(6)));
-    expect(offered.reduce((sum, count) => sum + count, 0)).toBe(600);
+    expect(offered).toEqual([19, 100, 28]);
+  });
+
+  it('asks the queue for nothing more when the sweep takes a step', async () => {
+    const world = new World({ e: 600 });
+    expect(await world.service.step(['e'])).toEqual(['e']);
+    expect(world.done).toEqual(['make 16', 'offer 16']);
   });
 });

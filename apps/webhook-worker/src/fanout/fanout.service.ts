@@ -24,16 +24,21 @@ export class FanoutService {
     @Inject(Liveness) private readonly liveness: { readonly events: Pick<WorkWatch, 'moved'> },
   ) {}
 
-  /** Takes the next step of each of these events (bare UUIDs) that are not done. */
+  /** Takes the next step of each of these events (bare UUIDs) that are not done, and asks for the one after it. */
   async fanOut(eventIds: readonly string[]): Promise<void> {
-    if (eventIds.length === 0) return;
+    const unfinished = await this.step(eventIds);
+    // Without the queue the sweep takes the steps.
+    if (unfinished.length > 0) await this.queue.wakeFanout(unfinished, STEP_PAUSE_MS).catch(() => undefined);
+  }
+
+  /** Takes the next step of each of these events alone; answers those that need another. */
+  async step(eventIds: readonly string[]): Promise<readonly string[]> {
+    if (eventIds.length === 0) return [];
     const next = Math.max(FIRST_STEP, Math.floor(NEXT_STEP / eventIds.length));
     const { pending, unfinished } = await this.outbox.fanOut(eventIds, { first: FIRST_STEP, next });
     this.liveness.events.moved();
     await this.share(pending);
-    // Without the queue this worker takes all the steps.
-    if (unfinished.length > 0)
-      await this.queue.wakeFanout(unfinished, STEP_PAUSE_MS).catch(() => this.fanOut(unfinished));
+    return unfinished;
   }
 
   /** A few deliveries are made here, at once; what a step has beyond goes to all workers. */

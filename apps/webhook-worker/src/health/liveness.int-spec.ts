@@ -4,7 +4,8 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { waitFor } from '../../../../tools/testing/wait-for';
-import { Dispatcher, type Outcome } from '../delivery/dispatcher';
+import { Dispatcher } from '../delivery/dispatcher';
+import type { Outcome } from '../delivery/lane';
 import { HealthController } from './health.controller';
 import { Liveness, WorkWatch } from './liveness';
 import { ReadinessService } from './readiness.service';
@@ -58,17 +59,18 @@ async function probe(afterMs: number): Promise<number> {
 }
 
 it('the worker is restarted when its dispatcher hangs, and not when the database is away', async () => {
-  const pending = { deliveryId: randomUUID(), subscriptionId: randomUUID(), tenantId: 'acme' };
+  const row = { deliveryId: randomUUID(), subscriptionId: randomUUID() };
+  const pending = { ...row, tenantId: 'acme', founderId: 'acme', targetHost: 'example.com' };
   const deliveries = new DeliveryStore(database.sql, { leaseMs: 1_000, disableAfterMs: 1_000 });
-  const hanging = new Dispatcher(() => new Promise<Outcome>(() => undefined), 1);
+  const hanging = new Dispatcher(() => new Promise<Outcome>(() => undefined), 3);
   const working = new Dispatcher(async ({ deliveryId }) => {
     await deliveries.claim(deliveryId);
     liveness.deliveries.moved();
-    return 'nothing';
-  }, 1);
+    return { kind: 'nothing' };
+  }, 3);
   expect(await probe(10 * LIMIT_MS)).toBe(200);
 
-  await database.sql.run(ADD, pending);
+  await database.sql.run(ADD, row);
   hanging.offer([pending]);
   expect(await probe(0)).toBe(200);
   expect(await probe(LIMIT_MS - 1)).toBe(200);

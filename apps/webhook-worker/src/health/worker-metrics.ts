@@ -37,11 +37,21 @@ export class WorkerMetrics {
   }
 
   /** What is in this process is read when it is asked for. */
-  watch(dispatcher: Pick<Dispatcher, 'load'>): void {
+  watch(dispatcher: Pick<Dispatcher, 'load' | 'slotsHeld' | 'skippedTurns'>): void {
     watchFigure(this.registry, {
       name: 'webhook_deliveries_in_process',
       help: 'Deliveries in this process, running and waiting',
       read: async () => dispatcher.load(),
+    });
+    watchFigure(this.registry, {
+      name: 'webhook_slots_held',
+      help: 'Attempts under way in this process, by what their endpoints have shown: proven, unproven or failing',
+      read: async () => dispatcher.slotsHeld(),
+    });
+    watchFigure(this.registry, {
+      name: 'webhook_turns_skipped',
+      help: 'Turns passed over since the process began, as their founder held its share of these slots',
+      read: async () => dispatcher.skippedTurns(),
     });
   }
 }

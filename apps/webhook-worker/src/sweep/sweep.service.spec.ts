@@ -1,40 +1,50 @@
-import type { Page, PageRequest, PendingDelivery } from '@iss/persistence';
+import type { Look, Page, PendingDelivery } from '@iss/persistence';
 import { createLogger } from '@iss/platform';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { SweepService } from './sweep.service';
 
 const logger = createLogger({ name: 'spec', level: 'silent' });
 
-/** Deliveries that nobody takes, as the store would page through them. */
-function overdue(count: number) {
-  const all: PendingDelivery[] = Array.from({ length: count }, (_, index) => ({
-    deliveryId: `d${index}`,
-    subscriptionId: 's',
-    tenantId: 't',
-  }));
-  return async (_: number, { limit, after }: PageRequest): Promise<Page<PendingDelivery>> => {
+/** What nobody takes, as a store would give it: some of the rows that it looks at, and where it looks next. */
+function left<Item>(all: readonly Item[]) {
+  return async ({ rows, limit, after }: Look): Promise<Page<Item>> => {
     const start = after === null ? 0 : Number(after[0]);
-    const end = start + limit;
-    return { items: all.slice(start, end), next: end < all.length ? [end] : null };
+    const end = Math.min(start + rows, all.length);
+    return { items: all.slice(start, Math.min(end, start + limit)), next: end < all.length ? [end] : null };
   };
 }
 
-it('comes to every delivery that is overdue, though none of those before it is taken, and begins again', async () => {
-  const offered: string[] = [];
+const deliveries = (count: number): PendingDelivery[] =>
+  Array.from({ length: count }, (_, index) => ({
+    deliveryId: `d${index}`,
+    subscriptionId: 's',
+    tenantId: 't',
+    founderId: 'f',
+    targetHost: 'h',
+  }));
+const events = (count: number): string[] => Array.from({ length: count }, (_, index) => `e${index}`);
+
+it('looks at all that is left behind, though none of what is before it is taken, and begins again', async () => {
+  const [offered, stepped]: [string[], string[]] = [[], []];
   const sweep = new SweepService(
-    { waiting: async () => [] },
-    { overdue: overdue(2_500) },
-    { fanOut: async () => undefined },
-    { backlogged: () => [], offer: (some) => void offered.push(...some.map((one) => one.deliveryId)) },
+    { waiting: left(events(12_000)) },
+    { overdue: left(deliveries(12_000)) },
+    {
+      step: async (eventIds) => {
+        stepped.push(...eventIds);
+        return [];
+      },
+    },
+    { offer: (some) => void offered.push(...some.map((one) => one.deliveryId)) },
     logger,
     { sweepIntervalMs: 1 },
   );
   sweep.start();
-  await waitFor(() => offered.length >= 3_000);
+  await waitFor(() => offered.length >= 4_000 && stepped.length >= 800);
   await sweep.stop();
-  const firstRound = offered.slice(0, 2_500);
-  expect(new Set(firstRound).size).toBe(2_500);
-  expect(offered[2_500]).toBe('d0');
+  const starts = [0, 5_000, 10_000, 0];
+  expect(starts.map((_, round) => offered[round * 1_000])).toEqual(starts.map((start) => `d${start}`));
+  expect(starts.map((_, round) => stepped[round * 200])).toEqual(starts.map((start) => `e${start}`));
 });
 
 it('goes on after a failure', async () => {
@@ -46,9 +56,9 @@ it('goes on after a failure', async () => {
         throw new Error('the database is away');
       },
     },
-    { overdue: overdue(0) },
-    { fanOut: async () => undefined },
-    { backlogged: () => [], offer: () => undefined },
+    { overdue: left([]) },
+    { step: async () => [] },
+    { offer: () => undefined },
     logger,
     { sweepIntervalMs: 1 },
   );

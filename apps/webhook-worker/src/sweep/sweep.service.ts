@@ -6,11 +6,13 @@ import { FanoutService } from '../fanout/fanout.service';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { jittered, Rounds } from './rounds';
 
-/** The queue wakes sooner than that, so that what has waited longer was not woken. */
-const OVERDUE_MS = 2_000;
-const MAX_EVENTS = 200;
-const MAX_DELIVERIES = 1_000;
-/** Pause after a sweep that left something: it found as much as it looks for, or passed over what has a backlog here. */
+/**
+ * The queue wakes sooner than that, so that what has waited longer was not woken, or waits behind much else. An event is
+ * looked for early: the queue knows no turns between founders, and the sweep does.
+ */
+const EVENTS = { overdueMs: 500, rows: 5_000, limit: 200 };
+const DELIVERIES = { overdueMs: 2_000, rows: 5_000, limit: 1_000 };
+/** Pause after a sweep that left something: there is more than it looks at, or it found events and may find others. */
 const BUSY_PAUSE_MS = 100;
 
 /**
@@ -21,14 +23,15 @@ const BUSY_PAUSE_MS = 100;
 export class SweepService {
   private readonly rounds = new Rounds(() => this.sweep());
   /** Each sweep goes on where the one before it ended, so that a backlog at the front hides nobody behind it. */
-  private after: PagePosition | null = null;
+  private afterEvent: PagePosition | null = null;
+  private afterDelivery: PagePosition | null = null;
   private readonly warn: Warn;
 
   constructor(
     @Inject(OutboxStore) private readonly outbox: Pick<OutboxStore, 'waiting'>,
     @Inject(DeliveryStore) private readonly deliveries: Pick<DeliveryStore, 'overdue'>,
-    @Inject(FanoutService) private readonly fanout: Pick<FanoutService, 'fanOut'>,
-    @Inject(Dispatcher) private readonly dispatcher: Pick<Dispatcher, 'backlogged' | 'offer'>,
+    @Inject(FanoutService) private readonly fanout: Pick<FanoutService, 'step'>,
+    @Inject(Dispatcher) private readonly dispatcher: Pick<Dispatcher, 'offer'>,
     @Inject(LOGGER) logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'sweepIntervalMs'>,
   ) {
@@ -49,21 +52,28 @@ export class SweepService {
   private async sweep(): Promise<number> {
     const pauseMs = jittered(this.settings.sweepIntervalMs);
     try {
-      const eventIds = await this.outbox.waiting(OVERDUE_MS, MAX_EVENTS);
-      await this.fanout.fanOut(eventIds);
-      const backlogged = this.dispatcher.backlogged();
-      const overdue = await this.deliveries.overdue(
-        OVERDUE_MS,
-        { limit: MAX_DELIVERIES, after: this.after },
-        backlogged,
-      );
-      this.dispatcher.offer(overdue.items);
-      const isMore = eventIds.length === MAX_EVENTS || overdue.next !== null || this.after !== null;
-      this.after = overdue.next;
-      return isMore || backlogged.length > 0 ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
+      const isMore = [await this.sweepEvents(), await this.sweepDeliveries()].includes(true);
+      return isMore ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
     } catch (error) {
       this.warn('The sweep failed; it is repeated', error);
       return pauseMs;
     }
+  }
+
+  /** Whether there may be more. */
+  private async sweepEvents(): Promise<boolean> {
+    const isRound = this.afterEvent !== null;
+    const { items, next } = await this.outbox.waiting({ ...EVENTS, after: this.afterEvent });
+    this.afterEvent = next;
+    await this.fanout.step(items);
+    return items.length > 0 || isRound;
+  }
+
+  private async sweepDeliveries(): Promise<boolean> {
+    const isRound = this.afterDelivery !== null;
+    const { items, next } = await this.deliveries.overdue({ ...DELIVERIES, after: this.afterDelivery });
+    this.afterDelivery = next;
+    this.dispatcher.offer(items);
+    return next !== null || isRound || items.length === DELIVERIES.limit;
   }
 }

@@ -79,6 +79,12 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       deleted_at: whenDone('now()'),
       ...created,
     },
+    webhook_subscription_types: {
+      tenant_id: tenant,
+      event_type: `'identity.snapshot.created'`,
+      subscription_id: 'gen_random_uuid()',
+      created_at: 'now()',
+    },
     outbox_events: {
       event_id: 'gen_random_uuid()',
       tenant_id: tenant,

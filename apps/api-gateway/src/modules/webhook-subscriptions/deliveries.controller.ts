@@ -35,7 +35,8 @@ export class DeliveriesController {
 
   @Get('deliveries')
   @ApiRoute('Deliveries to a webhook subscription, newest first', RULES.useWebhooks, {
-    description: 'With their attempts; of a deleted subscription too.',
+    description:
+      'With their attempts; of a deleted subscription too. A page looks at 10,000 deliveries: with a filter it may have fewer than asked for, or none, and a `next_cursor`.',
     answers: { 200: pageAnswer('One page.', Delivery, [Delivery.of(DEAD)], 50) },
     errors: ['not_found'],
   })
@@ -80,7 +81,7 @@ export class DeliveriesController {
   @Post('deliveries/replay')
   @ApiRoute('Send finished deliveries of a period again', RULES.useWebhooks, {
     description:
-      'The oldest first, at most 1,000 a call. While `has_more` is true, call again with `next_from` as `from`. Both times are inclusive.',
+      'The oldest first, at most 1,000 a call, of the 50,000 at which it looks. While `has_more` is true, call again with `next_from` as `from`. Both times are inclusive.',
     answers: {
       202: answer('How many deliveries are due now.', Replayed, { count: 1, has_more: false, next_from: null }),
     },

@@ -14,6 +14,7 @@ import {
   type DeliveryFilter,
   DeliveryLogStore,
   type DeliveryRecord,
+  hostOf,
   type LogAccess,
   type LogReader,
   type Page,
@@ -24,6 +25,7 @@ import { EventHandOver } from '../../events/event-hand-over';
 
 /** What one call of a replay makes due at most: one statement, ten jobs. */
 const MAX_REPLAYED = 1_000;
+const REPLAY_LOOKS_AT = 50_000;
 const FAILED: readonly FinishedDeliveryStatus[] = ['dead', 'skipped'];
 
 /** A filter as it was sent: times are texts. */
@@ -84,6 +86,7 @@ export class DeliveryLogService {
       to,
       statuses: request.status === null ? FAILED : [request.status],
       limit: MAX_REPLAYED,
+      look: REPLAY_LOOKS_AT,
     });
     this.wake(reader, subscription, deliveryIds);
     return { count: deliveryIds.length, nextFrom };
@@ -127,8 +130,15 @@ export class DeliveryLogService {
     return { subscription, delivery };
   }
 
-  private wake({ subscriptionId }: LogReader, { tenantId }: Subscription, deliveryIds: readonly string[]): void {
-    this.handOver.wake(deliveryIds.map((deliveryId) => ({ deliveryId, subscriptionId, tenantId })));
+  private wake(
+    { subscriptionId }: LogReader,
+    { tenantId, founderId, targetUrl }: Subscription,
+    deliveryIds: readonly string[],
+  ): void {
+    const targetHost = hostOf(targetUrl);
+    this.handOver.wake(
+      deliveryIds.map((deliveryId) => ({ deliveryId, subscriptionId, tenantId, founderId, targetHost })),
+    );
   }
 }
 

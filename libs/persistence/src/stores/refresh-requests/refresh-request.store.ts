@@ -18,6 +18,7 @@ import { statement } from '../../sql/statement';
 import { FACTS, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
+import { wants } from '../webhooks/wants';
 
 /** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
 export interface RefreshRequestRecord extends SubjectRef {
@@ -194,13 +195,11 @@ SELECT ${FACTS},
   FROM facts f LEFT JOIN done r ON true`,
 );
 
-/** The look-up is a subquery with a limit, as for new snapshots: EXISTS would be turned into a join over all tenants. */
 const TELL = statement<EventToWrite, { eventId: string }>(
   'refresh_request_tell',
   `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
   SELECT :eventId::uuid, :tenantId::text, :eventType::text, :eventBody::text, :requestId::text, :traceparent::text
-   WHERE (SELECT true FROM webhook_subscriptions w
-           WHERE w.tenant_id = :tenantId AND w.deleted_at IS NULL AND :eventType = ANY (w.event_types) LIMIT 1)
+   WHERE (SELECT true FROM ${wants(':tenantId', ':eventType')})
   RETURNING event_id AS "eventId"`,
 );
 

@@ -5,6 +5,7 @@ import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { FACTS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
+import { wants } from '../webhooks/wants';
 
 /** A sealed snapshot, and what is known of the request that wrote it. */
 export interface SnapshotToWrite extends SubjectRef {
@@ -64,9 +65,7 @@ const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken';
 const EVENT_TYPE: EventType = 'identity.snapshot.created';
 
 /** The id of the event for the input row `i`; null when its tenant has no subscription to it. */
-const EVENT_ID = `(SELECT (:eventIds::uuid[])[i.ord] FROM webhook_subscriptions w
-           WHERE w.tenant_id = i.tenant_id AND w.deleted_at IS NULL AND '${EVENT_TYPE}' = ANY (w.event_types)
-           LIMIT 1) AS event_id`;
+const EVENT_ID = `(SELECT (:eventIds::uuid[])[i.ord] FROM ${wants('i.tenant_id', `'${EVENT_TYPE}'`)}) AS event_id`;
 
 /**
  * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, since only the

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { before, type PagePosition } from '../../sql/page';
 import { statement } from '../../sql/statement';
+import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { type AttemptResult, DeliveryStore } from './delivery.store';
 import { DeliveryLogStore } from './delivery-log.store';
@@ -113,7 +116,7 @@ it('makes nothing due for a subscription that is disabled or deleted', async () 
     await fail(deliveryId, 'dead');
     await end(subscriptionId);
     expect(await log.redeliver(subscriptionId, deliveryId)).toBe(false);
-    const replay = { from: new Date(0), to: null, statuses: ['dead'], limit: 10 } as const;
+    const replay = { from: new Date(0), to: null, statuses: ['dead'], limit: 10, look: 100 } as const;
     expect(await log.replay(subscriptionId, replay)).toEqual({ deliveryIds: [], nextFrom: null });
     const test = { deliveryId: randomUUID(), eventId: randomUUID(), eventType: 'webhook.test', body: '{}' };
     expect(await log.addTest(subscriptionId, { ...test, requestId: 'r', traceparent: 't' })).toBe(false);
@@ -138,5 +141,66 @@ it('shows a removed member nothing', async () => {
   expect(await read(readers.reader)).toMatchObject({
     facts: { membership: { status: 'removed' } },
     page: { items: [] },
+  });
+});
+
+describe('Among very many deliveries', () => {
+  const COUNT = 25_000;
+  let subscriptionId: string;
+
+  beforeAll(async () => {
+    subscriptionId = await subscribe();
+    const owner = new Client({ connectionString: world.url });
+    await owner.connect();
+    // The oldest one is dead, all others succeeded.
+    await owner.query(
+      `WITH e AS (
+         INSERT INTO outbox_events (event_id, tenant_id, event_type, body, created_at, fanned_out_at)
+         SELECT gen_random_uuid(), 'acme', 't', '{}', timestamptz '2026-01-15' + n * interval '1 second', now()
+           FROM generate_series(1, $2::int) n RETURNING event_id, created_at)
+       INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, created_at, finished_at)
+       SELECT gen_random_uuid(), event_id, $1, 'acme', 't',
+              CASE WHEN created_at = min(created_at) OVER () THEN 'dead' ELSE 'succeeded' END, created_at, now() FROM e`,
+      [subscriptionId, COUNT],
+    );
+    await owner.end();
+  });
+
+  const reader = () => ({ subscriptionId, principalId: 'tenant_owner' });
+  const filter = (status: 'dead' | null) => ({ status, eventType: null, from: null, to: null });
+
+  it('looks at ten thousand a page, and leads on to the one that fits', async () => {
+    const [found, counts]: [number[], number[]] = [[], []];
+    let after: PagePosition | null = null;
+    do {
+      const request = { limit: 50, after };
+      counts.push(await rowsRead(world, 'delivery_log_page', { ...reader(), ...filter('dead'), ...before(request) }));
+      const { page } = await log.page(reader(), filter('dead'), request);
+      found.push(page.items.length);
+      after = page.next;
+    } while (after !== null);
+    expect(found).toEqual([0, 0, 1]);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(2 * 10_000 + 10);
+  });
+
+  it('reads a page of all of them as fast as ever', async () => {
+    const request = { limit: 50, after: null };
+    expect(
+      await rowsRead(world, 'delivery_log_page', { ...reader(), ...filter(null), ...before(request) }),
+    ).toBeLessThanOrEqual(3 * 51 + 10);
+  });
+
+  it('replays what is among so many, and says where to go on', async () => {
+    const replay = { to: null, statuses: ['succeeded'], limit: 10, look: 1_000 } as const;
+    const dead = { ...replay, statuses: ['dead'] } as const;
+    expect(await log.replay(subscriptionId, { ...dead, from: new Date('2026-01-15T01:00:00Z') })).toEqual({
+      deliveryIds: [],
+      nextFrom: new Date('2026-01-15T01:16:40Z'),
+    });
+    const first = await log.replay(subscriptionId, { ...dead, from: new Date('2026-01-15T00:00:00Z') });
+    expect(first).toEqual({ deliveryIds: [expect.any(String)], nextFrom: new Date('2026-01-15T00:16:41Z') });
+    const some = await log.replay(subscriptionId, { ...replay, from: new Date('2026-01-15T00:00:10Z') });
+    expect(some.deliveryIds).toHaveLength(10);
+    expect(some.nextFrom).toEqual(new Date('2026-01-15T00:00:20Z'));
   });
 });

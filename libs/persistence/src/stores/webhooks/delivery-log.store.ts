@@ -1,9 +1,19 @@
 import type { AccessFacts, DeliveryStatus, FinishedDeliveryStatus, SubscriptionStatus } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
-import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import {
+  type Before,
+  before,
+  type ListRow,
+  newestFirst,
+  type Page,
+  type PagePosition,
+  type PageRequest,
+  toList,
+} from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, memberAccess } from '../facts/access-facts';
+import { founderOf } from './pending-delivery';
 
 /** One attempt as it went; `statusCode` is null where no answer came, `errorPhase` and `error` where it succeeded. */
 export interface AttemptRecord {
@@ -44,7 +54,14 @@ export interface LogReader {
 /** The subscription whose log is asked for, or null, and what the caller may do in its tenant. */
 export interface LogAccess {
   facts: AccessFacts;
-  subscription: { tenantId: string; status: SubscriptionStatus; isDeleted: boolean } | null;
+  subscription: {
+    tenantId: string;
+    /** As a delivery that waits names them. */
+    founderId: string;
+    targetUrl: string;
+    status: SubscriptionStatus;
+    isDeleted: boolean;
+  } | null;
 }
 
 /** Null: any. Both times are inclusive, to the millisecond. */
@@ -61,11 +78,13 @@ export interface Replay {
   statuses: readonly FinishedDeliveryStatus[];
   /** Deliveries at most. */
   limit: number;
+  /** It looks at so many at most, whatever their status. */
+  look: number;
 }
 
 export interface Replayed {
   deliveryIds: string[];
-  /** When the first delivery was made that did not fit; null when all did. */
+  /** When the first delivery was made that did not fit, or was not looked at; null when there is none. */
   nextFrom: Date | null;
 }
 
@@ -84,7 +103,8 @@ const LOG = `(SELECT :subscriptionId::uuid AS subscription_id, :principalId::tex
   ${memberAccess('s.tenant_id')}`;
 
 const ACCESS_COLUMNS = `${FACTS},
-  s.tenant_id AS "subscription?.tenantId",
+  s.tenant_id AS "subscription?.tenantId", s.target_url AS "subscription?.targetUrl",
+       ${founderOf('s.tenant_id')} AS "subscription?.founderId",
        s.status AS "subscription?.status", s.deleted_at IS NOT NULL AS "subscription?.isDeleted"`;
 
 /** Columns of the delivery `d` with its attempts `t`. */
@@ -125,25 +145,43 @@ const ACCESS = statement<LogReader, LogAccess>(
 );
 
 const LIST = newestFirst('d', 'delivery_id');
+/** A page that keeps some looks at so many deliveries at most, and says how far it came. */
+const LOOK = 10_000;
 
-// The bounds stand there in any case, so that a plan made for every request starts its scan at them.
+/** What a page looks at, of the subscription given as SQL. The bounds stand there in any case: a scan starts at them. */
+const looked = (subscriptionId: string): string => `
+         d.subscription_id = ${subscriptionId}
+     AND d.created_at >= coalesce(:from::timestamptz, '-infinity')
+     AND d.created_at < coalesce(:to::timestamptz + interval '1 millisecond', 'infinity')
+     AND (d.created_at, d.delivery_id) < (:beforeTime::timestamptz, :beforeId::uuid)
+   ${LIST.order}`;
+
 const PAGE = statement<
   LogReader & DeliveryFilter & Before,
-  ListRow<AccessFacts, Stored<DeliveryRecord>> & Pick<LogAccess, 'subscription'>
+  ListRow<AccessFacts, Stored<DeliveryRecord>> &
+    Pick<LogAccess, 'subscription'> & {
+      /** The last delivery that was looked at, where the page is short although there may be more. */
+      lookedTo: PagePosition | null;
+    }
 >(
   'delivery_log_page',
   `SELECT ${ACCESS_COLUMNS},
   ${columns(DELIVERY, 'item?')},
-  ${LIST.position}
+  ${LIST.position},
+       CASE WHEN f.member_status = 'active' AND count(*) OVER () < :rows
+            THEN (SELECT ARRAY[d.created_at::text, d.delivery_id::text] FROM deliveries d
+                   WHERE ${looked(':subscriptionId')} OFFSET ${LOOK - 1} LIMIT 1)
+       END AS "lookedTo"
      FROM ${LOG}
      LEFT JOIN LATERAL (
        SELECT d.*, o.request_id, o.traceparent
-         FROM deliveries d JOIN outbox_events o ON o.event_id = d.event_id
-        WHERE d.subscription_id = s.subscription_id AND f.member_status = 'active'
-          AND (:status::text IS NULL OR d.status = :status) AND (:eventType::text IS NULL OR d.event_type = :eventType)
-          AND d.created_at >= coalesce(:from::timestamptz, '-infinity')
-          AND d.created_at < coalesce(:to::timestamptz + interval '1 millisecond', 'infinity')
-          AND ${LIST.next}
+         FROM (SELECT * FROM (
+                      SELECT * FROM deliveries d
+                       WHERE f.member_status = 'active' AND ${looked('s.subscription_id')} LIMIT ${LOOK}) d
+                WHERE (:status::text IS NULL OR d.status = :status)
+                  AND (:eventType::text IS NULL OR d.event_type = :eventType)
+                ${LIST.order} LIMIT :rows) d
+         JOIN outbox_events o ON o.event_id = d.event_id
      ) d ON true ${ATTEMPTS}
     ${LIST.order}`,
 );
@@ -182,11 +220,16 @@ const REDELIVER = statement<{ subscriptionId: string; deliveryId: string }, { de
 /** Rows are locked in one order, so that of two replays at once the second finds what the first one left. */
 const REPLAY = statement<Replay & { subscriptionId: string }, Replayed>(
   'delivery_replay',
-  `WITH found AS MATERIALIZED (
+  `WITH looked AS MATERIALIZED (
+     SELECT (SELECT d.created_at FROM deliveries d
+              WHERE d.subscription_id = :subscriptionId AND d.created_at >= :from::timestamptz
+                AND d.created_at < coalesce(:to::timestamptz + interval '1 millisecond', 'infinity')
+              ORDER BY d.created_at, d.delivery_id OFFSET :look::int LIMIT 1) AS until
+   ), found AS MATERIALIZED (
      SELECT d.delivery_id, d.created_at FROM deliveries d
       WHERE d.subscription_id = :subscriptionId AND d.status = ANY (:statuses::text[])
         AND d.created_at >= :from::timestamptz
-        AND d.created_at < coalesce(:to::timestamptz + interval '1 millisecond', 'infinity')
+        AND d.created_at < coalesce((SELECT until FROM looked), :to::timestamptz + interval '1 millisecond', 'infinity')
         AND ${IS_ACTIVE}
       ORDER BY d.created_at, d.delivery_id LIMIT :limit::int + 1
         FOR UPDATE
@@ -196,7 +239,8 @@ const REPLAY = statement<Replay & { subscriptionId: string }, Replayed>(
      UPDATE deliveries d SET ${BEGIN_AGAIN} FROM taken WHERE d.delivery_id = taken.delivery_id RETURNING d.delivery_id
    )
    SELECT coalesce((SELECT array_agg(delivery_id) FROM replayed), '{}') AS "deliveryIds",
-          (SELECT date_trunc('milliseconds', max(created_at)) FROM found HAVING count(*) > :limit::int) AS "nextFrom"`,
+          date_trunc('milliseconds', coalesce((SELECT max(created_at) FROM found HAVING count(*) > :limit::int),
+                                              (SELECT until FROM looked))) AS "nextFrom"`,
 );
 
 /** The event is marked as fanned out, so that it reaches this one subscription and no other. */
@@ -224,7 +268,10 @@ export class DeliveryLogStore {
     return this.sql.one(ACCESS, reader);
   }
 
-  /** A page of the subscription's deliveries, newest first; of a deleted subscription too. */
+  /**
+   * A page of the subscription's deliveries, newest first; of a deleted subscription too. It may have fewer than were asked
+   * for, or none, and a next page: a filter keeps some of a bounded number.
+   */
   async page(
     reader: LogReader,
     filter: DeliveryFilter,
@@ -234,7 +281,8 @@ export class DeliveryLogStore {
     const rows = await this.sql.runInTurn(reader.principalId, PAGE, { ...reader, ...filter, ...before(request) });
     const { facts, page } = toList(rows, request.limit);
     const subscription = rows[0]?.subscription ?? null;
-    return { facts, subscription, page: { ...page, items: page.items.map(withAttempts) } };
+    const next = page.next ?? rows[0]?.lookedTo ?? null;
+    return { facts, subscription, page: { items: page.items.map(withAttempts), next } };
   }
 
   /** One delivery of the subscription with the exact text that is sent, or null. */

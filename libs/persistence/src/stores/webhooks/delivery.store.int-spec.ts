@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../tools/testing/test-database';
 import { type Database, openDatabase } from '../../database';
 import { type NoParameters, statement } from '../../sql/statement';
 import { type AttemptResult, type DeliveryAttempt, DeliveryStore } from './delivery.store';
 import type { Page, PagePosition } from '../../sql/page';
 import { BacklogStore } from './backlog.store';
-import { OutboxStore, type PendingDelivery } from './outbox.store';
+import { OutboxStore } from './outbox.store';
+import type { PendingDelivery } from './pending-delivery';
 
 const SETTINGS = { leaseMs: 60_000, disableAfterMs: 5 * 86_400_000 };
 const ADD_SUBSCRIPTION = statement<{ subscriptionId: string }>(
@@ -136,6 +138,7 @@ describe('DeliveryStore.claim', () => {
       attempt: 1,
       scheduledAttempt: 1,
       targetUrl: 'https://example.com/hook',
+      targetHost: 'example.com',
       secretSealed: 'sealed',
       previousSecretSealed: null,
     });
@@ -339,7 +342,7 @@ describe('The statements of a delivery', () => {
 });
 
 describe('DeliveryStore.overdue', () => {
-  const FIRST_PAGE = { limit: 10, after: null };
+  const FIRST = { overdueMs: 1_800_000, rows: 100, limit: 10, after: null };
 
   it('gives page after page, each delivery once, also where several became due at the same time', async () => {
     const subscriptionId = await addSubscription();
@@ -349,7 +352,7 @@ describe('DeliveryStore.overdue', () => {
     const found: string[] = [];
     let after: PagePosition | null = null;
     do {
-      const page: Page<PendingDelivery> = await store.overdue(1_800_000, { limit: 3, after });
+      const page: Page<PendingDelivery> = await store.overdue({ ...FIRST, rows: 3, after });
       expect(page.items.length).toBeLessThanOrEqual(3);
       found.push(...page.items.map((item) => item.deliveryId));
       after = page.next;
@@ -366,13 +369,52 @@ describe('DeliveryStore.overdue', () => {
     const running = await addDelivery(subscriptionId, 3_600_000);
     const recent = await addDelivery(subscriptionId);
     await claimed(running);
-    const overdue = async () => (await store.overdue(1_800_000, FIRST_PAGE)).items.map((row) => row.deliveryId);
+    const overdue = async () => (await store.overdue(FIRST)).items.map((row) => row.deliveryId);
     expect(await overdue()).toEqual([lost]);
     expect(await new BacklogStore(database.sql).oldestDeliveryMs()).toBeGreaterThanOrEqual(3_600_000);
 
-    expect((await store.overdue(1_800_000, FIRST_PAGE, [subscriptionId])).items).toEqual([]);
     await claimed(lost);
     expect(await overdue()).toEqual([]);
     expect((await delivery(recent)).wait_s).toBeLessThanOrEqual(0);
+  });
+
+  it('comes to a delivery behind 100,000 of a hundred founders within a bounded number of looks', async () => {
+    const owner = new Client({ connectionString: testDatabase.url });
+    await owner.connect();
+    await owner.query(`INSERT INTO tenants (tenant_id, name, founded_by)
+       SELECT 'crowd-' || n, 'x', 'founder-' || n FROM generate_series(0, 99) n`);
+    await owner.query(`INSERT INTO webhook_subscriptions
+         (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
+       SELECT md5('crowd-' || n)::uuid, 'crowd-' || n, 'https://example.com:8443/x', '{t}', '', ''
+         FROM generate_series(0, 99) n`);
+    await owner.query(`INSERT INTO deliveries
+         (delivery_id, event_id, subscription_id, tenant_id, event_type, status, next_at)
+       SELECT gen_random_uuid(), gen_random_uuid(), md5('crowd-' || n % 100)::uuid, 'crowd-' || n % 100, 't', 'pending',
+              now() - interval '2 hours' + n * interval '1 millisecond'
+         FROM generate_series(1, 100000) n`);
+    const subscriptionId = await addSubscription();
+    const victim = await addDelivery(subscriptionId, 3_600_000);
+    const seen: PendingDelivery[][] = [];
+    let after: PagePosition | null = null;
+    do {
+      const page: Page<PendingDelivery> = await store.overdue({ ...FIRST, rows: 5_000, limit: 200, after });
+      seen.push(page.items);
+      after = page.next;
+    } while (after !== null);
+    expect(seen).toHaveLength(21);
+    // A page has as many of each founder, whatever it looked at.
+    expect(new Set(seen[0]?.map(({ founderId }) => founderId)).size).toBe(100);
+    expect(seen.at(-1)?.map(({ deliveryId }) => deliveryId)).toEqual([victim]);
+    expect(seen[0]?.[0]).toMatchObject({ tenantId: 'crowd-1', founderId: 'founder-1', targetHost: 'example.com:8443' });
+
+    await run(
+      'spec_crowd_hurry',
+      `UPDATE deliveries SET next_at = (SELECT min(next_at) FROM deliveries WHERE tenant_id = 'crowd-7') + interval '4 seconds'
+       WHERE delivery_id = :victim`,
+      { victim },
+    );
+    const page = await store.overdue({ ...FIRST, rows: 5_000, limit: 200 });
+    expect(page.items.map(({ deliveryId }) => deliveryId)).toContain(victim);
+    await owner.end();
   });
 });

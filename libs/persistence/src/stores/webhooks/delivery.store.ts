@@ -1,12 +1,15 @@
 import { Coalescer } from '../../sql/coalescer';
 import { inputRows } from '../../sql/input';
-import { type Page, type PageRequest, type PagePosition, toPage } from '../../sql/page';
+import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import type { PendingDelivery } from './outbox.store';
+import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
 
 /** A claimed attempt: all that is needed to make it, as it stood at the moment of the claim. */
-export interface DeliveryAttempt extends PendingDelivery {
+export interface DeliveryAttempt {
+  deliveryId: string;
+  subscriptionId: string;
+  tenantId: string;
   /** Bare UUID. */
   eventId: string;
   eventType: string;
@@ -20,6 +23,8 @@ export interface DeliveryAttempt extends PendingDelivery {
   /** The attempt's place in the retry schedule, from 1: a redelivery starts the schedule anew, not the numbers. */
   scheduledAttempt: number;
   targetUrl: string;
+  /** Its host and port. */
+  targetHost: string;
   secretSealed: string;
   /** The secret before the last rotation, while its grace lasts. */
   previousSecretSealed: string | null;
@@ -60,7 +65,7 @@ export interface DeliverySettings {
  * are found by their key first and judged after that: beside the key, a condition on the status would let the planner
  * scan the index of all that is due instead.
  */
-const CLAIM = statement<{ deliveryIds: readonly string[]; leaseMs: number }, DeliveryAttempt>(
+const CLAIM = statement<{ deliveryIds: readonly string[]; leaseMs: number }, Omit<DeliveryAttempt, 'targetHost'>>(
   'delivery_claim',
   `WITH asked AS MATERIALIZED (
      SELECT delivery_id, status, next_at, lease_until FROM deliveries
@@ -154,29 +159,43 @@ const RECORD = statement<
      FROM settled LEFT JOIN changing ON changing.subscription_id = settled.subscription_id`,
 );
 
-// The position stands there in any case, so that a plan made for every request starts its scan at it.
+/**
+ * The position stands there in any case, so that a plan made for every request starts its scan at it. Founders take turns,
+ * and the subscriptions of one, so that the many of one hide nobody: neither another nor what works of its own.
+ */
 const OVERDUE = statement<
   {
     overdueMs: number;
-    exceptSubscriptionIds: readonly string[];
     nextAt: string | number | null;
     deliveryId: string | number | null;
     rows: number;
+    limit: number;
   },
-  { item: PendingDelivery; position: PagePosition }
+  { item: Omit<PendingDelivery, 'targetHost'>; targetUrl: string; looked: number; position: PagePosition }
 >(
   'delivery_overdue',
-  `SELECT delivery_id AS "item.deliveryId", subscription_id AS "item.subscriptionId", tenant_id AS "item.tenantId",
-          ARRAY[next_at::text, delivery_id::text] AS position
-     FROM deliveries
-    WHERE status = 'pending' AND next_at < now() - :overdueMs * interval '1 millisecond'
-      AND next_at >= coalesce(:nextAt::timestamptz, '-infinity')
-      AND (next_at, delivery_id)
-          > (coalesce(:nextAt::timestamptz, '-infinity'),
-             coalesce(:deliveryId::uuid, '00000000-0000-0000-0000-000000000000'))
-      AND (lease_until IS NULL OR lease_until <= now())
-      AND subscription_id <> ALL (:exceptSubscriptionIds::uuid[])
-    ORDER BY next_at, delivery_id LIMIT :rows`,
+  `WITH looked AS MATERIALIZED (
+     SELECT delivery_id, subscription_id, tenant_id, next_at, ${founderOf('due.tenant_id')} AS founder_id,
+            row_number() OVER (PARTITION BY subscription_id ORDER BY next_at, delivery_id) AS place
+       FROM (SELECT * FROM deliveries
+              WHERE status = 'pending' AND next_at < now() - :overdueMs * interval '1 millisecond'
+                AND next_at >= coalesce(:nextAt::timestamptz, '-infinity')
+                AND (next_at, delivery_id)
+                    > (coalesce(:nextAt::timestamptz, '-infinity'),
+                       coalesce(:deliveryId::uuid, '00000000-0000-0000-0000-000000000000'))
+                AND (lease_until IS NULL OR lease_until <= now())
+              ORDER BY next_at, delivery_id LIMIT :rows::int) due
+   ), given AS MATERIALIZED (
+     SELECT * FROM looked d
+      ORDER BY row_number() OVER (PARTITION BY d.founder_id ORDER BY d.place, d.next_at, d.delivery_id), d.next_at,
+               d.delivery_id
+      LIMIT :limit::int
+   )
+   SELECT d.delivery_id AS "item.deliveryId", d.subscription_id AS "item.subscriptionId", d.tenant_id AS "item.tenantId",
+          d.founder_id AS "item.founderId", s.target_url AS "targetUrl", (SELECT count(*) FROM looked)::int AS looked,
+          (SELECT ARRAY[next_at::text, delivery_id::text] FROM looked ORDER BY looked.next_at DESC, looked.delivery_id DESC LIMIT 1)
+            AS position
+     FROM given d ${targetOf('d.subscription_id')}`,
 );
 
 const MAX_ROWS = 100;
@@ -199,10 +218,10 @@ export class DeliveryStore {
         const attempts = await (isAlone ? sql : shared).run(CLAIM, { deliveryIds, leaseMs });
         const claimed = new Map(attempts.map((attempt) => [attempt.deliveryId, attempt]));
         return deliveryIds.map((deliveryId) => {
-          const attempt = claimed.get(deliveryId) ?? null;
+          const attempt = claimed.get(deliveryId);
           // An id that was asked for twice is given once.
           claimed.delete(deliveryId);
-          return { value: attempt };
+          return { value: attempt === undefined ? null : { ...attempt, targetHost: hostOf(attempt.targetUrl) } };
         });
       },
       ...limits,
@@ -238,29 +257,15 @@ export class DeliveryStore {
     return this.results.submit(result);
   }
 
-  /**
-   * A page of the deliveries that nobody works on although they were due `overdueMs` ago, longest first, but for some
-   * subscriptions. Its position is for the next call.
-   */
-  async overdue(
-    overdueMs: number,
-    { limit, after }: PageRequest,
-    exceptSubscriptionIds: readonly string[] = [],
-  ): Promise<Page<PendingDelivery>> {
+  /** Deliveries that nobody works on although they were due long ago; founders take turns. */
+  async overdue({ overdueMs, rows, limit, after }: Look): Promise<Page<PendingDelivery>> {
     const [nextAt = null, deliveryId = null] = after ?? [];
-    const rows = await this.sql.run(OVERDUE, {
-      overdueMs,
-      exceptSubscriptionIds,
-      nextAt,
-      deliveryId,
-      rows: limit + 1,
-    });
-    return toPage(
-      rows,
-      limit,
-      ({ item }) => item,
-      ({ position }) => position,
-    );
+    const found = await this.sql.run(OVERDUE, { overdueMs, nextAt, deliveryId, rows, limit });
+    const [first] = found;
+    return {
+      items: found.map(({ item, targetUrl }) => ({ ...item, targetHost: hostOf(targetUrl) })),
+      next: first === undefined || first.looked < rows ? null : first.position,
+    };
   }
 }
 

@@ -5,13 +5,22 @@ import { createTestDatabase, type TestDatabase } from '../../../../../tools/test
 import { type Database, openDatabase } from '../../database';
 import { type NoParameters, statement } from '../../sql/statement';
 import { BacklogStore } from './backlog.store';
+import type { Page, PagePosition } from '../../sql/page';
 import { OutboxStore } from './outbox.store';
+import type { Look } from './pending-delivery';
 
 const TYPE = 'identity.snapshot.created';
-const ADD_TENANT = statement<{ tenantId: string }>(
+const ADD_TENANT = statement<{ tenantId: string; founder: string | null }>(
   'spec_tenant',
-  'INSERT INTO tenants (tenant_id, name) VALUES (:tenantId, :tenantId)',
+  'INSERT INTO tenants (tenant_id, name, founded_by) VALUES (:tenantId, :tenantId, :founder)',
 );
+const ADD_EVENTS = statement<{ tenantIds: string[]; count: number; ageSeconds: number }>(
+  'spec_events',
+  `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, created_at)
+   SELECT gen_random_uuid(), (:tenantIds::text[])[1 + n % 2], '${TYPE}', '{}', now() - :ageSeconds::int * interval '1 second'
+     FROM generate_series(1, :count) n`,
+);
+const DELETE_EVENTS = statement('spec_delete_events', 'DELETE FROM outbox_events WHERE fanned_out_at IS NULL');
 const ADD_SUBSCRIPTIONS = statement<{
   tenantId: string;
   types: string[];
@@ -102,9 +111,9 @@ afterAll(async () => {
   await testDatabase?.drop();
 });
 
-async function addTenant(): Promise<string> {
+async function addTenant(founder: string | null = null): Promise<string> {
   const tenantId = `t-${randomUUID()}`;
-  await database.sql.run(ADD_TENANT, { tenantId });
+  await database.sql.run(ADD_TENANT, { tenantId, founder });
   return tenantId;
 }
 
@@ -151,7 +160,7 @@ async function rowsRead(): Promise<number> {
 
 describe('OutboxStore.fanOut', () => {
   it('makes one delivery for each fitting subscription of the tenant', async () => {
-    const [tenantId, otherTenantId] = [await addTenant(), await addTenant()];
+    const [tenantId, otherTenantId] = [await addTenant('oidc:p#founder'), await addTenant()];
     await addSubscriptions(tenantId, { count: 2 });
     await addSubscriptions(tenantId, { types: ['refresh_request.created'] });
     await addSubscriptions(tenantId, { deletedAt: new Date() });
@@ -162,7 +171,8 @@ describe('OutboxStore.fanOut', () => {
 
     expect(result).toMatchObject({ skipped: 0, unfinished: [] });
     expect(result.pending).toHaveLength(2);
-    expect(result.pending.every((delivery) => delivery.tenantId === tenantId)).toBe(true);
+    const whose = { tenantId, founderId: 'oidc:p#founder', targetHost: 'example.com' };
+    expect(result.pending).toEqual([expect.objectContaining(whose), expect.objectContaining(whose)]);
     expect(await database.sql.run(DELIVERIES, { tenantId })).toEqual([
       { event_id: eventId, status: 'pending' },
       { event_id: eventId, status: 'pending' },
@@ -315,19 +325,39 @@ describe('The body of an event', () => {
       'UPDATE outbox_events SET fanned_out_at = now() WHERE event_id = :eventId',
     );
     await expect(database.sql.run(done, { eventId })).rejects.toThrow(/outbox_events_body_check/);
-    expect(await store.waiting(0, 10)).toContain(eventId);
+    expect((await store.waiting({ overdueMs: 0, rows: 100, limit: 10, after: null })).items).toContain(eventId);
   });
 });
 
 describe('OutboxStore.waiting', () => {
+  const look = async (change: Partial<Look> = {}) =>
+    store.waiting({ overdueMs: 100_000, rows: 100, limit: 10, after: null, ...change });
+
   it('gives old events that were not fanned out, oldest first', async () => {
     const tenantId = await addTenant();
     const [older, old] = [await addEvent(tenantId, { ageSeconds: 300 }), await addEvent(tenantId, { ageSeconds: 200 })];
     await addEvent(tenantId);
-    expect(await store.waiting(100_000, 10)).toEqual([older, old]);
-    expect(await store.waiting(100_000, 1)).toEqual([older]);
+    expect(await look()).toEqual({ items: [older, old], next: null });
+    expect((await look({ limit: 1 })).items).toEqual([older]);
+    const first = await look({ rows: 1 });
+    expect(first.items).toEqual([older]);
+    expect((await look({ rows: 1, after: first.next })).items).toEqual([old]);
     expect(await new BacklogStore(database.sql).oldestEventMs()).toBeGreaterThanOrEqual(300_000);
     await store.fanOut([older, old], SIZES);
-    expect(await store.waiting(100_000, 10)).toEqual([]);
+    expect((await look()).items).toEqual([]);
+  });
+
+  it('lets founders take turns, so that ten thousand events of one hide none of another', async () => {
+    const [one, another, other] = [await addTenant('founder'), await addTenant('founder'), await addTenant()];
+    await database.sql.run(ADD_EVENTS, { tenantIds: [one, another], count: 10_000, ageSeconds: 900 });
+    const late = await addEvent(other, { ageSeconds: 200 });
+    let after: PagePosition | null = null;
+    for (const isThere of [false, false, true]) {
+      const page: Page<string> = await look({ rows: 5_000, limit: 2, after });
+      expect(page.items.includes(late)).toBe(isThere);
+      after = page.next;
+    }
+    expect(after).toBeNull();
+    await database.sql.run(DELETE_EVENTS, {});
   });
 });

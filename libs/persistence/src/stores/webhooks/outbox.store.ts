@@ -1,13 +1,8 @@
 import { buildEventBody, snapshotCreatedData } from '@iss/domain';
+import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-
-/** A delivery that waits for its next attempt. */
-export interface PendingDelivery {
-  deliveryId: string;
-  subscriptionId: string;
-  tenantId: string;
-}
+import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
 
 /** What one step of a fan-out did. */
 export interface FanOutStep {
@@ -28,9 +23,7 @@ export interface StepSizes {
 }
 
 interface FanOutRow {
-  deliveryIds: string[];
-  subscriptionIds: string[];
-  tenantIds: string[];
+  pending: (Omit<PendingDelivery, 'targetHost'> & { targetUrl: string })[];
   skipped: number;
   unfinished: string[];
 }
@@ -95,14 +88,13 @@ const FAN_OUT = statement<
        FROM waiting w
       CROSS JOIN LATERAL (
               SELECT coalesce(array_agg(s.subscription_id), '{}') AS subscription_ids, array_agg(s.status) AS statuses
-                FROM (SELECT fitting.* FROM (
-                             SELECT s.subscription_id, s.status FROM webhook_subscriptions s
-                              WHERE s.tenant_id = w.tenant_id AND s.deleted_at IS NULL AND s.created_at <= w.created_at
-                                AND w.event_type = ANY(s.event_types)
-                                AND s.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
-                             OFFSET 0) fitting
-                       ORDER BY fitting.subscription_id
-                       LIMIT w.size) s) next
+                FROM (SELECT y.subscription_id FROM webhook_subscription_types y
+                       WHERE y.tenant_id = w.tenant_id AND y.event_type = w.event_type AND y.created_at <= w.created_at
+                         AND y.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
+                       ORDER BY y.subscription_id
+                       LIMIT w.size) y
+               CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions s
+                                    WHERE s.subscription_id = y.subscription_id LIMIT 1) s) next
    ), created AS (
      INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
      SELECT gen_random_uuid(), t.event_id, s.subscription_id, t.tenant_id, t.event_type,
@@ -115,19 +107,43 @@ const FAN_OUT = statement<
      UPDATE outbox_events o SET body = coalesce(o.body, t.built), fanned_out_at = CASE WHEN t.is_done THEN now() END
        FROM taken t WHERE o.event_id = t.event_id AND (t.is_done OR t.is_unbuilt)
    )
-   SELECT coalesce(array_agg(delivery_id) FILTER (WHERE status = 'pending'), '{}') AS "deliveryIds",
-          coalesce(array_agg(subscription_id) FILTER (WHERE status = 'pending'), '{}') AS "subscriptionIds",
-          coalesce(array_agg(tenant_id) FILTER (WHERE status = 'pending'), '{}') AS "tenantIds",
-          (count(*) FILTER (WHERE status = 'skipped'))::int AS skipped,
+   SELECT coalesce(json_agg(json_build_object('deliveryId', c.delivery_id, 'subscriptionId', c.subscription_id,
+                                              'tenantId', c.tenant_id, 'founderId', ${founderOf('c.tenant_id')},
+                                              'targetUrl', s.target_url))
+                     FILTER (WHERE c.status = 'pending'), '[]') AS pending,
+          (count(*) FILTER (WHERE c.status = 'skipped'))::int AS skipped,
           ARRAY(SELECT event_id FROM taken WHERE NOT is_done) AS unfinished
-     FROM created`,
+     FROM created c ${targetOf('c.subscription_id')}`,
 );
 
-const WAITING = statement<{ olderThanMs: number; limit: number }, { eventId: string }>(
+/**
+ * The position stands there in any case, so that a plan made for every request starts its scan at it. Events of one founder
+ * are given one at a time, so that the many of one hide nobody.
+ */
+const WAITING = statement<
+  {
+    overdueMs: number;
+    createdAt: string | number | null;
+    eventId: string | number | null;
+    rows: number;
+    limit: number;
+  },
+  { eventId: string; looked: number; position: PagePosition }
+>(
   'outbox_waiting',
-  `SELECT event_id AS "eventId" FROM outbox_events
-    WHERE fanned_out_at IS NULL AND created_at < now() - :olderThanMs * interval '1 millisecond'
-    ORDER BY created_at LIMIT :limit`,
+  `WITH looked AS MATERIALIZED (
+     SELECT event_id, tenant_id, created_at FROM outbox_events
+      WHERE fanned_out_at IS NULL AND created_at < now() - :overdueMs * interval '1 millisecond'
+        AND created_at >= coalesce(:createdAt::timestamptz, '-infinity')
+        AND (created_at, event_id)
+            > (coalesce(:createdAt::timestamptz, '-infinity'), coalesce(:eventId::uuid, '00000000-0000-0000-0000-000000000000'))
+      ORDER BY created_at, event_id LIMIT :rows::int
+   )
+   SELECT o.event_id AS "eventId", (SELECT count(*) FROM looked)::int AS looked,
+          (SELECT ARRAY[created_at::text, event_id::text] FROM looked ORDER BY looked.created_at DESC, looked.event_id DESC LIMIT 1) AS position
+     FROM looked o
+    ORDER BY row_number() OVER (PARTITION BY ${founderOf('o.tenant_id')} ORDER BY o.created_at, o.event_id), o.created_at, o.event_id
+    LIMIT :limit::int`,
 );
 
 /** Events that were committed with the change they tell of, until each has become its deliveries. */
@@ -145,20 +161,17 @@ export class OutboxStore {
     const built = new Map(unbuilt.map((event) => [event.eventId, bodyOf(event)]));
     const bodies = eventIds.map((eventId) => built.get(eventId) ?? null);
     const step = await this.sql.one(FAN_OUT, { eventIds, bodies, first, next });
-    const { deliveryIds, subscriptionIds, tenantIds, skipped, unfinished } = step;
-    const pending: PendingDelivery[] = [];
-    deliveryIds.forEach((deliveryId, index) => {
-      const subscriptionId = subscriptionIds[index];
-      const tenantId = tenantIds[index];
-      if (subscriptionId !== undefined && tenantId !== undefined)
-        pending.push({ deliveryId, subscriptionId, tenantId });
-    });
-    return { pending, skipped, unfinished };
+    const pending = step.pending.map(({ targetUrl, ...delivery }) => ({ ...delivery, targetHost: hostOf(targetUrl) }));
+    return { ...step, pending };
   }
 
-  /** Ids of events that have waited for longer than `olderThanMs`, oldest first: their wake-up was lost. */
-  async waiting(olderThanMs: number, limit: number): Promise<string[]> {
-    return (await this.sql.run(WAITING, { olderThanMs, limit })).map(({ eventId }) => eventId);
+  /** Ids of events that wait since their wake-up was lost, or is far behind in the queue; founders take turns. */
+  async waiting({ overdueMs, rows, limit, after }: Look): Promise<Page<string>> {
+    const [createdAt = null, eventId = null] = after ?? [];
+    const found = await this.sql.run(WAITING, { overdueMs, createdAt, eventId, rows, limit });
+    const [first] = found;
+    const next = first === undefined || first.looked < rows ? null : first.position;
+    return { items: found.map((row) => row.eventId), next };
   }
 }
 

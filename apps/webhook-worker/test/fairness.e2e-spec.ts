@@ -1,0 +1,108 @@
+import { type NoParameters, statement } from '@iss/persistence';
+import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
+import { testRedisUrl } from '../../../tools/testing/test-redis';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { startWorkers, type TestWorkers } from './worker';
+
+jest.setTimeout(180_000);
+
+const HOSTILE = 100;
+const EVENTS_EACH = 20;
+const VICTIMS_EVENTS = 100;
+const DEADLINE_MS = 90_000;
+/** Nothing that hangs ends while a test runs. */
+const ENDLESS = {
+  WEBHOOK_HEADERS_TIMEOUT_MS: '600000',
+  WEBHOOK_TOTAL_TIMEOUT_MS: '600000',
+  SHUTDOWN_TIMEOUT_MS: '400',
+};
+
+const ADD_EVENTS = statement<{ count: number; pattern: string }>(
+  'test_hostile_events',
+  `INSERT INTO outbox_events (event_id, tenant_id, event_type, body)
+   SELECT gen_random_uuid(), t.tenant_id, 'identity.snapshot.created', '{}'
+     FROM tenants t CROSS JOIN generate_series(1, :count) WHERE t.tenant_id LIKE :pattern`,
+);
+const STATE = statement<NoParameters, { delivered: number; ended: number; unmade: number }>(
+  'test_fairness',
+  `SELECT (count(*) FILTER (WHERE d.tenant_id = 'victim' AND d.status = 'succeeded'))::int AS delivered,
+          (count(*) FILTER (WHERE d.tenant_id <> 'victim' AND (d.status <> 'pending' OR a.delivery_id IS NOT NULL)))::int
+            AS ended,
+          (SELECT count(*) FROM outbox_events WHERE tenant_id <> 'victim' AND fanned_out_at IS NULL)::int AS unmade
+     FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.delivery_id`,
+);
+const WAITING_IDS = statement<NoParameters, { id: string }>(
+  'test_waiting_ids',
+  `SELECT event_id AS id FROM outbox_events WHERE fanned_out_at IS NULL AND tenant_id <> 'victim'`,
+);
+
+let workers: TestWorkers;
+let hanging: Receiver[];
+let receiver: Receiver;
+
+beforeEach(async () => {
+  workers = await startWorkers(await testRedisUrl());
+  receiver = await startReceiver();
+  hanging = await Promise.all(Array.from({ length: HOSTILE }, () => startReceiver()));
+  for (const one of hanging) one.always('hang');
+  await workers.addTenant('victim', 'oidc:p#victim');
+  await workers.subscribe(receiver.url, 'victim');
+});
+
+afterEach(async () => {
+  await workers?.close();
+  await Promise.all([receiver, ...(hanging ?? [])].map((one) => one?.stop()));
+});
+
+/** A hundred tenants with a subscription each, whose receivers never answer. */
+async function addHostile(founderOf: (index: number) => string): Promise<void> {
+  for (const [index, one] of hanging.entries()) {
+    await workers.addTenant(`hostile-${index}`, founderOf(index));
+    await workers.subscribe(one.url, `hostile-${index}`);
+  }
+}
+const publishVictims = async (wake: boolean): Promise<void> => {
+  for (let count = 0; count < VICTIMS_EVENTS; count += 1) await workers.publish({ tenantId: 'victim', wake });
+};
+const state = () => workers.database.sql.one(STATE, {});
+const slotsOf = async (metrics: { metrics(): Promise<string> }, kind: string): Promise<number> =>
+  Number(new RegExp(`webhook_slots_held{.*of="${kind}".*} (\\d+)`).exec(await metrics.metrics())?.[1]);
+
+describe.each([
+  ['one founder', () => 'oidc:p#hostile'],
+  ['a founder each', (index: number) => `oidc:p#hostile-${index}`],
+])('A hundred tenants of %s whose receivers never answer', (_, founderOf) => {
+  it('hold a share of the slots, and none of the deliveries of another waits for one of theirs to end', async () => {
+    await addHostile(founderOf);
+    await workers.database.sql.run(ADD_EVENTS, { count: EVENTS_EACH, pattern: 'hostile-%' });
+    const { metrics } = await workers.start(ENDLESS);
+    await waitFor(async () => (await slotsOf(metrics, 'unproven')) >= 64, { what: 'the hostile attempts' });
+    await publishVictims(true);
+    await waitFor(async () => (await state()).delivered === VICTIMS_EVENTS, { deadlineMs: DEADLINE_MS });
+    expect((await state()).ended).toBe(0);
+    expect(await slotsOf(metrics, 'unproven')).toBeLessThan(256);
+    expect(Math.max(...hanging.map(({ requests }) => requests.length))).toBeLessThanOrEqual(2);
+  });
+
+  it('delay nobody when a worker starts that knows of no endpoint, and the queue is empty', async () => {
+    await addHostile(founderOf);
+    await workers.database.sql.run(ADD_EVENTS, { count: EVENTS_EACH, pattern: 'hostile-%' });
+    await publishVictims(false);
+    await workers.start(ENDLESS);
+    await waitFor(async () => (await state()).delivered === VICTIMS_EVENTS, { deadlineMs: DEADLINE_MS });
+    expect((await state()).ended).toBe(0);
+  });
+});
+
+it('does not keep an event waiting for the thousands that one tenant queued before it', async () => {
+  await workers.addTenant('burst', 'oidc:p#burst');
+  await workers.subscribe(hanging[0]?.url ?? '', 'burst');
+  await workers.database.sql.run(ADD_EVENTS, { count: 20_000, pattern: 'burst' });
+  const ids = (await workers.database.sql.run(WAITING_IDS, {})).map(({ id }) => id);
+  await workers.queue.wakeFanout(ids);
+  const { eventId } = await workers.publish({ tenantId: 'victim' });
+  await workers.start(ENDLESS);
+  await workers.settled(eventId, 'succeeded');
+  const { unmade, ended } = await state();
+  expect({ ended, isBefore: unmade > 0 }).toEqual({ ended: 0, isBefore: true });
+});
