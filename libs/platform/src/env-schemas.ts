@@ -1,6 +1,6 @@
 import { isDateTime } from '@iss/domain';
 import { z } from 'zod';
-import { connectionVariables, limitVariables } from './limits';
+import { connectionVariables, limitVariables, workVariables } from './limits';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
 
@@ -34,6 +34,7 @@ const gatewayVariables = {
   ...sharedVariables,
   ...limitVariables,
   ...connectionVariables,
+  ...workVariables,
   PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).default(3001),
   AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),

@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import { gatewaySchema, isDeployed, sharedSchema, workerSchema } from './env-schemas';
-import { type ConnectionLimits, type Limits, toConnectionLimits, toLimits } from './limits';
+import {
+  type ConnectionLimits,
+  type Limits,
+  toConnectionLimits,
+  toLimits,
+  toWorkLimits,
+  type WorkLimits,
+} from './limits';
 import { SecretBox } from './secret-box';
 
 /** 100 a second for one caller: far above what people and integrations need, far below what one gateway can do. */
@@ -62,6 +69,7 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
   limits: Limits;
   connections: ConnectionLimits;
+  work: WorkLimits;
   /** Of browsers whose scripts may read answers; none: no script of another origin may. */
   corsOrigins: readonly string[];
   auth: {
@@ -131,6 +139,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     port: env.PORT,
     limits,
     connections: toConnectionLimits(env),
+    work: toWorkLimits(env),
     corsOrigins: env.CORS_ORIGINS,
     auth: {
       mode: env.AUTH_MODE,

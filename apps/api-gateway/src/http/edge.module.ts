@@ -3,6 +3,7 @@ import { type DynamicModule, Inject, Module, type Provider } from '@nestjs/commo
 import { APP_FILTER, APP_GUARD, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
 import { AuthGuard } from '../auth/auth.guard';
 import { type GatewaySettings, SETTINGS } from '../settings';
+import { Work } from '../work/work';
 import { AccessLog } from './answer/access-log';
 import { ErrorFilter } from './errors/error.filter';
 import { RouteTable } from './errors/route-table';
@@ -15,6 +16,7 @@ import { RateLimitGuard } from './limits/rate-limit.guard';
 import { RateLimiter } from './limits/rate-limiter';
 import { Cursors } from './lists/cursors';
 import { QueryGuard } from './lists/query.guard';
+import { LargeBodyAccess } from './request/large-body-access';
 import { setRequestSettings } from './request/request-settings';
 
 /** Nest asks the last one first. */
@@ -35,12 +37,18 @@ const RATE_LIMIT: Provider[] = [
 
 /** What every request passes, whichever room it is for. */
 @Module({
-  providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess],
+  providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess, LargeBodyAccess],
   exports: [AccessLog],
 })
 export class EdgeModule {
-  constructor(host: HttpAdapterHost, @Inject(SETTINGS) { limits }: GatewaySettings, cursors: Cursors) {
-    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors });
+  constructor(
+    host: HttpAdapterHost,
+    @Inject(SETTINGS) { limits }: GatewaySettings,
+    cursors: Cursors,
+    work: Work,
+    largeBodies: LargeBodyAccess,
+  ) {
+    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors, work, largeBodies });
   }
 
   /** In this order: a caller is known, then counted, and only then is a query looked at, and a key looked up. */
