@@ -90,11 +90,11 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
   read_envelope: fc
     .oneof(sentTexts, value.map((attributes) => textOf(envelopeWith(attributes))))
     .map((text) => ({ bytes: bytes(text), maxDepth: 64 })),
-  read_proposal: fc.tuple(fc.oneof(sentTexts, proposals.map((one) => JSON.stringify(one))), fc.boolean()).map(([text, isOfTenant]) => ({
-    bytes: bytes(text),
-    maxDepth: 64,
+  read_proposal: fc.tuple(fc.oneof(sentTexts, proposals.map((one) => JSON.stringify(one))), validOps, fc.nat(3)).map(([text, ops, way]) => ({
+    bytes: bytes(way === 0 ? JSON.stringify({ subject_id: 'a', base_snapshot_version: 1, patch_ops: ops.slice(0, 1) }) : text),
+    maxDepth: 128,
     maxOperations: 3,
-    subject: isOfTenant ? null : { subjectType: 'entity', subjectId: 'a' },
+    subject: way > 1 ? null : { subjectType: 'entity', subjectId: 'a' },
   })),
   try_patch: patches,
   apply_update: patches.map((patch) => ({ ...patch, next })),
