@@ -58,10 +58,8 @@ export interface WorkLimits {
   verifyDeadlineMs: number;
 }
 
-const workSchema = z.object(workVariables);
-
 /** The limits of heavy work that the variables set. */
-export function toWorkLimits(env: z.output<typeof workSchema>): WorkLimits {
+export function toWorkLimits(env: z.output<z.ZodObject<typeof workVariables>>): WorkLimits {
   return {
     threads: env.WORK_THREADS,
     queue: env.WORK_QUEUE_MAX,
