@@ -75,6 +75,13 @@ module.exports = {
       to: { path: '^apps/api-gateway/src/modules/' },
     },
     {
+      // Each thread loads what it runs: the framework would take many times as long, and as much memory.
+      name: 'threads-load-no-framework',
+      severity: 'error',
+      from: { path: '^apps/api-gateway/src/work/thread\\.ts$' },
+      to: { path: '^node_modules/@nestjs/', reachable: true },
+    },
+    {
       name: 'services-know-no-http',
       severity: 'error',
       from: { path: '\\.service\\.ts$' },

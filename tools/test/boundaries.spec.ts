@@ -74,6 +74,11 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'apps/api-gateway/src/http/lane.ts': importOf('../modules/grants/hot'),
     [`${feature}/grants/hot.ts`]: '',
   },
+  'threads-load-no-framework': {
+    ...packageOf('@nestjs/common'),
+    'apps/api-gateway/src/work/thread.ts': importOf('./framework'),
+    'apps/api-gateway/src/work/framework.ts': importOf('@nestjs/common'),
+  },
   'services-know-no-http': {
     [`${feature}/grants/grant.service.ts`]: importOf('../../http/edge'),
     'apps/api-gateway/src/http/edge.ts': '',

@@ -1,10 +1,12 @@
+import { ensureBuilt } from '../build.ts';
 import { startTestServices } from './services.ts';
 
 /**
  * Jest's `globalSetup` of the projects with integration tests. `npm test` has started the services already; a spec that
- * is run alone gets its own.
+ * is run alone gets its own. So it is with what is compiled, which the gateway's threads run.
  */
 export default async function globalSetup(): Promise<void> {
+  await ensureBuilt();
   stopTestServices.current = await startTestServices();
 }
 

@@ -15,6 +15,7 @@ import { SystemModule } from './modules/system/system.module';
 import { TenancyModule } from './modules/tenancy/tenancy.module';
 import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webhook-subscriptions.module';
 import { type GatewaySettings, SETTINGS } from './settings';
+import { WorkModule } from './work/work.module';
 
 /** What the process holds open, made before the application and closed after it. */
 export interface GatewayResources {
@@ -52,6 +53,7 @@ export class AppModule {
         PersistenceModule.of(resources.database, resources.settings.caps),
         QueueModule.of(resources.queue),
         ResourcesModule.of(resources, logger),
+        WorkModule,
         AuthModule.forRoot(resources.settings.auth),
         EdgeModule.of(resources.settings),
         IdentityStateModule.of(resources.settings),

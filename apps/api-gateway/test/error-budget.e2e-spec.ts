@@ -7,11 +7,13 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await startGateway();
+  await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
+  gateway.sent.length = 0;
 });
 
 afterAll(() => gateway?.close());
 
-const STATES = '/v1/tenants/nobody/entity-states';
+const STATES = '/v1/tenants/acme/entity-states';
 const many = (name: (at: number) => string): Record<string, number> =>
   Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [name(at), 0]));
 

@@ -1,7 +1,7 @@
 import { isDateTime } from '@iss/domain';
 import { z } from 'zod';
 import { isNetwork } from './address';
-import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE } from './limits';
+import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE, workVariables } from './limits';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
 
@@ -36,6 +36,7 @@ const gatewayVariables = {
   ...limitVariables,
   ...connectionVariables,
   ...capVariables,
+  ...workVariables,
   PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).default(3001),
   AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),

@@ -9,6 +9,8 @@ import {
   toCaps,
   toConnectionLimits,
   toLimits,
+  toWorkLimits,
+  type WorkLimits,
 } from './limits';
 import { SecretBox } from './secret-box';
 
@@ -70,6 +72,7 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
   limits: Limits;
   connections: ConnectionLimits;
   caps: Caps;
+  work: WorkLimits;
   /** Of browsers whose scripts may read answers; none: no script of another origin may. */
   corsOrigins: readonly string[];
   auth: {
@@ -159,6 +162,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     limits,
     connections: toConnectionLimits(env),
     caps: toCaps(env),
+    work: toWorkLimits(env),
     corsOrigins: env.CORS_ORIGINS,
     auth: {
       mode: env.AUTH_MODE,

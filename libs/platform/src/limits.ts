@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { DomainError } from '@iss/domain';
 import { z } from 'zod';
 import { wholeNumber } from './variables';
@@ -37,6 +38,35 @@ export interface Limits {
   chainProofPage: number;
   exportSnapshots: number;
   tokenBytes: number;
+}
+
+/** What heavy work may take of a gateway beside the thread that serves everybody. */
+export const workVariables = {
+  /** Threads for it: one core is left to the thread that serves, and more than four only take memory. */
+  WORK_THREADS: wholeNumber(1, 64).default(Math.min(4, Math.max(1, availableParallelism() - 1))),
+  /** Tasks that wait for a thread, each with its texts in memory: some MiB. */
+  WORK_QUEUE_MAX: wholeNumber(1, 10_000).default(32),
+  /** For so long a task may wait, and for so long run: ten times what the largest ones take. */
+  WORK_DEADLINE_MS: wholeNumber(1, 600_000).default(10_000),
+  /** For one chain, which is verified in many tasks: a thousand snapshots of 1 MiB take some seconds. */
+  VERIFY_DEADLINE_MS: wholeNumber(1, 600_000).default(30_000),
+};
+
+export interface WorkLimits {
+  threads: number;
+  queue: number;
+  deadlineMs: number;
+  verifyDeadlineMs: number;
+}
+
+/** The limits of heavy work that the variables set. */
+export function toWorkLimits(env: z.output<z.ZodObject<typeof workVariables>>): WorkLimits {
+  return {
+    threads: env.WORK_THREADS,
+    queue: env.WORK_QUEUE_MAX,
+    deadlineMs: env.WORK_DEADLINE_MS,
+    verifyDeadlineMs: env.VERIFY_DEADLINE_MS,
+  };
 }
 
 /** What callers may hold of the gateway before anything is known of them. Past each the connection is closed. */

@@ -4,6 +4,7 @@ import { type DynamicModule, Inject, Module, type Provider } from '@nestjs/commo
 import { APP_FILTER, APP_GUARD, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
 import { AuthGuard } from '../auth/auth.guard';
 import { type GatewaySettings, SETTINGS } from '../settings';
+import { Work } from '../work/work';
 import { AccessLog } from './answer/access-log';
 import { ErrorFilter } from './errors/error.filter';
 import { RouteTable } from './errors/route-table';
@@ -18,6 +19,7 @@ import { RateLimitGuard } from './limits/rate-limit.guard';
 import { RateLimiter } from './limits/rate-limiter';
 import { Cursors } from './lists/cursors';
 import { QueryGuard } from './lists/query.guard';
+import { LargeBodyAccess } from './request/large-body-access';
 import { setRequestSettings } from './request/request-settings';
 
 /** Nest asks the last one first. */
@@ -52,7 +54,7 @@ const LIMITERS: Provider[] = [
 
 /** What every request passes, whichever room it is for. */
 @Module({
-  providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess],
+  providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess, LargeBodyAccess],
   exports: [AccessLog, RateLimiter, AnonymousRequests],
 })
 export class EdgeModule {
@@ -61,8 +63,10 @@ export class EdgeModule {
     @Inject(SETTINGS) { limits }: GatewaySettings,
     cursors: Cursors,
     limiter: RateLimiter,
+    work: Work,
+    largeBodies: LargeBodyAccess,
   ) {
-    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors, limiter });
+    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors, limiter, work, largeBodies });
   }
 
   /** In this order: a caller is known, then counted, and only then is a query looked at, and a key looked up. */

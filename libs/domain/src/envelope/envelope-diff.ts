@@ -1,6 +1,8 @@
+import { hashText } from '../chain/seal';
 import { canonicalize } from '../json/canonicalize';
 import { diff, type DiffOperation } from '../json/diff';
 import { jsonEquals } from '../json/equals';
+import { parseStoredJson } from '../json/parse';
 import { getMember, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
@@ -88,4 +90,37 @@ export function attributeChanges(paths: readonly string[], from: JsonValue, to: 
     const isUnchanged = Array.isArray(after) && after.length > 0 && jsonEquals(before, after);
     return { path, from: before, to: after, ...(isUnchanged ? { evidence_unchanged: true } : {}) };
   });
+}
+
+/** Two stored envelopes, and what of their diff is asked for. */
+export interface DiffOfTexts {
+  from: string;
+  to: string;
+  include: readonly DiffRoot[];
+  withAttribution: boolean;
+}
+
+/** A diff as it is answered. */
+export interface EnvelopeDiff {
+  /** The operations as RFC 8785 text. */
+  opsText: string;
+  /** The SHA-256 of that. */
+  opsHash: string;
+  summary: ChangeSummary;
+  /** {@link attributeChanges} as JSON text; null where it is not asked for. */
+  attributionText: string | null;
+}
+
+/** The diff of two stored envelopes. */
+export function diffTexts({ from: fromText, to: toText, include, withAttribution }: DiffOfTexts): EnvelopeDiff {
+  const from = parseStoredJson(fromText);
+  const to = parseStoredJson(toText);
+  const operations = diffEnvelopes(from, to, include);
+  const opsText = canonicalize(operations);
+  return {
+    opsText,
+    opsHash: hashText(opsText),
+    summary: summarizeChanges(operations),
+    attributionText: withAttribution ? JSON.stringify(attributeChanges(changedPaths(operations), from, to)) : null,
+  };
 }

@@ -462,7 +462,7 @@ describe('problems of the result are put down to operations', () => {
   ])('%s', (_name, operations, path, operation) => {
     const problem = { path, message: 'is wrong', code: 'wrong' };
     expect(problemsOfPatch([problem], document, operations, '/patch_ops')).toEqual([
-      { path: `/patch_ops${operation}`, message: `${path} is wrong`, code: 'wrong' },
+      { path: `/patch_ops${operation}`, message: `in the result, ${path} is wrong`, code: 'wrong' },
     ]);
   });
 }); // prettier-ignore

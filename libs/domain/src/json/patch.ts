@@ -144,7 +144,7 @@ function asFailureOf(error: unknown, operation: PatchOperation, path: string, in
 
 /**
  * Problems of a patch's result as problems of the patch: `path` names the operation that did it (`/patch_ops/3`), the
- * last that changed the place, something around it or something inside it; the message begins with the place in the result. A
+ * last that changed the place, something around it or something inside it; the message names the place in the result. A
  * problem that no operation has to do with is put down to the patch as a whole, at `at`.
  *
  * @param problems with JSON Pointers into the result of applying `operations` to `document`, which succeeds.
@@ -160,7 +160,11 @@ export function problemsOfPatch(
   return problems.map(({ path, message, ...more }) => {
     const index = draft.operationBehind(tokensOf(path));
     const place = path === '' ? 'the document' : shortPointer(path);
-    return { ...more, path: index === undefined ? at : `${at}/${index}`, message: `${place} ${message}` };
+    return {
+      ...more,
+      path: index === undefined ? at : `${at}/${index}`,
+      message: `in the result, ${place} ${message}`,
+    };
   });
 }
 

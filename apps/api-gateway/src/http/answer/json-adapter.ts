@@ -118,11 +118,11 @@ async function send(response: Response, { contentType, chunks }: TextStream): Pr
     return;
   }
   response.setHeader('Content-Type', contentType);
-  await write(response, first.value ?? '');
-  await write(response, second.value);
+  await writePiece(response, first.value ?? '');
+  await writePiece(response, second.value);
   for await (const piece of pieces) {
     if (response.destroyed) return;
-    await write(response, piece);
+    await writePiece(response, piece);
   }
   response.end();
 }
@@ -139,8 +139,15 @@ async function* inPieces(chunks: AsyncIterable<string>): AsyncGenerator<string, 
   if (piece !== '') yield piece;
 }
 
+/** Writes a piece, a large one in parts, so that others have their turns while it goes out. */
+async function writePiece(response: Response, piece: string): Promise<void> {
+  if (piece.length <= 2 * PIECE_LENGTH) return write(response, piece);
+  const bytes = Buffer.from(piece);
+  for (let at = 0; at < bytes.length; at += PIECE_LENGTH) await write(response, bytes.subarray(at, at + PIECE_LENGTH));
+}
+
 /** Writes, and waits until there is room for more or nobody reads any more. */
-async function write(response: Response, text: string): Promise<void> {
+async function write(response: Response, text: string | Buffer): Promise<void> {
   if (response.destroyed || response.write(text)) return;
   await new Promise<void>((resolve) => {
     const settle = (): void => {

@@ -40,5 +40,6 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   rate_limited: 'Too many requests. Wait for as many seconds as Retry-After says.',
   request_header_fields_too_large: 'The headers exceed 16 KiB. Send fewer.',
   internal_error: 'The service failed. Try again; if it persists, report the request_id.',
-  unavailable: 'A dependency is down. Try again after as many seconds as Retry-After says.',
+  unavailable:
+    'A dependency is down, or there is too much heavy work. Try again after as many seconds as Retry-After says.',
 };

@@ -3,6 +3,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
 import { tenantIdOf } from './path-params';
+import { RequestAsker } from './request-asker';
 
 /** Injects who acts: the caller, for the tenant of the path. */
 export const ActorParam = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
@@ -11,11 +12,17 @@ export const ActorParam = createParamDecorator((_: unknown, context: ExecutionCo
 });
 
 /** Injects who reads: the caller, for the tenant of the path, or for any of its own where the path names none. */
-export const ReaderParam = createParamDecorator((_: unknown, context: ExecutionContext): Reader => {
-  const request = context.switchToHttp().getRequest<Request>();
-  const { tenant_id } = request.params;
-  return {
-    tenantId: tenant_id === undefined ? null : tenantIdOf(tenant_id),
-    principalId: principalOf(request).principalId,
-  };
-});
+export const ReaderParam = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Reader => new RequestReader(context.switchToHttp().getRequest<Request>()),
+);
+
+class RequestReader extends RequestAsker implements Reader {
+  readonly tenantId: string | null;
+
+  constructor(request: Request) {
+    const { tenant_id } = request.params;
+    const tenantId = tenant_id === undefined ? null : tenantIdOf(tenant_id);
+    super(request);
+    this.tenantId = tenantId;
+  }
+}

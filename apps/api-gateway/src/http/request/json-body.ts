@@ -1,9 +1,12 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
-import { DomainError, type JsonValue, parseJson } from '@iss/domain';
+import { DomainError, type Role, ROLES } from '@iss/domain';
 import type { Request } from 'express';
+import type { InputOf, ResultOf, SentBody, TaskName } from '../../work/tasks';
+import { isLarge } from '../../work/work';
 import type { Fields } from '../describe/field';
 import { documented } from '../describe/openapi';
+import { RequestAsker } from './request-asker';
 import type { Shape } from './shape';
 
 declare module 'express-serve-static-core' {
@@ -77,36 +80,51 @@ function joined(chunks: readonly Buffer[]): Buffer {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-/** The body as strictly parsed JSON, every key kept. Throws as {@link JsonBody} does. */
-export async function readJson(request: Request): Promise<JsonValue> {
+/**
+ * What a task makes of the body as it was sent. A large body is read in a thread, once it is known that its caller has this
+ * role in the tenant that acts. Throws `unsupported_media_type`, `payload_too_large`, `forbidden`, and what the task throws.
+ */
+export async function bodyBy<Name extends TaskName>(
+  context: ExecutionContext,
+  role: Role,
+  task: Name,
+  inputOf: (body: SentBody) => InputOf<Name>,
+): Promise<ResultOf<Name>> {
+  const request = context.switchToHttp().getRequest<Request>();
   requireJson(request);
-  return parseJson(await readBody(request), { maxDepth: request.settings.limits.jsonDepth });
+  const bytes = await readBody(request);
+  const { limits, work, largeBodies } = request.settings;
+  if (isLarge(bytes.length)) await largeBodies.require(context, role);
+  return work.run(new RequestAsker(request), task, inputOf({ bytes, maxDepth: limits.jsonDepth }));
 }
 
-const readSent = createParamDecorator(
-  async (shape: Shape<Fields> | undefined, context: ExecutionContext): Promise<JsonValue | object> => {
-    const body = await readJson(context.switchToHttp().getRequest<Request>());
-    return shape === undefined ? body : shape.require(body);
-  },
-);
+/** What every member of a tenant is; some may do more than their role says. */
+const [ANY_ROLE] = ROLES;
+
+async function sentAs(shape: Shape<Fields>, context: ExecutionContext): Promise<object> {
+  return shape.require(await bodyBy(context, ANY_ROLE, 'read_body', (body) => ({ ...body, fields: shape.names })));
+}
+
+const readSent = createParamDecorator(async (shape: Shape<Fields>, context: ExecutionContext): Promise<object> => {
+  return sentAs(shape, context);
+});
 
 const readSentOrNothing = createParamDecorator(
   async (shape: Shape<Fields>, context: ExecutionContext): Promise<object> => {
-    const request = context.switchToHttp().getRequest<Request>();
-    const isAbsent = (await readBody(request)).length === 0;
-    return shape.require(isAbsent ? {} : await readJson(request));
+    const isAbsent = (await readBody(context.switchToHttp().getRequest<Request>())).length === 0;
+    return isAbsent ? shape.require({}) : sentAs(shape, context);
   },
 );
 
 /**
- * Injects the request's JSON, and documents it. Without a shape: the value as it was sent, every key kept. With a shape:
- * what it requires (contract, "Unknown fields in fixed-shape request bodies").
+ * Injects the request's JSON as its shape requires it, and documents it (contract, "Unknown fields in fixed-shape request
+ * bodies").
  *
  * Read here and not in a middleware, so that nothing of a body is read before the caller is known. Throws
  * `unsupported_media_type`, `payload_too_large`, or `validation_error` naming each place by JSON Pointer.
  */
-export function JsonBody(shape?: Shape<Fields>): ParameterDecorator {
-  return shape === undefined ? readSent(shape) : documented(readSent(shape), bodyOf(shape));
+export function JsonBody(shape: Shape<Fields>): ParameterDecorator {
+  return documented(readSent(shape), bodyOf(shape));
 }
 
 /** The same where the body may be left out, `Content-Type` and all: that is an object without fields. */
@@ -114,6 +132,7 @@ export function OptionalJsonBody(shape: Shape<Fields>): ParameterDecorator {
   return documented(readSentOrNothing(shape), bodyOf(shape, { required: false }));
 }
 
-function bodyOf({ schema, examples }: Shape<Fields>, options: { required?: boolean } = {}): MethodDecorator {
+/** The request's body in the document, where something else than {@link JsonBody} reads it. */
+export function bodyOf({ schema, examples }: Shape<Fields>, options: { required?: boolean } = {}): MethodDecorator {
   return ApiBody({ ...options, schema: { ...schema }, examples: { ...examples } });
 }

@@ -1,7 +1,9 @@
 import type { Limits } from '@iss/platform';
 import type { Express } from 'express';
 import type { RateLimiter } from '../limits/rate-limiter';
+import type { Work } from '../../work/work';
 import type { Cursors } from '../lists/cursors';
+import type { LargeBodyAccess } from './large-body-access';
 
 /** What those who read and answer a request need of the deployment. */
 export interface RequestSettings {
@@ -9,6 +11,8 @@ export interface RequestSettings {
   cursors: Cursors;
   /** Is told what a request cost. */
   limiter: Pick<RateLimiter, 'window' | 'charge'>;
+  work: Work;
+  largeBodies: LargeBodyAccess;
 }
 
 declare module 'express-serve-static-core' {

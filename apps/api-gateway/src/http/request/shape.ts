@@ -34,7 +34,9 @@ export class Shape<F extends Fields> {
   declare readonly sent: SentBy<F>;
   readonly schema: Schema;
   private readonly entries: readonly Entry[];
-  private readonly names: ReadonlySet<string>;
+  private readonly knownNames: ReadonlySet<string>;
+  /** Every name that it knows, aliases too. */
+  readonly names: readonly string[];
   /** What there is to send instead of an unknown field. */
   private readonly known: string;
 
@@ -45,7 +47,8 @@ export class Shape<F extends Fields> {
   ) {
     const all = Object.keys(fields).map((one) => entryOf(fields, one));
     this.entries = all.filter((entry) => !(fields[entry.name] instanceof Alias));
-    this.names = new Set(Object.keys(fields));
+    this.names = Object.keys(fields);
+    this.knownNames = new Set(this.names);
     const asShown = all
       .filter(({ isHidden }) => !isHidden)
       .map((entry) => ({ ...entry, isOptional: mayBeLeftOut(entry) }));
@@ -68,7 +71,7 @@ export class Shape<F extends Fields> {
     }
     const details: ErrorDetail[] = [];
     for (const key in value) {
-      if (this.names.has(key) || !Object.hasOwn(value, key)) continue;
+      if (this.knownNames.has(key) || !Object.hasOwn(value, key)) continue;
       const message = `property ${key} should not exist: ${this.known}`;
       details.push({ path: formatPointer([...at, key]), message, code: 'unknown_field' });
       if (details.length === MAX_PROBLEMS) break;

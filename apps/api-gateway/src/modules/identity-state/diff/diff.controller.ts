@@ -8,6 +8,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
+import type { Asker } from '../../../work/asker';
 import { BETWEEN_IDS, BETWEEN_VERSIONS } from './diff.openapi';
 import { DiffQuery, includedRoots, VersionDiffQuery } from './diff.query';
 import { type DiffOptions, DiffService } from './diff.service';
@@ -27,7 +28,7 @@ export class DiffController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/diff')
   @ApiRoute('Compare two versions of a subject', RULES.readDiff, BETWEEN_VERSIONS)
   diffVersions(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
   ): Promise<JsonText> {
@@ -42,7 +43,7 @@ export class DiffController {
     BETWEEN_VERSIONS,
   )
   diffVersionsAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VersionDiffQuery) query: VersionDiffQuery,
   ): Promise<JsonText> {
@@ -52,7 +53,7 @@ export class DiffController {
   @Get('tenants/:tenant_id/snapshots/:from_snapshot_id/diff/:to_snapshot_id')
   @ApiRoute('Compare two snapshots of one subject by their ids', RULES.readDiff, BETWEEN_IDS)
   diffSnapshots(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,
     @UuidParam({ name: 'to_snapshot_id' }) to: string,
     @QueryOf(DiffQuery) query: DiffQuery,
@@ -68,7 +69,7 @@ export class DiffController {
     BETWEEN_IDS,
   )
   diffSnapshotsAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'from_snapshot_id' }) from: string,
     @UuidParam({ name: 'to_snapshot_id' }) to: string,
     @QueryOf(DiffQuery) query: DiffQuery,
@@ -76,7 +77,7 @@ export class DiffController {
     return this.ids(reader, { from, to }, query);
   }
 
-  private async versions(reader: Reader, subject: SubjectRef, query: VersionDiffQuery): Promise<JsonText> {
+  private async versions(reader: Reader & Asker, subject: SubjectRef, query: VersionDiffQuery): Promise<JsonText> {
     const versions = {
       from: requireVersion('from_version', query.from_version),
       to: requireVersion('to_version', query.to_version),
@@ -84,7 +85,7 @@ export class DiffController {
     return diffAnswer(await this.diffs.betweenVersions(reader, subject, versions, this.options(query)), 'versions');
   }
 
-  private async ids(reader: Reader, ids: { from: string; to: string }, query: DiffQuery): Promise<JsonText> {
+  private async ids(reader: Reader & Asker, ids: { from: string; to: string }, query: DiffQuery): Promise<JsonText> {
     return diffAnswer(await this.diffs.betweenIds(reader, ids, this.options(query)), 'ids');
   }
 

@@ -1,24 +1,18 @@
 import {
-  attributeChanges,
-  canonicalize,
-  changedPaths,
-  type ChangeSummary,
-  diffEnvelopes,
   type DiffRoot,
   type DiffVerification,
   DomainError,
-  hashText,
-  parseStoredJson,
-  type PathAttribution,
+  type EnvelopeDiff,
   type Reader,
   RULES,
   type SubjectRef,
-  summarizeChanges,
   verificationOfDiff,
 } from '@iss/domain';
 import { SnapshotPairStore, type SnapshotPairRead, SnapshotReadStore, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
+import type { Asker } from '../../../work/asker';
+import { Work } from '../../../work/work';
 import { SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
 
 /** What of a diff is asked for. */
@@ -28,15 +22,8 @@ export interface DiffOptions extends VerifyOptions {
 }
 
 /** Specification, "Diff result". */
-export interface SnapshotDiff {
-  from: SnapshotRecord;
-  to: SnapshotRecord;
+export interface SnapshotDiff extends Pair, EnvelopeDiff {
   include: readonly DiffRoot[];
-  /** The operations as RFC 8785 text, which is what `opsHash` is the SHA-256 of. */
-  opsText: string;
-  opsHash: string;
-  summary: ChangeSummary;
-  attribution: PathAttribution[] | undefined;
   verification: DiffVerification | undefined;
 }
 
@@ -53,10 +40,11 @@ export class DiffService {
     private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
     private readonly verifier: SnapshotVerifier,
+    private readonly work: Work,
   ) {}
 
   async betweenVersions(
-    reader: Reader,
+    reader: Reader & Asker,
     subject: SubjectRef,
     versions: { from: number; to: number },
     options: DiffOptions,
@@ -64,11 +52,15 @@ export class DiffService {
     const read = await this.pairs.byVersions(reader, subject, versions);
     this.access.require(reader, read.from.facts, RULES.readDiff);
     if (read.from.facts.ownsSubject) await this.requireVersions(reader, subject, versions, read);
-    return this.diff(requireBoth(read), options);
+    return this.diff(reader, requireBoth(read), options);
   }
 
   /** Throws `validation_error` for snapshots of different subjects, and only to a reader of both. */
-  async betweenIds(reader: Reader, ids: { from: string; to: string }, options: DiffOptions): Promise<SnapshotDiff> {
+  async betweenIds(
+    reader: Reader & Asker,
+    ids: { from: string; to: string },
+    options: DiffOptions,
+  ): Promise<SnapshotDiff> {
     const read = await this.pairs.byIds(reader, ids);
     for (const { facts, snapshot } of [read.from, read.to]) {
       // An id cannot be guessed, so an unknown one is 404 to any member.
@@ -76,7 +68,7 @@ export class DiffService {
     }
     const pair = requireBoth(read);
     requireSameSubject(pair);
-    return this.diff(pair, options);
+    return this.diff(reader, pair, options);
   }
 
   /** Tells the owner which version is the latest where one of the two does not exist. */
@@ -93,24 +85,16 @@ export class DiffService {
     }
   }
 
-  private async diff(pair: Pair, options: DiffOptions): Promise<SnapshotDiff> {
-    const from = parseStoredJson(pair.from.envelope ?? '');
-    const to = parseStoredJson(pair.to.envelope ?? '');
-    const operations = diffEnvelopes(from, to, options.include);
-    const opsText = canonicalize(operations);
-    return {
-      ...pair,
-      include: options.include,
-      opsText,
-      opsHash: hashText(opsText),
-      summary: summarizeChanges(operations),
-      attribution: options.withAttribution ? attributeChanges(changedPaths(operations), from, to) : undefined,
-      verification: await this.verify(pair, options),
-    };
+  private async diff(asker: Asker, { from, to }: Pair, options: DiffOptions): Promise<SnapshotDiff> {
+    const { include, withAttribution } = options;
+    const texts = { from: from.envelope ?? '', to: to.envelope ?? '' };
+    const diff = await this.work.run(asker, 'diff', { ...texts, include, withAttribution });
+    return { from, to, ...diff, include, verification: await this.verify(asker, { from, to }, options) };
   }
 
-  private async verify({ from, to }: Pair, options: DiffOptions): Promise<DiffVerification | undefined> {
-    const [first, second] = [await this.verifier.verify(from, options), await this.verifier.verify(to, options)];
+  private async verify(asker: Asker, { from, to }: Pair, options: DiffOptions): Promise<DiffVerification | undefined> {
+    const first = await this.verifier.verify(asker, from, options);
+    const second = await this.verifier.verify(asker, to, options);
     return first && second && verificationOfDiff(first, second);
   }
 }

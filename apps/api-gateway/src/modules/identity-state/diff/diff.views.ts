@@ -8,7 +8,7 @@ import type { SnapshotDiff } from './diff.service';
  * text, unless it was verified, which must be done anew each time.
  */
 export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids'): JsonText {
-  const { from, to, attribution, verification } = diff;
+  const { from, to, attributionText, verification } = diff;
   const versions = {
     subject: { subject_type: to.subjectType, subject_id: to.subjectId },
     from_version: from.snapshotVersion,
@@ -21,8 +21,10 @@ export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids'): Jso
     to: { snapshot_id: to.snapshotId, snapshot_version: to.snapshotVersion },
     include: diff.include,
   };
-  const after = { ops_hash: diff.opsHash, change_summary: diff.summary, attribution, verification };
-  const text = `${JSON.stringify(before).slice(0, -1)},"ops":${diff.opsText},${JSON.stringify(after).slice(1)}`;
+  const figures = JSON.stringify({ ops_hash: diff.opsHash, change_summary: diff.summary }).slice(1, -1);
+  const attribution = attributionText === null ? '' : `,"attribution":${attributionText}`;
+  const verified = verification === undefined ? '' : `,"verification":${JSON.stringify(verification)}`;
+  const text = `${JSON.stringify(before).slice(0, -1)},"ops":${diff.opsText},${figures}${attribution}${verified}}`;
   if (verification !== undefined) return new JsonText(text);
   return new JsonText(text, { etag: `"${hashText(text)}"`, cacheControl: 'private, immutable' });
 }

@@ -12,6 +12,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../../access/read-access';
+import type { Asker } from '../../../work/asker';
 import {
   SnapshotVerifier,
   type VerifiedSnapshot,
@@ -63,20 +64,20 @@ export class SnapshotListService {
     private readonly verifier: SnapshotVerifier,
   ) {}
 
-  async history(reader: Reader, subject: SubjectRef, request: HistoryRequest): Promise<HistoryPage> {
+  async history(reader: Reader & Asker, subject: SubjectRef, request: HistoryRequest): Promise<HistoryPage> {
     const withEnvelopes = request.withEnvelopes || request.verify !== 'none';
     const page = await this.page(reader, subject, request, withEnvelopes);
-    const verify = await this.verifier.prepare(subject, rangeOf(page.items), request);
+    const verify = await this.verifier.prepare(reader, subject, rangeOf(page.items), request);
     const last = page.items.at(-1)?.snapshotVersion ?? 0;
     const snapshots = withEnvelopes ? this.walk(reader, subject, request.order, page.items, last) : page.items;
     return { items: verified(snapshots, verify), next: page.next };
   }
 
   /** Recomputes what it says, as `verify=chain` with a depth of 1 does for each item. */
-  async chainProof(reader: Reader, subject: SubjectRef, request: LineageRequest): Promise<ChainPage> {
+  async chainProof(reader: Reader & Asker, subject: SubjectRef, request: LineageRequest): Promise<ChainPage> {
     const page = await this.page(reader, subject, request, false);
     const { newest, oldest } = rangeOf(page.items);
-    const links = await this.verifier.links(subject, newest + 1, newest - oldest + 2);
+    const links = await this.verifier.links(reader, subject, newest + 1, newest - oldest + 2);
     const items = page.items.map((snapshot) => ({ snapshot, chainValid: chainHolds(snapshot.snapshotVersion, links) }));
     const chainValid = allValid(items.map((item) => item.chainValid));
     return { items, next: page.next, chainValid, isComplete: oldest === 1 && newest === page.headVersion };
@@ -156,7 +157,7 @@ async function* verified(
   snapshots: AsyncIterable<SnapshotRecord> | Iterable<SnapshotRecord>,
   verify: Verify,
 ): AsyncGenerator<VerifiedSnapshot, void> {
-  for await (const snapshot of snapshots) yield { snapshot, verification: verify(snapshot) };
+  for await (const snapshot of snapshots) yield { snapshot, verification: await verify(snapshot) };
 }
 
 function rangeOf(snapshots: readonly SnapshotRecord[]): { newest: number; oldest: number } {

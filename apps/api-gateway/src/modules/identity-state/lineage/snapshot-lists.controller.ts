@@ -8,6 +8,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
+import type { Asker } from '../../../work/asker';
 import { ChainItem, chainProofOf, historyOf } from './lineage.openapi';
 import { chainProofView, historyTexts } from './lineage.views';
 import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from '../snapshot/snapshot.query';
@@ -32,7 +33,7 @@ export class SnapshotListsController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots')
   @ApiRoute("List a subject's snapshots", RULES.readLineage, historyOf('tenant', 20))
   listSnapshots(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @PageOf(TENANT_SNAPSHOTS_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
@@ -42,7 +43,7 @@ export class SnapshotListsController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/history')
   @ApiRoute('The same as `/snapshots`', RULES.readLineage, { ...historyOf('tenant', 50), deprecated: true })
   listHistory(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, TenantHistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
@@ -57,7 +58,7 @@ export class SnapshotListsController {
     historyOf('global', 50),
   )
   listHistoryAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
@@ -68,7 +69,7 @@ export class SnapshotListsController {
   @Get('subjects/:subject_type/:subject_id/snapshots')
   @ApiRoute('The same as `/history`', inAnyTenant(RULES.readLineage), { ...historyOf('global', 50), deprecated: true })
   listSnapshotsAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @PageOf(HISTORY_PAGE, HistoryQuery) paging: Paging<HistoryQuery>,
   ): Promise<TextStream> {
@@ -78,7 +79,7 @@ export class SnapshotListsController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/chain-proof')
   @ApiRoute("Prove a subject's chain", RULES.readLineage, chainProofOf('tenant', 200))
   getChainProof(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @PageOf(TENANT_CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
@@ -93,7 +94,7 @@ export class SnapshotListsController {
     chainProofOf('global', 50),
   )
   getChainProofAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @PageOf(CHAIN_PROOF_PAGE, ChainProofQuery) paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {
@@ -101,7 +102,7 @@ export class SnapshotListsController {
   }
 
   private async history(
-    reader: Reader,
+    reader: Reader & Asker,
     subject: SubjectRef,
     defaultView: View,
     paging: Paging<HistoryQuery>,
@@ -116,7 +117,7 @@ export class SnapshotListsController {
   }
 
   private async chainProof(
-    reader: Reader,
+    reader: Reader & Asker,
     subject: SubjectRef,
     paging: Paging<ChainProofQuery>,
   ): Promise<ReturnType<typeof chainProofView>> {

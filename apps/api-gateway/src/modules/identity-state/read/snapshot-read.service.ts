@@ -1,7 +1,17 @@
-import { type AccessFacts, type AccessRule, type DomainError, type Reader, RULES } from '@iss/domain';
+import {
+  type AccessFacts,
+  type AccessRule,
+  type DomainError,
+  type EnvelopeSummary,
+  type Reader,
+  RULES,
+  type SubjectRef,
+} from '@iss/domain';
 import { type SnapshotRecord, SnapshotReadStore, type SnapshotTarget, type Wanted } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
+import type { Asker } from '../../../work/asker';
+import { Work } from '../../../work/work';
 import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
 
 export type { SnapshotTarget };
@@ -24,12 +34,23 @@ export class SnapshotReadService {
     private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
     private readonly verifier: SnapshotVerifier,
+    private readonly work: Work,
   ) {}
 
-  async read(reader: Reader, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
+  async read(reader: Reader & Asker, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
     const snapshot = await this.find(reader, target, { envelope: options.withEnvelope || options.verify !== 'none' });
     if (snapshot === null) throw notFound();
-    return { snapshot, verification: await this.verifier.verify(snapshot, options) };
+    return { snapshot, verification: await this.verifier.verify(reader, snapshot, options) };
+  }
+
+  /** The latest snapshot of a subject, and what its current state shows of the envelope. */
+  async summarize(
+    reader: Reader & Asker,
+    subject: SubjectRef,
+    options: VerifyOptions,
+  ): Promise<VerifiedSnapshot & { summary: EnvelopeSummary }> {
+    const found = await this.read(reader, { kind: 'latest', subject }, { ...options, withEnvelope: true });
+    return { ...found, summary: await this.work.run(reader, 'summarize', { text: found.snapshot.envelope ?? '' }) };
   }
 
   /** The snapshot with its envelope, not verified; null when it is the one with this hash. */

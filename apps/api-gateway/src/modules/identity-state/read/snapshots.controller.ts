@@ -9,6 +9,7 @@ import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
 import { SubjectParam, UuidParam, VersionParam } from '../../../http/request/path-params';
 import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
+import type { Asker } from '../../../work/asker';
 import { RecentAnswers } from '../../../http/fast/recent-answers';
 import { IdleQuery, SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.query';
 import { readOf } from '../snapshot/snapshot.openapi';
@@ -29,7 +30,7 @@ export class SnapshotsController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id')
   @ApiRoute("Read a subject's current state", RULES.readLatest, readOf('summary'))
   getSubject(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VerifyQuery) query: VerifyQuery,
   ): Promise<JsonText> {
@@ -44,7 +45,7 @@ export class SnapshotsController {
     readOf('summary'),
   )
   getSubjectAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(VerifyQuery) query: VerifyQuery,
   ): Promise<JsonText> {
@@ -55,7 +56,7 @@ export class SnapshotsController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/latest')
   @ApiRoute("Read a subject's latest snapshot", RULES.readLatest, readOf('snapshot'))
   getLatestSnapshot(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
   ): Promise<JsonText> {
@@ -70,7 +71,7 @@ export class SnapshotsController {
     readOf('snapshot'),
   )
   getLatestSnapshotAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
   ): Promise<JsonText> {
@@ -81,7 +82,7 @@ export class SnapshotsController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/snapshots/:snapshot_version')
   @ApiRoute('Read one version of a subject', RULES.readVersion, readOf('snapshot'))
   getSnapshotVersion(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @VersionParam() version: number,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -97,7 +98,7 @@ export class SnapshotsController {
     readOf('snapshot'),
   )
   getSnapshotVersionAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @VersionParam() version: number,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
@@ -109,7 +110,7 @@ export class SnapshotsController {
   @Get('tenants/:tenant_id/snapshots/:snapshot_id')
   @ApiRoute('Read a snapshot by id', RULES.readById, readOf('snapshot'))
   getSnapshot(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
   ): Promise<JsonText> {
@@ -124,7 +125,7 @@ export class SnapshotsController {
     readOf('snapshot'),
   )
   getSnapshotAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(SnapshotQuery) query: SnapshotQuery,
   ): Promise<JsonText> {
@@ -134,7 +135,7 @@ export class SnapshotsController {
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/proof')
   @ApiRoute("Read a snapshot's hashes", RULES.readById, readOf('proof'))
   getSnapshotProof(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(IdleQuery) _query: object,
   ): Promise<JsonText> {
@@ -149,21 +150,20 @@ export class SnapshotsController {
     readOf('proof'),
   )
   getSnapshotProofAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(IdleQuery) _query: object,
   ): Promise<JsonText> {
     return this.proof(reader, snapshotId);
   }
 
-  private async summary(reader: Reader, subject: SubjectRef, query: VerifyQuery): Promise<JsonText> {
-    const target = { kind: 'latest', subject } as const;
-    const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: true };
-    const { snapshot, verification } = await this.snapshots.read(reader, target, options);
-    return summaryAnswer(snapshot, verification);
+  private async summary(reader: Reader & Asker, subject: SubjectRef, query: VerifyQuery): Promise<JsonText> {
+    const options = verifyOptions(query, this.settings.limits.verifyDepth);
+    const { snapshot, verification, summary } = await this.snapshots.summarize(reader, subject, options);
+    return summaryAnswer(snapshot, summary, verification);
   }
 
-  private async snapshot(reader: Reader, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
+  private async snapshot(reader: Reader & Asker, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
     const view = query.view ?? 'full';
     const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: view === 'full' };
     if (options.verify === 'none' && options.withEnvelope) {
@@ -177,7 +177,7 @@ export class SnapshotsController {
     return snapshotAnswer(snapshot, view, REUSE[target.kind], verification);
   }
 
-  private async proof(reader: Reader, snapshotId: string): Promise<JsonText> {
+  private async proof(reader: Reader & Asker, snapshotId: string): Promise<JsonText> {
     const target = { kind: 'id', snapshotId } as const;
     const options = { verify: 'none', depth: 1, withEnvelope: false } as const;
     const { snapshot } = await this.snapshots.read(reader, target, options);

@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type CheckedLink,
-  checkLink,
-  checkSnapshot,
+  type CheckedSnapshot,
+  DomainError,
   type StoredSnapshot,
   type SubjectRef,
   type Verification,
@@ -9,7 +10,10 @@ import {
   type VerifyMode,
 } from '@iss/domain';
 import { SnapshotListStore, type SnapshotRecord } from '@iss/persistence';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { type GatewaySettings, SETTINGS } from '../../../settings';
+import type { Asker } from '../../../work/asker';
+import { isLarge, Work } from '../../../work/work';
 
 /** What is to be verified of a snapshot. */
 export interface VerifyOptions {
@@ -23,51 +27,88 @@ export interface VerifiedSnapshot {
   verification: Verification | undefined;
 }
 
-/** Verifies a snapshot that comes with its envelope; undefined when nothing is to be verified. */
-export type Verify = (snapshot: SnapshotRecord) => Verification | undefined;
+/** Verifies a snapshot that comes with its envelope; gives undefined when nothing is to be verified. */
+export type Verify = (snapshot: SnapshotRecord) => Promise<Verification | undefined>;
 
 /**
  * Verifies stored snapshots, for readers who may see them. Parents are read a few MiB at a time, and only what the check
- * found of each is kept, so that a walk of any depth takes little memory.
+ * found of each is kept, so that a walk of any depth takes little memory. It ends when nobody waits for it any more, and
+ * when it takes longer than it may.
  */
 @Injectable()
 export class SnapshotVerifier {
-  constructor(private readonly lineage: SnapshotListStore) {}
+  constructor(
+    private readonly lineage: SnapshotListStore,
+    private readonly work: Work,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
 
   /** The verification of one snapshot. */
-  async verify(snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
+  async verify(asker: Asker, snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
     if (options.verify === 'none') return undefined;
     const { snapshotVersion } = snapshot;
-    const verify = await this.prepare(snapshot, { newest: snapshotVersion, oldest: snapshotVersion }, options);
+    const verify = await this.prepare(asker, snapshot, { newest: snapshotVersion, oldest: snapshotVersion }, options);
     return verify(snapshot);
   }
 
   /** Reads what the snapshots of a range of versions need of their parents, once for all of them. */
   async prepare(
+    asker: Asker,
     subject: SubjectRef,
     range: { newest: number; oldest: number },
     { verify, depth }: VerifyOptions,
   ): Promise<Verify> {
-    if (verify === 'none') return () => undefined;
+    if (verify === 'none') return async () => undefined;
     const isChain = verify === 'chain';
-    const links = isChain ? await this.links(subject, range.newest, range.newest - range.oldest + depth) : [];
-    return (snapshot) => {
+    const count = range.newest - range.oldest + depth;
+    const links = isChain ? await this.links(asker, subject, range.newest, count) : [];
+    const rests = new Rests();
+    return async (snapshot) => {
+      const stored = toStored(snapshot);
+      await rests.after(stored.envelopeText.length);
+      const checked: CheckedSnapshot = await this.work.run(asker, 'check_snapshot', stored);
       const parents = links.filter(({ snapshotVersion }) => snapshotVersion < snapshot.snapshotVersion);
-      return verifyChecked(verify, checkSnapshot(toStored(snapshot)), parents, depth);
+      return verifyChecked(verify, checked, parents, depth);
     };
   }
 
-  /** The links of a subject's chain below a version, newest first: `count` of them, or as many as there are. */
-  async links(subject: SubjectRef, below: number, count: number): Promise<CheckedLink[]> {
+  /**
+   * The links of a subject's chain below a version, newest first: `count` of them, or as many as there are. Throws
+   * `unavailable` where that takes longer than it may, or nobody waits for it any more.
+   */
+  async links(asker: Asker, subject: SubjectRef, below: number, count: number): Promise<CheckedLink[]> {
+    const { verifyDeadlineMs } = this.settings.work;
+    const endsAtMs = performance.now() + verifyDeadlineMs;
     const links: CheckedLink[] = [];
     let version = below;
     while (links.length < count && version > 1) {
+      if (asker.isGone === true) throw new DomainError('unavailable', 'The caller hung up while a chain was verified.');
+      if (performance.now() > endsAtMs) throw tooLong(verifyDeadlineMs, links.length);
       const batch = await this.lineage.below(subject, version, count - links.length);
-      links.push(...batch.map((snapshot) => checkLink(toStored(snapshot))));
+      links.push(...(await this.work.run(asker, 'check_links', batch.map(toStored))));
       version = batch.at(-1)?.snapshotVersion ?? 1;
     }
     return links;
   }
+}
+
+/** Lets others have the thread after each {@link IMMEDIATE_SIZE} that was worked on where it is. */
+class Rests {
+  private size = 0;
+
+  async after(size: number): Promise<void> {
+    this.size += size;
+    if (!isLarge(this.size)) return;
+    this.size = 0;
+    await setImmediate();
+  }
+}
+
+function tooLong(deadlineMs: number, links: number): DomainError {
+  return new DomainError(
+    'unavailable',
+    `${links} links were verified in ${deadlineMs} ms, and more were left. Ask for a smaller depth, and for the rest from an older version on.`,
+  );
 }
 
 function toStored(snapshot: SnapshotRecord): StoredSnapshot {

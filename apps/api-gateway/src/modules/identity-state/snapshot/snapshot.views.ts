@@ -1,4 +1,4 @@
-import { canonicalize, isJsonObject, type JsonValue, parseStoredJson, type Verification } from '@iss/domain';
+import type { EnvelopeSummary, Verification } from '@iss/domain';
 import type { SnapshotRecord, SnapshotTarget } from '@iss/persistence';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
 import { type Caching, JsonText } from '../../../http/answer/json-text';
@@ -40,25 +40,23 @@ export function snapshotAnswer(
 }
 
 /** The current state of a subject, from its latest snapshot (specification, "Snapshot reads"). */
-export function summaryAnswer(snapshot: SnapshotRecord, verification?: Verification): JsonText {
-  const envelope = parseStoredJson(snapshot.envelope ?? '');
+export function summaryAnswer(
+  snapshot: SnapshotRecord,
+  summary: EnvelopeSummary,
+  verification?: Verification,
+): JsonText {
   const header = snapshotHeaderView(snapshot);
   const { snapshot_id, snapshot_version, generated_at, envelope_hash: hash, prev_hash } = header;
-  const [attributes, evidence, paths, audit] = ['attributes', 'evidence', 'attribute_paths', 'audit'].map((name) =>
-    isJsonObject(envelope) ? envelope[name] : undefined,
-  );
   const head = JSON.stringify({
     subject: header.subject,
     current_snapshot: { snapshot_id, snapshot_version, generated_at, hash, prev_hash },
     provenance: {
-      evidence_count: Array.isArray(evidence) ? evidence.length : 0,
-      has_attribute_paths: hasMembers(paths),
-      has_audit: hasMembers(audit),
+      evidence_count: summary.evidenceCount,
+      has_attribute_paths: summary.hasAttributePaths,
+      has_audit: summary.hasAudit,
     },
   });
-  // What is canonical in the envelope is so by itself: the very text that was hashed.
-  const identity = `,"identity":${canonicalize(attributes ?? {})}`;
-  const text = `${head.slice(0, -1)}${identity}${verificationText(verification)}}`;
+  const text = `${head.slice(0, -1)},"identity":${summary.attributes}${verificationText(verification)}}`;
   return new JsonText(text, cachingOf(snapshot, 'summary', 'revalidate', verification));
 }
 
@@ -90,8 +88,4 @@ function headerText(snapshot: SnapshotRecord): string {
 
 function verificationText(verification: Verification | undefined): string {
   return verification === undefined ? '' : `,"verification":${JSON.stringify(verification)}`;
-}
-
-function hasMembers(value: JsonValue | undefined): boolean {
-  return isJsonObject(value) && Object.keys(value).length > 0;
 }

@@ -1,17 +1,4 @@
-import {
-  type Actor,
-  deriveSnapshotId,
-  DomainError,
-  type Envelope,
-  parsePatch,
-  parseStoredJson,
-  type PatchOperation,
-  requireAccess,
-  RULES,
-  seal,
-  type Sealed,
-  type SubjectRef,
-} from '@iss/domain';
+import { type Actor, DomainError, requireAccess, RULES, type SealedEnvelope, type SubjectRef } from '@iss/domain';
 import {
   type SnapshotRecord,
   SnapshotWriteStore,
@@ -23,7 +10,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
-import { patchEnvelope, requireValidResult } from './patched-envelope';
+import { Work } from '../../../work/work';
+import { patchedLimits } from './patched-limits';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 const AT = '/patch_ops';
@@ -40,6 +28,7 @@ export class UpdateApplyService {
     private readonly updates: UpdateStore,
     private readonly writes: SnapshotWriteStore,
     private readonly handOver: EventHandOver,
+    private readonly work: Work,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -56,17 +45,8 @@ export class UpdateApplyService {
     const loaded = await this.updates.forApply({ ...actor, updateId, subject });
     const { update, base } = requireApplicable(loaded, subject);
 
-    const sealed = this.nextEnvelope(actor, trace, update, base);
-    const snapshot = {
-      subjectType: update.subjectType,
-      subjectId: update.subjectId,
-      snapshotId: sealed.envelope.snapshot_id,
-      snapshotVersion: sealed.envelope.snapshot_version,
-      generatedAt: sealed.envelope.generated_at,
-      envelope: sealed.text,
-      envelopeHash: sealed.hash,
-      prevHash: base.envelopeHash,
-    };
+    const { header, text, hash } = await this.nextEnvelope(actor, trace, update, base);
+    const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash: base.envelopeHash };
     const outcome = await this.writes.append({
       ...snapshot,
       ...actor,
@@ -85,40 +65,36 @@ export class UpdateApplyService {
   }
 
   /** The patched base with the server's own members (contract, "Apply"), sealed. */
-  private nextEnvelope(
-    { principalId }: Actor,
+  private async nextEnvelope(
+    actor: Actor,
     { requestId, correlationId }: RequestTrace,
     update: UpdateRecord,
     base: Base,
-  ): Sealed & { envelope: Envelope } {
-    const { limits, snapshotIdSecret } = this.settings;
-    const operations: PatchOperation[] = parsePatch(parseStoredJson(update.patchOps), {
-      at: AT,
-      maxOperations: limits.patchOperations,
-    });
-    const ops = operations.map((operation) => ({ ...operation }));
+  ): Promise<SealedEnvelope> {
     const now = new Date().toISOString();
-    const next = {
-      ...patchEnvelope(base.envelope, operations, AT, limits),
-      snapshot_id: deriveSnapshotId(snapshotIdSecret, {
-        subject_type: update.subjectType,
-        subject_id: update.subjectId,
-        base_snapshot_id: update.baseSnapshotId,
-        patch_ops: ops,
-      }),
-      snapshot_version: update.baseSnapshotVersion + 1,
-      generated_at: now,
-      audit: {
-        created_by: principalId,
-        created_at: now,
-        source: 'entity_state_update',
-        request_id: requestId,
-        ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
+    return this.work.run(actor, 'apply_update', {
+      base: base.envelope,
+      patchOps: update.patchOps,
+      at: AT,
+      limits: patchedLimits(this.settings),
+      next: {
+        snapshotVersion: update.baseSnapshotVersion + 1,
+        generatedAt: now,
+        audit: {
+          created_by: actor.principalId,
+          created_at: now,
+          source: 'entity_state_update',
+          request_id: requestId,
+          ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
+        },
+        id: {
+          subject_type: update.subjectType,
+          subject_id: update.subjectId,
+          base_snapshot_id: update.baseSnapshotId,
+        },
+        idSecret: this.settings.snapshotIdSecret,
       },
-      diff: { format: 'rfc6902', ops },
-    };
-    const envelope = requireValidResult(next, operations, AT);
-    return { ...seal(envelope), envelope };
+    });
   }
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Actor,
-  canonicalize,
   DomainError,
   requireAccess,
   rolesFrom,
@@ -22,19 +21,10 @@ import {
 import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { patchEnvelope, requireOperations, requireValidResult, type SentPatch } from './patched-envelope';
+import { Work } from '../../../work/work';
+import { patchedLimits } from './patched-limits';
+import type { Proposal } from './proposal';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
-
-/** A proposal as either path family puts it. */
-export interface Proposal {
-  subject: SubjectRef;
-  /** Null where the caller names the base by its version alone. */
-  baseSnapshotId: string | null;
-  baseSnapshotVersion: number;
-  patch: SentPatch;
-  requestId: string | null;
-  initiatedBy: string | null;
-}
 
 /** Later versions, first step: a patch is proposed, shown, and withdrawn again. */
 @Injectable()
@@ -42,6 +32,7 @@ export class UpdateService {
   constructor(
     private readonly updates: UpdateStore,
     private readonly snapshots: SnapshotReadStore,
+    private readonly work: Work,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -51,15 +42,12 @@ export class UpdateService {
    * `limit_reached`.
    */
   async propose(actor: Actor, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
-    const { limits } = this.settings;
-    const operations = requireOperations(proposal.patch, limits);
-    const { subject } = proposal;
+    const { subject, patchOps, at } = proposal;
     const { facts, snapshot: head } = await this.snapshots.read(actor, { kind: 'latest', subject }, { envelope: true });
     requireAccess(facts, RULES.proposeUpdate);
     if (head === null) throw new DomainError('not_found', 'No such subject.');
 
-    const patchOps = canonicalize(operations.map((operation) => ({ ...operation })));
-    const isSame = (update: UpdateRecord): boolean => isSameProposal(update, proposal, patchOps);
+    const isSame = (update: UpdateRecord): boolean => isSameProposal(update, proposal);
     if (head.snapshotVersion !== proposal.baseSnapshotVersion) {
       const earlier = await this.updates.byRequestId(actor.tenantId, proposal.requestId);
       if (earlier !== null) return replay(earlier, isSame);
@@ -67,11 +55,11 @@ export class UpdateService {
       throw staleBase(head.snapshotVersion);
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
-    const { at } = proposal.patch;
-    requireValidResult(patchEnvelope(head.envelope ?? '{}', operations, at, limits), operations, at);
+    const base = head.envelope ?? '{}';
+    await this.work.run(actor, 'try_patch', { base, patchOps, at, limits: patchedLimits(this.settings) });
 
     const outcome = await this.updates.propose({
-      ...proposal.subject,
+      ...subject,
       updateId: randomUUID(),
       tenantId: actor.tenantId,
       principalId: actor.principalId,
@@ -141,13 +129,13 @@ function requireSameBase(baseSnapshotId: string | null, snapshotId: string | nul
   ]);
 }
 
-function isSameProposal(update: UpdateRecord, proposal: Proposal, patchOps: string): boolean {
+function isSameProposal(update: UpdateRecord, proposal: Proposal): boolean {
   return (
     update.subjectType === proposal.subject.subjectType &&
     update.subjectId === proposal.subject.subjectId &&
     update.baseSnapshotVersion === proposal.baseSnapshotVersion &&
     (proposal.baseSnapshotId === null || sameUuid(update.baseSnapshotId, proposal.baseSnapshotId)) &&
-    update.patchOps === patchOps &&
+    update.patchOps === proposal.patchOps &&
     update.initiatedBy === proposal.initiatedBy
   );
 }

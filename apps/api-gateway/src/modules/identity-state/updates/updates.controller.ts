@@ -3,7 +3,6 @@ import { Controller, Get, Post, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
 import type { Response } from 'express';
-import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
 import { Hot } from '../../../http/fast/hot.decorator';
 import { ApiRoute } from '../../../http/describe/openapi';
@@ -12,18 +11,16 @@ import { SubjectParam, UuidParam } from '../../../http/request/path-params';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { UpdateApplyService } from './update-apply.service';
-import { type Proposal, UpdateService } from './update.service';
+import type { Proposal } from './proposal';
+import { ProposalBody } from './proposal-body.decorator';
+import { UpdateService } from './update.service';
 import {
   APPLY,
   APPLY_FOR_SUBJECT,
   AppliedUpdate,
   LIST,
-  proposalOf,
   PROPOSE,
-  ProposeSubjectUpdateBody,
-  ProposeUpdateBody,
   READ,
-  subjectProposalOf,
   Update,
   UpdateListQuery,
   WITHDRAW,
@@ -46,10 +43,10 @@ export class UpdatesController {
   @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate, PROPOSE)
   proposeUpdate(
     @ActorParam() actor: Actor,
-    @JsonBody(ProposeUpdateBody) body: ProposeUpdateBody,
+    @ProposalBody('tenant') proposal: Proposal,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.store(actor, proposalOf(body), response);
+    return this.store(actor, proposal, response);
   }
 
   @Get('entity-state-updates')
@@ -93,11 +90,10 @@ export class UpdatesController {
   @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate, PROPOSE)
   proposeSubjectUpdate(
     @ActorParam() actor: Actor,
-    @SubjectParam() subject: SubjectRef,
-    @JsonBody(ProposeSubjectUpdateBody) body: ProposeSubjectUpdateBody,
+    @ProposalBody('subject') proposal: Proposal,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.store(actor, subjectProposalOf(subject, body), response);
+    return this.store(actor, proposal, response);
   }
 
   @Get('subjects/:subject_type/:subject_id/updates')

@@ -1,14 +1,4 @@
-import {
-  type Actor,
-  DomainError,
-  type Envelope,
-  type JsonValue,
-  requireAccess,
-  RULES,
-  seal,
-  type Sealed,
-  validateEnvelope,
-} from '@iss/domain';
+import { type Actor, DomainError, type EnvelopeHeader, requireAccess, RULES, type SealedEnvelope } from '@iss/domain';
 import { type RefusedSnapshot, type SnapshotRecord, SnapshotReadStore, SnapshotWriteStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { RequestTrace } from '../../../request-trace';
@@ -23,42 +13,29 @@ export class EntityStateService {
     private readonly handOver: EventHandOver,
   ) {}
 
-  /** Stores the envelope as it was sent. Throws `validation_error` with every problem, `forbidden`, or `conflict`. */
-  async submit(actor: Actor, trace: RequestTrace, body: JsonValue): Promise<SnapshotRecord> {
-    const envelope = validateEnvelope(body);
-    const sealed = seal(envelope);
-    return envelope.snapshot_version === 1
-      ? this.write(actor, trace, envelope, sealed, null)
-      : this.write(actor, trace, envelope, sealed, await this.requireParent(actor, envelope));
+  /** Stores the envelope as it was sent. Throws `forbidden`, or `conflict`. */
+  async submit(actor: Actor, trace: RequestTrace, sealed: SealedEnvelope): Promise<SnapshotRecord> {
+    return sealed.header.snapshotVersion === 1
+      ? this.write(actor, trace, sealed, null)
+      : this.write(actor, trace, sealed, await this.requireParent(actor, sealed.header));
   }
 
   /** The hash of the snapshot that a later version follows. */
-  private async requireParent(actor: Actor, envelope: Envelope): Promise<string | null> {
-    const subject = { subjectType: envelope.subject.subject_type, subjectId: envelope.subject.subject_id };
+  private async requireParent(actor: Actor, header: EnvelopeHeader): Promise<string | null> {
+    const subject = { subjectType: header.subjectType, subjectId: header.subjectId };
     const { facts, snapshot } = await this.reads.read(actor, { kind: 'latest', subject }, { envelope: false });
     requireAccess(facts, RULES.submitLaterState);
-    if (snapshot?.snapshotVersion !== envelope.snapshot_version - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
+    if (snapshot?.snapshotVersion !== header.snapshotVersion - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
     return snapshot.envelopeHash;
   }
 
   private async write(
     actor: Actor,
     { requestId, traceparent }: RequestTrace,
-    envelope: Envelope,
-    sealed: Sealed,
+    { header, text, hash }: SealedEnvelope,
     prevHash: string | null,
   ): Promise<SnapshotRecord> {
-    const snapshot = {
-      subjectType: envelope.subject.subject_type,
-      subjectId: envelope.subject.subject_id,
-      // UUIDs are equal whatever their case; the envelope keeps the one that was sent.
-      snapshotId: envelope.snapshot_id.toLowerCase(),
-      snapshotVersion: envelope.snapshot_version,
-      generatedAt: envelope.generated_at,
-      envelope: sealed.text,
-      envelopeHash: sealed.hash,
-      prevHash,
-    };
+    const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash };
     const toWrite = {
       ...snapshot,
       ...actor,
@@ -66,7 +43,7 @@ export class EntityStateService {
       traceparent,
       updateId: null,
     };
-    const isFirst = envelope.snapshot_version === 1;
+    const isFirst = header.snapshotVersion === 1;
     const outcome = await (isFirst ? this.writes.create(toWrite) : this.writes.append(toWrite));
     if (outcome.kind === 'refused') throw refusal(outcome, isFirst);
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);

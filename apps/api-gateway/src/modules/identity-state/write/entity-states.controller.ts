@@ -1,14 +1,14 @@
-import { type Actor, type JsonValue, RULES } from '@iss/domain';
+import { type Actor, RULES, type SealedEnvelope } from '@iss/domain';
 import { Controller, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
-import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
 import { Hot } from '../../../http/fast/hot.decorator';
 import { ApiRoute } from '../../../http/describe/openapi';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { EntityStateService } from './entity-state.service';
+import { EnvelopeBody } from './envelope-body.decorator';
 import { ApiEnvelopeBody, WRITTEN } from '../snapshot/snapshot.openapi';
 import { snapshotText } from '../snapshot/snapshot.views';
 
@@ -33,9 +33,9 @@ export class EntityStatesController {
   async createEntityState(
     @ActorParam() actor: Actor,
     @Trace() trace: RequestTrace,
-    @JsonBody() body: JsonValue,
+    @EnvelopeBody() envelope: SealedEnvelope,
   ): Promise<JsonText> {
-    const snapshot = await this.entityStates.submit(actor, trace, body);
+    const snapshot = await this.entityStates.submit(actor, trace, envelope);
     return new JsonText(snapshotText(snapshot, 'full'));
   }
 }

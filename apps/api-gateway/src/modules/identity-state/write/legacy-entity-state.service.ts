@@ -1,4 +1,4 @@
-import { decideAccess, type JsonValue, RULES } from '@iss/domain';
+import { decideAccess, RULES, type SealedEnvelope } from '@iss/domain';
 import { LegacyTenantStore, type SnapshotRecord, SnapshotReadStore } from '@iss/persistence';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { notFound } from '../../../access/read-access';
@@ -25,9 +25,9 @@ export class LegacyEntityStateService implements OnModuleInit {
   }
 
   /** As {@link EntityStateService.submit}; where no token is needed, whoever calls writes as one and the same editor. */
-  async submit(principal: Principal, trace: RequestTrace, body: JsonValue): Promise<SnapshotRecord> {
+  async submit(principal: Principal, trace: RequestTrace, envelope: SealedEnvelope): Promise<SnapshotRecord> {
     const { principalId } = this.isPublic ? LEGACY : principal;
-    return this.entityStates.submit({ tenantId: this.settings.legacy.tenantId, principalId }, trace, body);
+    return this.entityStates.submit({ tenantId: this.settings.legacy.tenantId, principalId }, trace, envelope);
   }
 
   /**

@@ -1,10 +1,9 @@
-import { type JsonValue, RULES } from '@iss/domain';
+import { RULES, type SealedEnvelope } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
 import type { Principal } from '../../../auth/principal';
 import { Public } from '../../../auth/public.decorator';
-import { JsonBody } from '../../../http/request/json-body';
 import { JsonText } from '../../../http/answer/json-text';
 import { ApiRoute, inLegacyTenant } from '../../../http/describe/openapi';
 import { QueryOf } from '../../../http/lists/query';
@@ -12,6 +11,7 @@ import { UuidParam } from '../../../http/request/path-params';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { LegacyEntityStateService } from './legacy-entity-state.service';
+import { EnvelopeBody } from './envelope-body.decorator';
 import { ApiEnvelopeBody, STORED, WRITTEN } from '../snapshot/snapshot.openapi';
 import { IdleQuery } from '../snapshot/snapshot.query';
 import { snapshotText } from '../snapshot/snapshot.views';
@@ -42,9 +42,9 @@ export class LegacyEntityStatesController {
   async createLegacyEntityState(
     @CurrentPrincipal() principal: Principal,
     @Trace() trace: RequestTrace,
-    @JsonBody() body: JsonValue,
+    @EnvelopeBody() envelope: SealedEnvelope,
   ): Promise<JsonText> {
-    return new JsonText(snapshotText(await this.entityStates.submit(principal, trace, body), 'full'));
+    return new JsonText(snapshotText(await this.entityStates.submit(principal, trace, envelope), 'full'));
   }
 
   @Get(':snapshot_id')

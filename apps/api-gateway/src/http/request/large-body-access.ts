@@ -1,0 +1,39 @@
+import type { Role } from '@iss/domain';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { AccessService } from '../../access/access.service';
+import { principalOf } from '../../auth/current-principal.decorator';
+import { type GatewaySettings, SETTINGS } from '../../settings';
+import { MAY_HAVE_AGAIN, type WhoMayCall } from '../describe/openapi';
+import { tenantIdOf } from './path-params';
+
+/**
+ * Whether a caller may have a large body read: who could not do anything with it is told so at the price of a look-up. Of
+ * a small body the form is looked at first, which takes less than a statement.
+ */
+@Injectable()
+export class LargeBodyAccess {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly access: AccessService,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
+
+  /** Throws `forbidden` unless the caller has this role in the tenant that acts. A tenant that the body names is not known yet. */
+  async require(context: ExecutionContext, role: Role): Promise<void> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const tenantId = this.tenantOf(context, request);
+    if (tenantId === undefined) return;
+    await this.access.require({ tenantId, principalId: principalOf(request).principalId }, { role });
+  }
+
+  private tenantOf(context: ExecutionContext, { params }: Request): string | undefined {
+    const { tenant_id } = params;
+    if (tenant_id !== undefined) return tenantIdOf(tenant_id);
+    const who = this.reflector.get<WhoMayCall | undefined>(MAY_HAVE_AGAIN, context.getHandler());
+    const isLegacy = typeof who === 'object' && 'legacyTenant' in who;
+    const { auth, legacy } = this.settings;
+    return isLegacy && !auth.legacyPathsArePublic ? legacy.tenantId : undefined;
+  }
+}

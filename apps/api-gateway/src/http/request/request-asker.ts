@@ -1,0 +1,19 @@
+import type { Request } from 'express';
+import { principalOf } from '../../auth/current-principal.decorator';
+import type { Asker } from '../../work/asker';
+
+/** The caller of a request, as long as its connection is there. */
+export class RequestAsker implements Asker {
+  readonly principalId: string;
+  /** No member that a spread would take along. */
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    this.principalId = principalOf(request).principalId;
+    this.#request = request;
+  }
+
+  get isGone(): boolean {
+    return this.#request.socket.destroyed;
+  }
+}

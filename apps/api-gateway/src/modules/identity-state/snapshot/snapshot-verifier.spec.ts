@@ -1,0 +1,72 @@
+import { seal } from '@iss/domain';
+import type { SnapshotListStore, SnapshotRecord } from '@iss/persistence';
+import { gatewayEnv } from '@iss/platform';
+import { Registry } from 'prom-client';
+import { Work } from '../../../work/work';
+import { SnapshotVerifier } from './snapshot-verifier';
+
+const SUBJECT = { subjectType: 'entity', subjectId: 'a' };
+
+function snapshotOf(snapshotVersion: number): SnapshotRecord {
+  const { text, hash } = seal({ snapshot_id: 'x', snapshot_version: snapshotVersion, subject: {} });
+  const createdAt = new Date(0);
+  const times = { generatedAt: '2026-01-15T09:30:00Z', createdAt };
+  return {
+    ...SUBJECT,
+    ...times,
+    snapshotId: 'x',
+    snapshotVersion,
+    envelope: text,
+    envelopeHash: hash,
+    prevHash: null,
+  };
+}
+
+/** A verifier of a chain that is read one snapshot at a time; `read` is told of each. */
+function verifierOf(read: () => void, verifyDeadlineMs = 60_000): SnapshotVerifier {
+  const settings = gatewayEnv({
+    DATABASE_URL: 'postgres://localhost/x',
+    AUTH_MODE: 'disabled',
+    SECRETS_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+    VERIFY_DEADLINE_MS: String(verifyDeadlineMs),
+  });
+  const lineage: Pick<SnapshotListStore, 'below'> = {
+    below: async (_subject, version) => {
+      read();
+      return [snapshotOf(version - 1)];
+    },
+  };
+  const work = new Work(settings, { charge: () => undefined }, new Registry());
+  return new SnapshotVerifier(Object.assign(Object.create(null), lineage), work, settings);
+}
+
+describe('a walk of a chain', () => {
+  it('reads as many links as are asked for, or as there are', async () => {
+    const verifier = verifierOf(() => undefined);
+    const asker = { principalId: 'a' };
+    await expect(verifier.links(asker, SUBJECT, 10, 4)).resolves.toHaveLength(4);
+    await expect(verifier.links(asker, SUBJECT, 10, 100)).resolves.toHaveLength(9);
+  });
+
+  it('ends where nobody waits for it any more', async () => {
+    const asker = { principalId: 'a', isGone: false };
+    let reads = 0;
+    const verifier = verifierOf(() => {
+      reads += 1;
+      asker.isGone = reads === 3;
+    });
+    await expect(verifier.links(asker, SUBJECT, 100, 99)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(reads).toBe(3);
+  });
+
+  it('ends when it takes longer than it may, and says how far it came', async () => {
+    let nowMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const verifier = verifierOf(() => (nowMs += 400), 1_000);
+    await expect(verifier.links({ principalId: 'a' }, SUBJECT, 100, 99)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('3 links were verified in 1000 ms'),
+    });
+    clock.mockRestore();
+  });
+});

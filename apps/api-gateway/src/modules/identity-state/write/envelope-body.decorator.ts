@@ -1,0 +1,9 @@
+import { RULES, type SealedEnvelope } from '@iss/domain';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { bodyBy } from '../../../http/request/json-body';
+
+/** Injects the envelope of the body, sealed. Throws as `JsonBody` does, and `validation_error` with every problem. */
+export const EnvelopeBody = createParamDecorator(
+  async (_: unknown, context: ExecutionContext): Promise<SealedEnvelope> =>
+    bodyBy(context, RULES.submitFirstState.role, 'read_envelope', (body) => body),
+);

@@ -1,0 +1,79 @@
+import {
+  applyUpdate,
+  type CheckedLink,
+  type CheckedSnapshot,
+  checkLink,
+  checkSnapshot,
+  type DiffOfTexts,
+  diffTexts,
+  type EnvelopeDiff,
+  type EnvelopeSummary,
+  type JsonValue,
+  type NextEnvelope,
+  type PatchOnBase,
+  parseJson,
+  readEnvelope,
+  type SealedEnvelope,
+  type StoredSnapshot,
+  summarizeEnvelope,
+  tryPatch,
+} from '@iss/domain';
+import { outlineOf } from '../http/request/outline';
+import { type Proposal, readProposal, type SentProposal } from '../modules/identity-state/updates/proposal';
+
+/** A body as it was sent. */
+export interface SentBody {
+  bytes: Uint8Array;
+  maxDepth: number;
+}
+
+/** What there is to do: what each task takes, and what it gives. Both can be sent from thread to thread. */
+export interface Tasks {
+  /** A body of fixed shape: what its shape looks at. `fields` are the names that the shape knows. */
+  read_body: [input: SentBody & { fields: readonly string[] }, result: JsonValue];
+  read_envelope: [input: SentBody, result: SealedEnvelope];
+  read_proposal: [input: SentProposal, result: Proposal];
+  try_patch: [input: PatchOnBase, result: void];
+  apply_update: [input: PatchOnBase & { next: NextEnvelope }, result: SealedEnvelope];
+  diff: [input: DiffOfTexts, result: EnvelopeDiff];
+  summarize: [input: { text: string }, result: EnvelopeSummary];
+  check_snapshot: [input: StoredSnapshot, result: CheckedSnapshot];
+  check_links: [input: readonly StoredSnapshot[], result: CheckedLink[]];
+}
+export type TaskName = keyof Tasks;
+export type InputOf<Name extends TaskName> = Tasks[Name][0];
+export type ResultOf<Name extends TaskName> = Tasks[Name][1];
+
+interface Task<Input, Result> {
+  /** Pure: the same wherever it runs. What it throws, but for a `DomainError`, is a fault of ours. */
+  run: (input: Input) => Result;
+  /** What it reads and makes, in bytes or characters. */
+  size: (input: Input) => number;
+}
+
+const ofBody = ({ bytes }: SentBody): number => bytes.length;
+
+export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<Name>> } = {
+  read_body: { run: ({ fields, ...body }) => outlineOf(parseJson(body.bytes, body), fields), size: ofBody },
+  read_envelope: { run: readEnvelope, size: ofBody },
+  read_proposal: { run: readProposal, size: ofBody },
+  try_patch: { run: tryPatch, size: sizeOfPatched },
+  apply_update: { run: applyUpdate, size: sizeOfPatched },
+  diff: { run: diffTexts, size: ({ from, to }) => from.length + to.length },
+  summarize: { run: summarizeEnvelope, size: ({ text }) => text.length },
+  check_snapshot: { run: checkSnapshot, size: ({ envelopeText }) => envelopeText.length },
+  check_links: {
+    run: (snapshots) => snapshots.map(checkLink),
+    size: (snapshots) => snapshots.reduce((sum, { envelopeText }) => sum + envelopeText.length, 0),
+  },
+};
+
+/** As canonical text has it. In a string the quotes would be escaped. */
+const COPY = '"op":"copy"';
+
+/** Of texts that a patch reads, and as much again for each copy, which may copy what the one before it has made. */
+function sizeOfPatched({ base, patchOps }: PatchOnBase): number {
+  let size = base.length + patchOps.length;
+  for (let at = patchOps.indexOf(COPY); at >= 0; at = patchOps.indexOf(COPY, at + 1)) size *= 2;
+  return size;
+}

@@ -1,0 +1,12 @@
+import { Global, Module } from '@nestjs/common';
+import { RateLimiter } from '../http/limits/rate-limiter';
+import { Charge } from './charge';
+import { Work } from './work';
+
+/** What every room may give its heavy work to. */
+@Global()
+@Module({
+  providers: [Work, { provide: Charge, useExisting: RateLimiter }],
+  exports: [Work],
+})
+export class WorkModule {}

@@ -1,0 +1,67 @@
+import { gatewayEnv } from '@iss/platform';
+import { Registry } from 'prom-client';
+import { IMMEDIATE_SIZE, Work } from './work';
+
+jest.setTimeout(60_000);
+
+const settings = gatewayEnv({
+  DATABASE_URL: 'postgres://localhost/x',
+  AUTH_MODE: 'disabled',
+  SECRETS_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+});
+const asker = { principalId: 'a' };
+/** The summary of a text of so many characters, which takes some milliseconds where there are many. */
+const textOf = (length: number): string => `{"attributes":[${'[],'.repeat((length - 24) / 3)}1]}`.padEnd(length);
+
+let charged: [string, number][];
+let metrics: Registry;
+let work: Work;
+
+beforeEach(() => {
+  charged = [];
+  metrics = new Registry();
+  work = new Work(settings, { charge: (...one) => charged.push(one) }, metrics);
+});
+afterEach(() => work.onApplicationShutdown());
+
+it('what is small is done at once, and costs its caller nothing', () => {
+  const summary = work.run(asker, 'summarize', { text: textOf(IMMEDIATE_SIZE) });
+  expect(summary).not.toBeInstanceOf(Promise);
+  expect(summary).toMatchObject({ evidenceCount: 0 });
+  expect(charged).toEqual([]);
+});
+
+it('what is larger is done in a thread, and costs a request for each millisecond begun beyond the first', async () => {
+  const text = textOf(4 * 1024 * 1024);
+  const summary = work.run(asker, 'summarize', { text });
+  expect(summary).toBeInstanceOf(Promise);
+  await expect(summary).resolves.toMatchObject({ attributes: text.trim().slice('{"attributes":'.length, -1) });
+  expect(charged).toEqual([['a', expect.any(Number)]]);
+  const [[, requests] = ['', 0]] = charged;
+  expect(requests).toBeGreaterThan(1);
+  expect(Number.isInteger(requests)).toBe(true);
+  const sum = /work_task_processor_seconds_sum\{task="summarize"\} (\S+)/.exec(await metrics.metrics());
+  expect(Math.ceil(Number(sum?.[1]) * 1000) - 1).toBe(requests);
+});
+
+it('throws the same from a thread', async () => {
+  const bytes = new TextEncoder().encode(`${' '.repeat(IMMEDIATE_SIZE)}[1,]`);
+  const run = async (): Promise<unknown> => work.run(asker, 'read_envelope', { bytes, maxDepth: 64 });
+  await expect(run()).rejects.toMatchObject({
+    name: 'DomainError',
+    code: 'validation_error',
+    details: [{ path: '/1', code: 'invalid_json' }],
+  });
+});
+
+it('shows what runs, what waits, and what was refused', async () => {
+  const texts = Array.from({ length: settings.work.queue }, () => ({ text: textOf(2 * IMMEDIATE_SIZE) }));
+  const all = texts.map(async (input) => work.run(asker, 'summarize', input));
+  const settled = Promise.allSettled(all);
+  const shown = await metrics.metrics();
+  expect(shown).toMatch(/work_tasks\{state="running"\} [1-9]/);
+  expect(shown).toMatch(/work_tasks\{state="waiting"\} [1-9]/);
+  expect(shown).toMatch(/work_tasks_refused_total\{why="full"\} [1-9]/);
+  await settled;
+  expect(await metrics.metrics()).toMatch(/work_tasks\{state="running"\} 0/);
+});

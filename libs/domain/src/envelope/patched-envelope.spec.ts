@@ -1,0 +1,91 @@
+import { canonicalize } from '../json/canonicalize';
+import { parseStoredJson } from '../json/parse';
+import type { PatchOperation } from '../json/patch';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+import { applyUpdate, readPatch, tryPatch } from './patched-envelope';
+
+const AT = '/patch_ops';
+const BASE = {
+  envelope_version: 'entity_state_envelope_v1',
+  snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
+  snapshot_version: 1,
+  generated_at: '2026-01-15T09:30:00Z',
+  subject: { subject_type: 'organization', subject_id: 'acme' },
+  attributes: { name: 'x'.repeat(100), list: [{ a: 1 }, { a: 2 }] },
+  evidence: [],
+  audit: { created_by: 'a', created_at: '2026-01-15T09:30:00Z', source: 'test' },
+  diff: { format: 'rfc6902', ops: [] },
+};
+const NEXT = {
+  snapshotVersion: 2,
+  generatedAt: '2026-01-16T09:30:00Z',
+  audit: { created_by: 'b', created_at: '2026-01-16T09:30:00Z', source: 'entity_state_update' },
+  id: { subject_type: 'organization', subject_id: 'acme', base_snapshot_id: BASE.snapshot_id },
+  idSecret: 'secret',
+};
+
+const toPatch = (operations: readonly PatchOperation[], maxBytes = 1_048_576) => ({
+  base: canonicalize(BASE),
+  patchOps: readPatch({ ops: operations.map((one) => ({ ...one })), at: AT, maxOperations: 100 }),
+  at: AT,
+  limits: { maxOperations: 100, maxDepth: 64, maxBytes },
+});
+
+describe('a patch may not make an envelope that is larger than a body may be', () => {
+  const add = (value: string): PatchOperation[] => [{ op: 'add', path: '/attributes/note', value }];
+  const copies: PatchOperation[] = Array.from({ length: 20 }, (_, index) => ({
+    op: 'copy',
+    from: '/attributes/name',
+    path: `/attributes/copy${index}`,
+  }));
+
+  test.each<[string, PatchOperation[]]>([
+    ['what it adds', add('y'.repeat(5_000))],
+    ['what it adds, in characters of several bytes', add('€'.repeat(5_000))],
+    ['what it copies', copies],
+  ])('%s', (_name, operations) => {
+    const applied = parseStoredJson(applyUpdate({ ...toPatch(operations), next: NEXT }).text);
+    const lasting: Record<string, JsonValue> = { ...BASE, attributes: attributesOf(applied) };
+    delete lasting['diff'];
+    const size = Buffer.byteLength(canonicalize(lasting));
+    expect(() => tryPatch(toPatch(operations, size))).not.toThrow();
+    expect(() => tryPatch(toPatch(operations, size - 1))).toThrow(
+      expect.objectContaining({ code: 'validation_error', details: [expect.objectContaining({ path: AT })] }),
+    );
+  });
+});
+
+describe('what is wrong with the result', () => {
+  const dropEvidence: PatchOperation = { op: 'remove', path: '/evidence' };
+
+  it.each([
+    ['when it is proposed', () => tryPatch(toPatch([dropEvidence]))],
+    ['when it is applied', () => applyUpdate({ ...toPatch([dropEvidence]), next: NEXT })],
+  ])('is told at the operation that did it, %s', (_when, act) => {
+    const detail = { path: `${AT}/0`, message: 'in the result, /evidence is required', code: 'required' };
+    expect(act).toThrow(expect.objectContaining({ code: 'validation_error', details: [detail] }));
+  });
+
+  it('is told at the operation behind an element that moved meanwhile', () => {
+    const evidence = { evidence_id: 'e', evidence_type: 't', source: 's', captured_at: '2026-01-15T09:30:00Z' };
+    const operations: PatchOperation[] = [
+      { op: 'add', path: '/evidence/-', value: {} },
+      { op: 'add', path: '/evidence/0', value: evidence },
+      { op: 'add', path: '/evidence/0', value: evidence },
+    ];
+    const act = (): void => tryPatch(toPatch(operations));
+    expect(act).toThrow(
+      expect.objectContaining({
+        details: expect.arrayContaining([
+          { path: `${AT}/0`, message: 'in the result, /evidence/2/evidence_id is required', code: 'required' },
+        ]),
+      }),
+    );
+  });
+});
+
+function attributesOf(envelope: unknown): JsonObject {
+  const attributes = isJsonObject(envelope) ? envelope['attributes'] : null;
+  if (!isJsonObject(attributes ?? null)) throw new Error('no attributes');
+  return Object(attributes);
+}
