@@ -64,7 +64,7 @@ function chainedMoves(count: number): Attack {
 }
 
 const GREEDY_CONNECTIONS = 150;
-const GREEDY_REQUESTS = 20;
+const GREEDY_REQUESTS = 16;
 
 /** Each gives the answers that it got. */
 export const ATTACKS = {

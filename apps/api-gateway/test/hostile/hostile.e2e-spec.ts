@@ -19,7 +19,7 @@ let gateway: GatewayProcess;
 let bystander: Bystander;
 
 beforeAll(async () => {
-  gateway = await startGatewayProcess({ WRITE_TIMEOUT_MS: '500' });
+  gateway = await startGatewayProcess({ WRITE_TIMEOUT_MS: '2000' });
   bystander = await Bystander.of(gateway);
 });
 

@@ -20,14 +20,18 @@ interface Connection {
 export class Connections {
   private readonly known = new WeakMap<Duplex, Connection>();
 
-  constructor(private readonly limits: ConnectionLimits) {}
+  private readonly unread: UnreadAnswers;
+
+  constructor(private readonly limits: ConnectionLimits) {
+    this.unread = new UnreadAnswers(limits);
+  }
 
   /** Closes, without an answer, what is too much for the process, for one address, or unread for too long. */
   bound(server: Server): void {
-    const { maxConnections, perAddress, writeTimeoutMs } = this.limits;
+    const { maxConnections, perAddress } = this.limits;
     server.maxConnections = maxConnections;
     if (perAddress > 0) boundPerAddress(server, perAddress);
-    server.on('connection', (socket) => closeUnread(socket, writeTimeoutMs));
+    this.unread.watch(server);
   }
 
   /** An answer was made, for a request whose head has been read. Closes a connection on which too many wait for theirs. */
@@ -40,6 +44,11 @@ export class Connections {
     connection.last = response;
     connection.unanswered += 1;
     if (connection.unanswered > this.limits.pipelined) socket.destroy();
+  }
+
+  /** An answer has been written, and so many bytes wait for the peer of its connection. */
+  written(waiting: number): void {
+    if (waiting > 0) this.unread.added(waiting);
   }
 
   /** An answer is out. */
@@ -55,19 +64,73 @@ export class Connections {
   }
 }
 
+/** How often connections are looked at, and after how many more bytes that wait: thousands take a look microseconds. */
+const LOOK_MS = 100;
+const LOOK_BYTES = 8 * 1024 * 1024;
+
+/** What a peer had taken when it was looked at last, and since when it takes no more than that. */
+interface Unread {
+  taken: number;
+  since: number;
+}
+
 /**
- * Closes a connection whose peer has taken nothing for this long, although there was something to take. Not the socket's
- * own timeout: that starts anew with whatever the peer sends.
+ * Closes a connection whose peer has taken nothing for as long as is allowed, although there was something to take. Not
+ * the socket's own timeout: that starts anew with whatever the peer sends. While more waits in memory than may in all,
+ * those that have taken nothing for longest are closed sooner.
  */
-function closeUnread(socket: Socket, timeoutMs: number): void {
-  let takenBefore = -1;
-  const timer = setInterval(() => {
-    // What was written counts when it is written, what waits when it is taken.
-    const taken = socket.writableLength === 0 ? -1 : socket.bytesWritten - socket.writableLength;
-    if (taken !== -1 && taken === takenBefore) socket.destroy();
-    takenBefore = taken;
-  }, timeoutMs).unref();
-  socket.once('close', () => clearInterval(timer));
+class UnreadAnswers {
+  private readonly open = new Set<Socket>();
+  private readonly unread = new Map<Socket, Unread>();
+  private addedBytes = 0;
+
+  constructor(private readonly limits: Pick<ConnectionLimits, 'writeTimeoutMs' | 'unsentBytes'>) {}
+
+  watch(server: Server): void {
+    server.on('connection', (socket) => {
+      this.open.add(socket);
+      socket.once('close', () => {
+        this.open.delete(socket);
+        this.unread.delete(socket);
+      });
+    });
+    const looking = setInterval(() => this.look(), Math.min(LOOK_MS, this.limits.writeTimeoutMs)).unref();
+    server.once('close', () => clearInterval(looking));
+  }
+
+  added(bytes: number): void {
+    this.addedBytes += bytes;
+    if (this.addedBytes >= LOOK_BYTES) this.look();
+  }
+
+  private look(): void {
+    const now = performance.now();
+    this.addedBytes = 0;
+    let waiting = 0;
+    for (const socket of this.open) {
+      if (socket.writableLength === 0) {
+        this.unread.delete(socket);
+        continue;
+      }
+      waiting += socket.writableLength;
+      // What was written counts when it is written, what waits when it is taken.
+      const taken = socket.bytesWritten - socket.writableLength;
+      const before = this.unread.get(socket);
+      if (before === undefined || before.taken !== taken) this.unread.set(socket, { taken, since: now });
+      else if (now - before.since >= this.limits.writeTimeoutMs) socket.destroy();
+    }
+    if (waiting > this.limits.unsentBytes) this.closeLongest(waiting - this.limits.unsentBytes);
+  }
+
+  /** Closes connections, the longest unread first, until at least so many bytes wait no more. */
+  private closeLongest(tooMany: number): void {
+    let left = tooMany;
+    for (const [socket] of [...this.unread].sort(([, one], [, other]) => one.since - other.since)) {
+      if (left <= 0) return;
+      left -= socket.writableLength;
+      socket.destroy();
+    }
+  }
 }
 
 function boundPerAddress(server: Server, most: number): void {

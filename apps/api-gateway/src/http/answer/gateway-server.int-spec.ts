@@ -162,6 +162,29 @@ describe('a connection is closed', () => {
     expect(bytes).toBeGreaterThan((path === '/whole' ? 32 : 64) * MIB.length);
   });
 
+  it('when more waits for all peers than may, the one that has taken nothing for longest', async () => {
+    const port = await listen(large(), { unsentBytes: 64 * MIB.length });
+    const closed: string[] = [];
+    const greedy = (name: string): Socket => {
+      const peer = open(port)
+        .pause()
+        .on('close', () => closed.push(name));
+      peer.write(get('/whole'));
+      return peer;
+    };
+    const peers = [greedy('first')];
+    await new Promise((resolve) => peers[0]?.once('readable', resolve));
+    peers.push(greedy('second'), greedy('third'));
+    await waitFor(() => {
+      for (const peer of peers) if (!peer.destroyed) peer.write('\r\n');
+      return closed.length > 0;
+    });
+    expect(closed[0]).toBe('first');
+    const reader = exchange(port, get('/now').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    expect(statuses(await reader)).toEqual(['200']);
+    for (const peer of peers) peer.destroy();
+  });
+
   it('when more of its requests wait for answers than allowed', async () => {
     const port = await listen(large(), { pipelined: 10 });
     const full = get('/now').repeat(9) + get('/now').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');

@@ -12,6 +12,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { AccessLog } from '../answer/access-log';
+import { inTurn } from '../answer/in-turn';
 import { sendWhole } from '../answer/json-adapter';
 import { JsonText, TextStream } from '../answer/json-text';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
@@ -75,7 +76,7 @@ export class HotLane implements OnApplicationBootstrap {
     const serve = inBatches((request, response) => {
       if (!this.take(request, response)) express(request, response);
     });
-    server.on('request', serve);
+    server.on('request', inTurn(serve));
   }
 
   private take(request: Request, response: Response): boolean {

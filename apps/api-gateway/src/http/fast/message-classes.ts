@@ -26,6 +26,12 @@ export function messageClasses(
       connections.ended(socket);
     }
 
+    override end(...last: unknown[]): this {
+      Reflect.apply(super.end, this, last);
+      connections.written(this.socket?.writableLength ?? 0);
+      return this;
+    }
+
     override writeHead(...head: [statusCode: number, ...unknown[]]): this {
       beforeHead(this);
       return Reflect.apply(super.writeHead, this, head);
