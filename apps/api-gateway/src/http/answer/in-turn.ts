@@ -11,7 +11,7 @@ export function inTurn<Request extends IncomingMessage, Response extends ServerR
     // Node gives an answer its socket when those before it are out.
     if (response.socket !== null) return listener(request, response);
     response.once('socket', () => {
-      // Where its body is malformed it has been answered meanwhile.
+      // Its body was found to be malformed meanwhile, and that has been answered.
       if (!response.writableEnded) listener(request, response);
     });
   };
