@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type Answer, must, openSocket, send, type Target, times } from './client.ts';
-import { textAt } from '../tenant.ts';
+import { textAt } from '../text-at.ts';
 import { answersIn, readAll } from './raw.ts';
 import { envelope, found, history, MEGABYTE } from './subjects.ts';
 

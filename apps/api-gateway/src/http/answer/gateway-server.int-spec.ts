@@ -83,6 +83,15 @@ describe('what is malformed is answered in its turn', () => {
     expect(statuses(Buffer.concat(await peer.toArray()).toString())).toEqual(['400']);
   });
 
+  it('that names no host, in HTTP/1.1 alone', async () => {
+    const port = await listen(held().application);
+    const none = (version: string): string => `GET /now HTTP/${version}\r\n\r\n`;
+    const text = await exchange(port, get('/now'), none('1.1'));
+    expect(statuses(text)).toEqual(['200', '400']);
+    expect(text).toMatch(/\{"error":\{"code":"validation_error","message":"[^"]*Host[^}]*\}\}$/);
+    expect(statuses(await exchange(port, none('1.0')))).toEqual(['200']);
+  });
+
   it('alone', async () => {
     expect(statuses(await exchange(await listen(held().application), GARBAGE))).toEqual(['400']);
   });
