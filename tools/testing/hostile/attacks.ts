@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type Answer, must, openSocket, send, type Target, times } from './client.ts';
+import { addLineage } from '../lineage.ts';
 import { textAt } from '../text-at.ts';
 import { answersIn, readAll } from './raw.ts';
-import { envelope, found, history, MEGABYTE } from './subjects.ts';
+import { envelope, found, history, MEGABYTE, pathOf } from './subjects.ts';
 
 /** What an ordinary token holder does to a service that others use too. */
 export interface Attack {
@@ -168,6 +169,75 @@ export const ATTACKS = {
   },
   chainedMoves: chainedMoves(20),
   moreChainedMoves: chainedMoves(110),
+  garbageBehindRequest: {
+    what: 'garbage pipelined behind a valid request',
+    async prepare(target) {
+      const tenantId = anyName('garbage');
+      const path = await history(target, tenantId, [{}]);
+      const asked = await requestText(target, 'GET', `${path}/snapshots/latest`);
+      return async () => answersIn(await readAll(await openSocket(target), `${asked}\u0000garbage\r\n\r\n`));
+    },
+  },
+  largeWrites: {
+    what: '64 writes of 70,000 members, 32 at once',
+    async prepare(target) {
+      const tenantId = await found(target, anyName('large'));
+      const attributes = members(70_000, (at) => at);
+      return () =>
+        times(64, 32, () =>
+          send(target, 'POST', `/v1/tenants/${tenantId}/entity-states`, {
+            body: envelope(attributes, { subjectId: randomUUID() }),
+          }),
+        );
+    },
+  },
+  largeReads: {
+    what: 'reads of 100 snapshots of a megabyte, all at once',
+    async prepare(target) {
+      const tenantId = await found(target, anyName('reads'));
+      const subjects = list(100, () => randomUUID());
+      await times(subjects.length, 4, (at) =>
+        must(target, 'POST', `/v1/tenants/${tenantId}/entity-states`, {
+          body: envelope({ a: MEGABYTE }, { subjectId: subjects[at] ?? '' }),
+        }),
+      );
+      return () =>
+        times(200, 100, (at) => send(target, 'GET', `${pathOf(tenantId, subjects[at % 100])}/snapshots/latest`));
+    },
+  },
+  longChain: {
+    what: 'a chain of 200 versions of a megabyte verified down to the first, twice at once',
+    async prepare(target) {
+      const tenantId = await found(target, anyName('chain'));
+      const owner = { tenantId, subjectType: 'entity', subjectId: tenantId };
+      await addLineage(target.sql, owner, 200, 1_000_000);
+      const path = `${pathOf(tenantId, tenantId)}/snapshots/latest?verify=chain&depth=all&view=header`;
+      return () => times(2, 2, () => send(target, 'GET', path));
+    },
+  },
+  unknownKeys: {
+    what: 'tokens of eight kilobytes that name keys which nobody knows',
+    async prepare(target) {
+      const claims = tokenPart({ sub: 'attacker', pad: 'x'.repeat(5000) });
+      const signature = 'A'.repeat(342);
+      return () =>
+        times(300, 32, () =>
+          send(target, 'GET', '/v1/tenants', {
+            user: null,
+            headers: {
+              Authorization: `Bearer ${tokenPart({ alg: 'RS256', kid: randomUUID() })}.${claims}.${signature}`,
+            },
+          }),
+        );
+    },
+  },
+  documentation: {
+    what: 'the documentation in a loop, without a token',
+    async prepare(target) {
+      const paths = ['/openapi.json', '/openapi.yaml', '/docs', '/docs/swagger-ui-init.js', '/docs/errors'];
+      return () => times(300, 16, (at) => send(target, 'GET', paths[at % paths.length] ?? '', { user: null }));
+    },
+  },
   greedyConnections: {
     what: `${GREEDY_CONNECTIONS} connections that ask for ${GREEDY_REQUESTS} MiB each and read nothing`,
     async prepare(target) {
@@ -180,16 +250,33 @@ export const ATTACKS = {
       };
     },
   },
-  garbageBehindRequest: {
-    what: 'garbage pipelined behind a valid request',
+  unreadExports: {
+    what: '200 exports of megabytes as NDJSON that nobody reads',
     async prepare(target) {
-      const tenantId = anyName('garbage');
-      const path = await history(target, tenantId, [{}]);
-      const asked = await requestText(target, 'GET', `${path}/snapshots/latest`);
-      return async () => answersIn(await readAll(await openSocket(target), `${asked}\u0000garbage\r\n\r\n`));
+      const tenantId = await found(target, anyName('exports'));
+      await addLineage(target.sql, { tenantId, subjectType: 'entity', subjectId: tenantId }, 50, 1_000_000);
+      const asked = await requestText(target, 'GET', `${pathOf(tenantId, tenantId)}/export.ndjson`);
+      return async () => {
+        const sockets = await times(200, 16, () => openSocket(target));
+        return Promise.all(sockets.map((socket) => readNothing(socket, asked)));
+      };
+    },
+  },
+  slowExports: {
+    what: '200 exports of megabytes as NDJSON that are read a kilobyte at a time',
+    async prepare(target) {
+      const tenantId = await found(target, anyName('exports'));
+      await addLineage(target.sql, { tenantId, subjectType: 'entity', subjectId: tenantId }, 50, 1_000_000);
+      const asked = await requestText(target, 'GET', `${pathOf(tenantId, tenantId)}/export.ndjson`);
+      return async () => {
+        const sockets = await times(200, 16, () => openSocket(target));
+        return Promise.all(sockets.map((socket) => readSlowly(socket, asked)));
+      };
     },
   },
 } satisfies Record<string, Attack>;
+
+const tokenPart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** The bytes of a request without a body. */
 export async function requestText(target: Target, method: string, path: string, user = 'attacker'): Promise<string> {
@@ -209,6 +296,29 @@ function readNothing(socket: Socket, text: string): Promise<Answer> {
     socket.on('error', () => undefined);
     socket.on('close', () => {
       clearInterval(talking);
+      resolve({ status: 0, headers: {}, body: Buffer.alloc(0) });
+    });
+    socket.write(text);
+  });
+}
+
+/** How much a slow reader takes at once, how often, and for how long. */
+const SIP_BYTES = 1024;
+const SIP_MS = 20;
+const SIPS = 150;
+
+/** Sends this and reads little of what comes; settles with no answer when it has had enough, or the other side has. */
+function readSlowly(socket: Socket, text: string): Promise<Answer> {
+  return new Promise((resolve) => {
+    socket.pause();
+    let sips = 0;
+    const sipping = setInterval(() => {
+      socket.read(SIP_BYTES);
+      if (++sips === SIPS) socket.destroy();
+    }, SIP_MS);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearInterval(sipping);
       resolve({ status: 0, headers: {}, body: Buffer.alloc(0) });
     });
     socket.write(text);

@@ -61,6 +61,11 @@ function requireCpu(
   requireAtMost(Object.fromEntries(bounds));
 }
 
+/** Done, or 503 with the time to wait. */
+function isServedOrPutOff({ status, headers }: Answer): boolean {
+  return status === 200 || status === 201 || (status === 503 && headers['retry-after'] !== undefined);
+}
+
 const statusesOf = (answers: readonly Answer[]): number[] => [...new Set(answers.map(({ status }) => status))].sort();
 const largest = (answers: readonly Answer[]): number => Math.max(...answers.map(({ body }) => body.length));
 const jsonOf = ({ body }: Answer): unknown => JSON.parse(body.toString());
@@ -87,6 +92,20 @@ describe('documents', () => {
     requireCpu(struck, { gatewayCpuMs: 150 });
   });
 
+  test(`${ATTACKS.largeWrites.what}`, async () => {
+    const struck = await strike(ATTACKS.largeWrites);
+    // Whoever sends so much at once may be told to come back.
+    expect(struck.answers.every(isServedOrPutOff)).toBe(true);
+    requireCpu(struck, { gatewayCpuMs: 500, mainThreadCpuMs: 60 });
+  });
+
+  test(`${ATTACKS.longChain.what}`, async () => {
+    const struck = await strike(ATTACKS.longChain);
+    expect(struck.answers.every(isServedOrPutOff)).toBe(true);
+    // A gigabyte is hashed, and read from the database.
+    requireCpu(struck, { gatewayCpuMs: 15_000 });
+  });
+
   test.each([ATTACKS.problemsBelowLongKey, ATTACKS.unknownMembers])('$what', async (attack) => {
     const struck = await strike(attack);
     expect(statusesOf(struck.answers)).toEqual([400]);
@@ -108,6 +127,12 @@ describe('rows', () => {
     requireCpu(struck, { gatewayCpuMs: 5, databaseCpuMs: 3 });
   });
 
+  test(`${ATTACKS.largeReads.what}`, async () => {
+    const struck = await strike(ATTACKS.largeReads);
+    expect(statusesOf(struck.answers)).toEqual([200]);
+    requireCpu(struck, { gatewayCpuMs: 30 });
+  });
+
   test(`${ATTACKS.proposalsOfMegabyte.what}`, async () => {
     const struck = await strike(ATTACKS.proposalsOfMegabyte);
     expect(statusesOf(struck.answers)).toEqual([200]);
@@ -124,13 +149,28 @@ describe('connections', () => {
     requireCpu(struck, { gatewayCpuMs: 1, databaseCpuMs: 0.2 });
   });
 
+  test(`${ATTACKS.documentation.what}`, async () => {
+    const struck = await strike(ATTACKS.documentation);
+    expect(statusesOf(struck.answers)).toEqual([200]);
+    requireCpu(struck, { gatewayCpuMs: 3, databaseCpuMs: 0 });
+  });
+
+  test(`${ATTACKS.unknownKeys.what}`, async () => {
+    const before = gateway.issuer.keySetRequests;
+    const struck = await strike(ATTACKS.unknownKeys);
+    expect(statusesOf(struck.answers)).toEqual([401]);
+    expect(gateway.issuer.keySetRequests - before).toBeLessThan(5);
+    requireCpu(struck, { gatewayCpuMs: 2, databaseCpuMs: 0 });
+  });
+
   test(`${ATTACKS.garbageBehindRequest.what}`, async () => {
     const { answers } = await strike(ATTACKS.garbageBehindRequest);
     expect(answers.map(({ status }) => status)).toEqual([200, 400]);
   });
 
-  test(`${ATTACKS.greedyConnections.what}`, async () => {
-    const struck = await strike(ATTACKS.greedyConnections);
+  const greedy = [ATTACKS.greedyConnections, ATTACKS.unreadExports, ATTACKS.slowExports];
+  test.each(greedy)('$what', async (attack) => {
+    const struck = await strike(attack);
     expect(statusesOf(struck.answers)).toEqual([0]);
     requireCpu(struck, { gatewayCpuMs: 100 });
   });

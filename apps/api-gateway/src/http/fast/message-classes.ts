@@ -26,10 +26,11 @@ export function messageClasses(
       connections.ended(socket);
     }
 
-    override end(...last: unknown[]): this {
-      Reflect.apply(super.end, this, last);
-      connections.written(this.socket?.writableLength ?? 0);
-      return this;
+    /** Of an answer in parts: one that is sent whole is given to `end`. */
+    override write(...part: unknown[]): boolean {
+      const hasRoom = Reflect.apply(super.write, this, part);
+      if (!hasRoom && this.socket !== null) connections.streams(this.socket);
+      return hasRoom;
     }
 
     override writeHead(...head: [statusCode: number, ...unknown[]]): this {
