@@ -12,11 +12,11 @@ interface Times {
   endedChildrenMs: number;
 }
 
-/** Undefined when there is no such process (any more). */
-function timesOf(pid: number | string): Times | undefined {
+/** Of a process or of one of its threads; undefined when there is none (any more). */
+function timesOf(pid: number | string, thread?: number): Times | undefined {
   let text: string;
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    text = readFileSync(`/proc/${pid}/${thread === undefined ? '' : `task/${thread}/`}stat`, 'latin1');
   } catch {
     return undefined;
   }
@@ -29,9 +29,12 @@ function timesOf(pid: number | string): Times | undefined {
   };
 }
 
-/** Processor time of a process since its start, in ms. NaN where there is no /proc: it is shown as unknown. */
-export function processorMs(pid: number): number {
-  return timesOf(pid)?.ownMs ?? NaN;
+/**
+ * Processor time of a process since its start, in ms, or of one of its threads: the first one has the number of the
+ * process. NaN where there is no /proc: it is shown as unknown.
+ */
+export function processorMs(pid: number, thread?: number): number {
+  return timesOf(pid, thread)?.ownMs ?? NaN;
 }
 
 /** The same with all children, living and ended: PostgreSQL is a process a connection. */
@@ -40,7 +43,7 @@ export function processorMsWithChildren(pid: number): number {
   const own = timesOf(pid);
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(timesOf)
+    .map((name) => timesOf(name))
     .filter((times) => times?.parent === pid);
   return children.reduce((sum, child) => sum + (child?.ownMs ?? 0), (own?.ownMs ?? NaN) + (own?.endedChildrenMs ?? NaN));
 }

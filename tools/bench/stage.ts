@@ -14,6 +14,7 @@ import { processorMs, processorMsWithChildren, residentMiB } from './processor-t
 
 /** A process of the product, or one that it is compared with. */
 export interface Server {
+  pid: number;
   port: number;
   /** Resident memory in MiB. */
   rssMiB(): number;
@@ -105,6 +106,7 @@ export async function openStage(options: Profiling = {}): Promise<Stage> {
     };
     await waitFor(answers, { deadlineMs: START_MS, what: name });
     return {
+      pid: child.pid,
       port,
       rssMiB: () => residentMiB(child.pid),
       cpuMs: () => processorMs(child.pid),

@@ -30,6 +30,12 @@ export class ProductProcess {
     return this.settings.url;
   }
 
+  /** Of the process that runs now. */
+  get pid(): number {
+    if (this.child === undefined) throw new Error(`${this.name} was never started`);
+    return this.child.pid;
+  }
+
   /** Resolves when it answers; at once when it runs already. */
   async start(): Promise<void> {
     if (this.child?.running === true) return;

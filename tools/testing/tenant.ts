@@ -3,6 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer, Product } from './product.ts';
 import type { ProductProcess } from './product-process.ts';
 import type { Receiver } from './receiver.ts';
+import { textAt } from './text-at.ts';
+
+export { textAt };
 
 export interface Subscription {
   subscriptionId: string;
@@ -128,14 +131,6 @@ export function countByStatus(answers: readonly Answer[]): Record<number, number
 /** `X-Service-Signature` as the specification has it, computed apart from the product. */
 export function signatureOf(secret: string, body: Buffer): string {
   return createHmac('sha256', secret).update(body).digest('hex');
-}
-
-/** The text at this path of a JSON answer. @throws Error when there is none. */
-export function textAt(body: unknown, ...path: string[]): string {
-  let value = body;
-  for (const name of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  if (typeof value !== 'string') throw new Error(`No text at ${path.join('.')} of ${JSON.stringify(body)}`);
-  return value;
 }
 
 function hasText(body: unknown, name: string): boolean {

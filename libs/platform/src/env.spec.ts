@@ -148,6 +148,7 @@ describe('gatewayEnv', () => {
     ['CORS_ORIGINS', { ...local, CORS_ORIGINS: 'https://app.example.com/' }],
     ['CORS_ORIGINS', { ...local, CORS_ORIGINS: 'https://a.example,' }],
     ['WRITE_TIMEOUT_MS', { ...local, WRITE_TIMEOUT_MS: '0' }],
+    ['MAX_UNSENT_BYTES', { ...local, MAX_UNSENT_BYTES: '0' }],
     ['METRICS_PORT', { ...local, METRICS_PORT: 'x' }],
     ['SECRETS_KEYS', { ...local, SECRETS_KEYS: 'k1:short' }],
     ['OIDC_ISSUER', { ...local, OIDC_ISSUER: undefined }],

@@ -75,10 +75,15 @@ export const connectionVariables = {
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
   /** Of one IPv4 address or IPv6 /64; 0: any number, since behind a proxy all have the proxy's. */
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(0),
-  /** Requests of one connection that wait for their answers: hardly any client sends a second one before the first answer. */
-  MAX_PIPELINED_REQUESTS: wholeNumber(1, 10_000).default(100),
-  /** For so long, and twice as long at most, a peer may take nothing of its answer. */
+  /**
+   * Requests of one connection that wait for their answers: hardly any client sends a second one before the first answer,
+   * and one of 40 bytes is an object of some kilobytes.
+   */
+  MAX_PIPELINED_REQUESTS: wholeNumber(1, 10_000).default(64),
+  /** For so long a peer may take nothing of its answer. */
   WRITE_TIMEOUT_MS: wholeNumber(10, 600_000).default(60_000),
+  /** Of answers that their peers have not taken, in all: an eighth of the memory that a gateway is given, since a text is there twice. */
+  MAX_UNSENT_BYTES: wholeNumber(1_048_576, 68_719_476_736).default(67_108_864),
 };
 
 export interface ConnectionLimits {
@@ -87,6 +92,7 @@ export interface ConnectionLimits {
   perAddress: number;
   pipelined: number;
   writeTimeoutMs: number;
+  unsentBytes: number;
 }
 
 const connectionSchema = z.object(connectionVariables);
@@ -98,6 +104,7 @@ export function toConnectionLimits(env: z.output<typeof connectionSchema>): Conn
     perAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
     pipelined: env.MAX_PIPELINED_REQUESTS,
     writeTimeoutMs: env.WRITE_TIMEOUT_MS,
+    unsentBytes: env.MAX_UNSENT_BYTES,
   };
 }
 

@@ -16,14 +16,18 @@ interface Connection {
 export class Connections {
   private readonly known = new WeakMap<Duplex, Connection>();
 
-  constructor(private readonly limits: ConnectionLimits) {}
+  private readonly unread: UnreadAnswers;
+
+  constructor(private readonly limits: ConnectionLimits) {
+    this.unread = new UnreadAnswers(limits);
+  }
 
   /** Closes, without an answer, what is too much for the process, for one address, or unread for too long. */
   bound(server: Server): void {
-    const { maxConnections, perAddress, writeTimeoutMs } = this.limits;
+    const { maxConnections, perAddress } = this.limits;
     server.maxConnections = maxConnections;
     if (perAddress > 0) boundPerAddress(server, perAddress);
-    server.on('connection', (socket) => closeUnread(socket, writeTimeoutMs));
+    this.unread.watch(server);
   }
 
   /** An answer was made, for a request whose head has been read. Closes a connection on which too many wait for theirs. */
@@ -38,10 +42,16 @@ export class Connections {
     if (connection.unanswered > this.limits.pipelined) socket.destroy();
   }
 
+  /** An answer is sent in parts, of which this one found no room: what makes the next ones waits as well. */
+  streams(socket: Socket): void {
+    this.unread.streams(socket);
+  }
+
   /** An answer is out. */
   ended(socket: Duplex): void {
     const connection = this.known.get(socket);
     if (connection !== undefined) connection.unanswered -= 1;
+    this.unread.ended(socket);
   }
 
   /** The answer that goes out after all others; undefined when all are out. */
@@ -51,19 +61,91 @@ export class Connections {
   }
 }
 
+/** How often connections are looked at; a look takes microseconds for thousands. */
+const LOOK_MS = 50;
+/** What an answer in parts keeps in memory for its next ones: a batch of rows, as they came and as texts. */
+const STREAM_BYTES = 4 * 1024 * 1024;
+/** A peer that has taken so much since the last look reads as fast as may be asked of it. */
+const FAST_BYTES = 32 * 1024;
+
+/** Of a peer for which something waits. */
+interface Unread {
+  /** Bytes that it had taken when it was looked at last. */
+  taken: number;
+  /** Since when it takes no more than that. */
+  since: number;
+  /** What it took between the last two looks. */
+  lately: number;
+}
+
 /**
- * Closes a connection whose peer has taken nothing for this long, although there was something to take. Not the socket's
- * own timeout: that starts anew with whatever the peer sends.
+ * Closes a connection whose peer has taken nothing for as long as is allowed, although there was something to take. Not
+ * the socket's own timeout: that starts anew with whatever the peer sends. While more waits in memory than may in all,
+ * the slowest peers are closed sooner.
  */
-function closeUnread(socket: Socket, timeoutMs: number): void {
-  let takenBefore = -1;
-  const timer = setInterval(() => {
-    // What was written counts when it is written, what waits when it is taken.
-    const taken = socket.writableLength === 0 ? -1 : socket.bytesWritten - socket.writableLength;
-    if (taken !== -1 && taken === takenBefore) socket.destroy();
-    takenBefore = taken;
-  }, timeoutMs).unref();
-  socket.once('close', () => clearInterval(timer));
+class UnreadAnswers {
+  private readonly open = new Set<Socket>();
+  private readonly unread = new Map<Socket, Unread>();
+  private readonly streaming = new Set<Duplex>();
+
+  constructor(private readonly limits: Pick<ConnectionLimits, 'writeTimeoutMs' | 'unsentBytes'>) {}
+
+  watch(server: Server): void {
+    server.on('connection', (socket) => {
+      this.open.add(socket);
+      socket.once('close', () => {
+        this.open.delete(socket);
+        this.unread.delete(socket);
+        this.streaming.delete(socket);
+      });
+    });
+    const looking = setInterval(() => this.look(), Math.min(LOOK_MS, this.limits.writeTimeoutMs)).unref();
+    server.once('close', () => clearInterval(looking));
+  }
+
+  streams(socket: Duplex): void {
+    this.streaming.add(socket);
+  }
+
+  ended(socket: Duplex): void {
+    this.streaming.delete(socket);
+  }
+
+  private look(): void {
+    const now = performance.now();
+    let waiting = 0;
+    for (const socket of this.open) {
+      if (socket.writableLength === 0) {
+        this.unread.delete(socket);
+        continue;
+      }
+      waiting += this.waitingFor(socket);
+      // What was written counts when it is written, what waits when it is taken.
+      const taken = socket.bytesWritten - socket.writableLength;
+      const before = this.unread.get(socket);
+      if (before === undefined) this.unread.set(socket, { taken, since: now, lately: Infinity });
+      else if (before.taken !== taken) this.unread.set(socket, { taken, since: now, lately: taken - before.taken });
+      else if (now - before.since >= this.limits.writeTimeoutMs) socket.destroy();
+      else before.lately = 0;
+    }
+    if (waiting > this.limits.unsentBytes) this.closeSlowest(waiting - this.limits.unsentBytes);
+  }
+
+  private waitingFor(socket: Socket): number {
+    return socket.writableLength + (this.streaming.has(socket) ? STREAM_BYTES : 0);
+  }
+
+  /** Closes the connections of slow peers, those that have taken nothing for longest first, until so much waits no more. */
+  private closeSlowest(tooMuch: number): void {
+    const slow = [...this.unread].filter(([, { lately }]) => lately < FAST_BYTES);
+    slow.sort(([, one], [, other]) => one.lately - other.lately || one.since - other.since);
+    let left = tooMuch;
+    for (const [socket] of slow) {
+      if (left <= 0) return;
+      left -= this.waitingFor(socket);
+      socket.destroy();
+    }
+  }
 }
 
 function boundPerAddress(server: Server, most: number): void {

@@ -83,6 +83,15 @@ describe('what is malformed is answered in its turn', () => {
     expect(statuses(Buffer.concat(await peer.toArray()).toString())).toEqual(['400']);
   });
 
+  it('that names no host, in HTTP/1.1 alone', async () => {
+    const port = await listen(held().application);
+    const none = (version: string): string => `GET /now HTTP/${version}\r\n\r\n`;
+    const text = await exchange(port, get('/now'), none('1.1'));
+    expect(statuses(text)).toEqual(['200', '400']);
+    expect(text).toMatch(/\{"error":\{"code":"validation_error","message":"[^"]*Host[^}]*\}\}$/);
+    expect(statuses(await exchange(port, none('1.0')))).toEqual(['200']);
+  });
+
   it('alone', async () => {
     expect(statuses(await exchange(await listen(held().application), GARBAGE))).toEqual(['400']);
   });
@@ -160,6 +169,29 @@ describe('a connection is closed', () => {
       await new Promise(setImmediate);
     }
     expect(bytes).toBeGreaterThan((path === '/whole' ? 32 : 64) * MIB.length);
+  });
+
+  it('when more waits for all peers than may, the one that has taken nothing for longest', async () => {
+    const port = await listen(large(), { unsentBytes: 64 * MIB.length });
+    const closed: string[] = [];
+    const greedy = (name: string): Socket => {
+      const peer = open(port)
+        .pause()
+        .on('close', () => closed.push(name));
+      peer.write(get('/whole'));
+      return peer;
+    };
+    const peers = [greedy('first')];
+    await new Promise((resolve) => peers[0]?.once('readable', resolve));
+    peers.push(greedy('second'), greedy('third'));
+    await waitFor(() => {
+      for (const peer of peers) if (!peer.destroyed) peer.write('\r\n');
+      return closed.length > 0;
+    });
+    expect(closed[0]).toBe('first');
+    const reader = exchange(port, get('/now').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    expect(statuses(await reader)).toEqual(['200']);
+    for (const peer of peers) peer.destroy();
   });
 
   it('when more of its requests wait for answers than allowed', async () => {

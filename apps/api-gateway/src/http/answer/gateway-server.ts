@@ -1,13 +1,15 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { ERRORS_PATH } from '../errors/error-statuses';
 import type { ConnectionLimits } from '@iss/platform';
-import { answerMalformedRequests } from '../errors/malformed-requests';
+import { answerMalformedRequests, requiringHost } from '../errors/malformed-requests';
 import { messageClasses } from '../fast/message-classes';
 import { Connections } from './connections';
 import { corsHeaders } from './cors';
 
-const LIMITS = {
+const OPTIONS = {
+  /** Looked at by `requiringHost`. */
+  requireHostHeader: false,
   /** A peer that sends slower than this holds a socket for nothing. */
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -39,7 +41,10 @@ export function createGatewayServer(express: Express, settings: ServerSettings):
     if (isDraining) response.shouldKeepAlive = false;
     addCorsHeaders?.(response);
   });
-  const server = createServer({ ...LIMITS, ...classes }, express);
+  const server = createServer(
+    { ...OPTIONS, ...classes },
+    requiringHost<IncomingMessage, ServerResponse>(express, ERRORS_PATH),
+  );
   connections.bound(server);
   answerMalformedRequests(server, connections, ERRORS_PATH);
   return {

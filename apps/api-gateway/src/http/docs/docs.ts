@@ -6,6 +6,7 @@ import { ERRORS_PATH } from '../errors/error-statuses';
 import { completeDocument } from '../describe/openapi-document';
 import type { GatewaySettings } from '../../settings';
 import { AnonymousRequests } from '../limits/anonymous-requests';
+import { keptPage } from './kept-page';
 import { renderPage } from './pages';
 import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
@@ -104,6 +105,7 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
     const page = renderPage(name);
     app.use(path, (_request: Request, response: Response) => response.type('html').send(page));
   }
+  for (const path of ['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-init.js']) app.use(path, keptPage());
   const document = describe(app, settings, webhooks);
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'openapi.json',

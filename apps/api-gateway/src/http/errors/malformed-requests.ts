@@ -25,6 +25,24 @@ const UNMET_EXPECTATION: Explanation = {
   status: 417,
 };
 
+/** RFC 9112, section 3.2. */
+const NO_HOST: Explanation = {
+  code: 'validation_error',
+  message: 'A request of HTTP/1.1 needs the header Host. Send it.',
+};
+
+/** Hands on what names its host, as HTTP/1.1 demands and HTTP/1.0 does not; Node's own refusal has no error envelope. */
+export function requiringHost<Request extends IncomingMessage, Response extends ServerResponse>(
+  listener: (request: Request, response: Response) => void,
+  errorsPath: string,
+): (request: Request, response: Response) => void {
+  return (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') return listener(request, response);
+    const { status, headers, body } = answerOf(NO_HOST, errorsPath);
+    response.writeHead(status, headers).end(body);
+  };
+}
+
 /**
  * Answers, in the error envelope, what Node refuses before there is a request to route: after the answers to the requests
  * before it (RFC 9112, section 9.3.2), and as the last one on its connection.

@@ -12,9 +12,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { AccessLog } from '../answer/access-log';
+import { inTurn } from '../answer/in-turn';
 import { sendWhole } from '../answer/json-adapter';
 import { JsonText, TextStream } from '../answer/json-text';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
+import { ERRORS_PATH } from '../errors/error-statuses';
+import { requiringHost } from '../errors/malformed-requests';
 import { RouteTable } from '../errors/route-table';
 import { identify } from '../request/request-id';
 import { HandlerChain, type HotRoute } from './handler-chain';
@@ -75,7 +78,7 @@ export class HotLane implements OnApplicationBootstrap {
     const serve = inBatches((request, response) => {
       if (!this.take(request, response)) express(request, response);
     });
-    server.on('request', serve);
+    server.on('request', inTurn(requiringHost(serve, ERRORS_PATH)));
   }
 
   private take(request: Request, response: Response): boolean {

@@ -19,6 +19,16 @@ it('hands on what came in one turn together, in its order, before anything that 
   expect(seen).toEqual(['/a', '/b', '/a, next stage', '/b, next stage']);
 });
 
+it('does not hand on what was answered in the same turn', async () => {
+  const seen: string[] = [];
+  const take = inBatches((request) => seen.push(request.url));
+  const [answered, other] = some('/answered', '/other');
+  for (const pair of [answered, other]) if (pair !== undefined) take(...pair);
+  if (answered !== undefined) Object.defineProperty(answered[1], 'writableEnded', { value: true });
+  await endOfTurn();
+  expect(seen).toEqual(['/other']);
+});
+
 it('hands each on once, also what comes while others are handed on', async () => {
   const seen: string[] = [];
   const [late] = some('/late');

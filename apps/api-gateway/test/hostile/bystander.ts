@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Answer, must, send, type Target } from '../../../../tools/testing/hostile/client';
+import { envelope, found, pathOf } from '../../../../tools/testing/hostile/subjects';
+
+const TENANT = 'bystander';
+/** Between two rounds, so that it takes little of what is measured. */
+const PAUSE_MS = 20;
+
+/** Somebody of another tenant, who reads and writes as always. */
+export class Bystander {
+  private constructor(private readonly target: Target) {}
+
+  static async of(target: Target): Promise<Bystander> {
+    await found(target, TENANT, TENANT);
+    const body = envelope({ name: 'one' });
+    await must(target, 'POST', `/v1/tenants/${TENANT}/entity-states`, { user: TENANT, body });
+    return new Bystander(target);
+  }
+
+  /** Goes on for as long as `attack` takes, and one round longer; gives the requests that failed, and how many there were. */
+  async beside<Outcome>(
+    attack: () => Promise<Outcome>,
+  ): Promise<{ outcome: Outcome; asked: number; failed: string[] }> {
+    let isOver = false;
+    let asked = 0;
+    const failed: string[] = [];
+    const live = async (): Promise<void> => {
+      do {
+        for (const [what, expected, answer] of await this.round()) {
+          asked += 1;
+          if (answer.status !== expected)
+            failed.push(`${what}: ${answer.status} ${answer.body.toString().slice(0, 300)}`);
+        }
+        if (!isOver) await pause(PAUSE_MS);
+      } while (!isOver);
+    };
+    const living = live();
+    try {
+      const outcome = await attack();
+      isOver = true;
+      await living;
+      return { outcome, asked, failed };
+    } finally {
+      isOver = true;
+    }
+  }
+
+  /** Reads in both forms, a write, and an update that is proposed and applied; each with the status that it must have. */
+  private async round(): Promise<[string, number, Answer][]> {
+    const subjectId = randomUUID();
+    const as = (method: string, path: string, body?: unknown): Promise<Answer> =>
+      send(this.target, method, path, { user: TENANT, body });
+    const own = pathOf(TENANT, subjectId);
+    const steps: [string, number, Answer][] = [
+      ['read', 200, await as('GET', `${pathOf(TENANT)}/snapshots/latest`)],
+      ['global read', 200, await as('GET', '/v1/subjects/entity/one/snapshots/latest')],
+      ['write', 201, await as('POST', `/v1/tenants/${TENANT}/entity-states`, envelope({}, { subjectId }))],
+    ];
+    const proposed = await as('POST', `${own}/updates`, {
+      subject_id: subjectId,
+      base_snapshot_version: 1,
+      patch_ops: [{ op: 'add', path: '/attributes/name', value: 'two' }],
+    });
+    steps.push(['propose', 201, proposed]);
+    if (proposed.status !== 201) return steps;
+    const { update_id: updateId }: { update_id: string } = JSON.parse(proposed.body.toString());
+    return [...steps, ['apply', 200, await as('POST', `${own}/updates/${updateId}/apply`)]];
+  }
+}

@@ -1,0 +1,7 @@
+/** The text at this path of a JSON answer. @throws Error when there is none. */
+export function textAt(body: unknown, ...path: string[]): string {
+  let value = body;
+  for (const name of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  if (typeof value !== 'string') throw new Error(`No text at ${path.join('.')} of ${JSON.stringify(body)}`);
+  return value;
+}
