@@ -15,6 +15,8 @@ const MEMORY_LIMIT_MIB = 512;
 /** What the gateway does beside an attack: a bystander's requests, scrapes, collecting garbage of before. */
 const BESIDE_MS = 300;
 
+jest.setTimeout(120_000);
+
 let gateway: GatewayProcess;
 let bystander: Bystander;
 

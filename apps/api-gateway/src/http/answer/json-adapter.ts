@@ -3,6 +3,7 @@ import type { Express, Response } from 'express';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
 import { JsonText, TextStream } from './json-text';
 import { setHeaders, standingHeaders } from './standing-headers';
+import { Streams } from './streams';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 /** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
@@ -47,6 +48,7 @@ export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean 
  */
 export class JsonAdapter extends ExpressAdapter {
   private gatewayServer: GatewayServer | undefined;
+  private readonly streams = new Streams();
 
   constructor(
     private readonly settings: ServerSettings,
@@ -78,7 +80,7 @@ export class JsonAdapter extends ExpressAdapter {
       else end(response, body.text);
     } else if (body instanceof TextStream) {
       response.setHeader('Cache-Control', 'no-store');
-      if (response.req.method !== 'HEAD') return send(response, body);
+      if (response.req.method !== 'HEAD') return send(response, body, this.streams);
       response.setHeader('Content-Type', body.contentType);
       response.end();
     } else {
@@ -105,7 +107,7 @@ export function sendWhole(response: Response, body: JsonText): void {
 }
 
 /** Sends a stream as fast as it is read. What fails before the first piece is out can still be answered as an error. */
-async function send(response: Response, { contentType, chunks }: TextStream): Promise<void> {
+async function send(response: Response, { contentType, chunks }: TextStream, streams: Streams): Promise<void> {
   const pieces = inPieces(chunks);
   const first = await pieces.next();
   const second = await pieces.next();
@@ -113,12 +115,13 @@ async function send(response: Response, { contentType, chunks }: TextStream): Pr
     end(response, first.value ?? '', contentType);
     return;
   }
+  streams.begin(response);
   response.setHeader('Content-Type', contentType);
-  await write(response, first.value ?? '');
-  await write(response, second.value);
+  await streams.write(response, first.value ?? '');
+  await streams.write(response, second.value);
   for await (const piece of pieces) {
     if (response.destroyed) return;
-    await write(response, piece);
+    await streams.write(response, piece);
   }
   response.end();
 }
@@ -133,16 +136,4 @@ async function* inPieces(chunks: AsyncIterable<string>): AsyncGenerator<string, 
     }
   }
   if (piece !== '') yield piece;
-}
-
-/** Writes, and waits until there is room for more or nobody reads any more. */
-async function write(response: Response, text: string): Promise<void> {
-  if (response.destroyed || response.write(text)) return;
-  await new Promise<void>((resolve) => {
-    const settle = (): void => {
-      response.off('drain', settle).off('close', settle);
-      resolve();
-    };
-    response.on('drain', settle).on('close', settle);
-  });
 }
