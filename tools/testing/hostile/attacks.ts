@@ -255,7 +255,7 @@ export const ATTACKS = {
     async prepare(target) {
       const tenantId = await found(target, anyName('exports'));
       await addLineage(target.sql, { tenantId, subjectType: 'entity', subjectId: tenantId }, 50, 1_000_000);
-      const asked = await requestText(target, 'GET', `${pathOf(tenantId, tenantId)}/export.ndjson`);
+      const asked = lastOne(await requestText(target, 'GET', `${pathOf(tenantId, tenantId)}/export.ndjson`));
       return async () => {
         const sockets = await times(200, 16, () => openSocket(target));
         return Promise.all(sockets.map((socket) => readNothing(socket, asked)));
@@ -267,7 +267,7 @@ export const ATTACKS = {
     async prepare(target) {
       const tenantId = await found(target, anyName('exports'));
       await addLineage(target.sql, { tenantId, subjectType: 'entity', subjectId: tenantId }, 50, 1_000_000);
-      const asked = await requestText(target, 'GET', `${pathOf(tenantId, tenantId)}/export.ndjson`);
+      const asked = lastOne(await requestText(target, 'GET', `${pathOf(tenantId, tenantId)}/export.ndjson`));
       return async () => {
         const sockets = await times(200, 16, () => openSocket(target));
         return Promise.all(sockets.map((socket) => readSlowly(socket, asked)));
@@ -283,6 +283,9 @@ export async function requestText(target: Target, method: string, path: string, 
   const token = await target.token(user);
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 }
+
+/** The same as the last one of its connection. */
+const lastOne = (text: string): string => text.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 
 /** How often a peer that reads nothing says something: it learns by that alone that the other side has closed. */
 const WORD_MS = 100;

@@ -42,16 +42,10 @@ export class Connections {
     if (connection.unanswered > this.limits.pipelined) socket.destroy();
   }
 
-  /** An answer is sent in parts, of which this one found no room: what makes the next ones waits as well. */
-  streams(socket: Socket): void {
-    this.unread.streams(socket);
-  }
-
   /** An answer is out. */
   ended(socket: Duplex): void {
     const connection = this.known.get(socket);
     if (connection !== undefined) connection.unanswered -= 1;
-    this.unread.ended(socket);
   }
 
   /** The answer that goes out after all others; undefined when all are out. */
@@ -63,8 +57,6 @@ export class Connections {
 
 /** How often connections are looked at; a look takes microseconds for thousands. */
 const LOOK_MS = 50;
-/** What an answer in parts keeps in memory for its next ones: a batch of rows, as they came and as texts. */
-const STREAM_BYTES = 4 * 1024 * 1024;
 /** A peer that has taken so much since the last look reads as fast as may be asked of it. */
 const FAST_BYTES = 32 * 1024;
 
@@ -86,7 +78,6 @@ interface Unread {
 class UnreadAnswers {
   private readonly open = new Set<Socket>();
   private readonly unread = new Map<Socket, Unread>();
-  private readonly streaming = new Set<Duplex>();
 
   constructor(private readonly limits: Pick<ConnectionLimits, 'writeTimeoutMs' | 'unsentBytes'>) {}
 
@@ -96,19 +87,10 @@ class UnreadAnswers {
       socket.once('close', () => {
         this.open.delete(socket);
         this.unread.delete(socket);
-        this.streaming.delete(socket);
       });
     });
     const looking = setInterval(() => this.look(), Math.min(LOOK_MS, this.limits.writeTimeoutMs)).unref();
     server.once('close', () => clearInterval(looking));
-  }
-
-  streams(socket: Duplex): void {
-    this.streaming.add(socket);
-  }
-
-  ended(socket: Duplex): void {
-    this.streaming.delete(socket);
   }
 
   private look(): void {
@@ -119,7 +101,7 @@ class UnreadAnswers {
         this.unread.delete(socket);
         continue;
       }
-      waiting += this.waitingFor(socket);
+      waiting += socket.writableLength;
       // What was written counts when it is written, what waits when it is taken.
       const taken = socket.bytesWritten - socket.writableLength;
       const before = this.unread.get(socket);
@@ -131,10 +113,6 @@ class UnreadAnswers {
     if (waiting > this.limits.unsentBytes) this.closeSlowest(waiting - this.limits.unsentBytes);
   }
 
-  private waitingFor(socket: Socket): number {
-    return socket.writableLength + (this.streaming.has(socket) ? STREAM_BYTES : 0);
-  }
-
   /** Closes the connections of slow peers, those that have taken nothing for longest first, until so much waits no more. */
   private closeSlowest(tooMuch: number): void {
     const slow = [...this.unread].filter(([, { lately }]) => lately < FAST_BYTES);
@@ -142,7 +120,7 @@ class UnreadAnswers {
     let left = tooMuch;
     for (const [socket] of slow) {
       if (left <= 0) return;
-      left -= this.waitingFor(socket);
+      left -= socket.writableLength;
       socket.destroy();
     }
   }

@@ -4,6 +4,7 @@ import { charged } from '../limits/charged';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
 import { JsonText, TextStream } from './json-text';
 import { setHeaders, standingHeaders } from './standing-headers';
+import { Streams } from './streams';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 /** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
@@ -48,6 +49,7 @@ export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean 
  */
 export class JsonAdapter extends ExpressAdapter {
   private gatewayServer: GatewayServer | undefined;
+  private readonly streams = new Streams();
 
   constructor(
     private readonly settings: ServerSettings,
@@ -79,7 +81,7 @@ export class JsonAdapter extends ExpressAdapter {
       else end(response, body.text);
     } else if (body instanceof TextStream) {
       response.setHeader('Cache-Control', 'no-store');
-      if (response.req.method !== 'HEAD') return send(response, body);
+      if (response.req.method !== 'HEAD') return send(response, body, this.streams);
       response.setHeader('Content-Type', body.contentType);
       response.end();
     } else {
@@ -109,7 +111,7 @@ export function sendWhole(response: Response, body: JsonText): void {
 }
 
 /** Sends a stream as fast as it is read. What fails before the first piece is out can still be answered as an error. */
-async function send(response: Response, { contentType, chunks }: TextStream): Promise<void> {
+async function send(response: Response, { contentType, chunks }: TextStream, streams: Streams): Promise<void> {
   const pieces = inPieces(chunks);
   const first = await pieces.next();
   const second = await pieces.next();
@@ -117,12 +119,13 @@ async function send(response: Response, { contentType, chunks }: TextStream): Pr
     end(response, first.value ?? '', contentType);
     return;
   }
+  streams.begin(response);
   response.setHeader('Content-Type', contentType);
-  await writePiece(response, first.value ?? '');
-  await writePiece(response, second.value);
+  await writePiece(streams, response, first.value ?? '');
+  await writePiece(streams, response, second.value);
   for await (const piece of pieces) {
     if (response.destroyed) return;
-    await writePiece(response, piece);
+    await writePiece(streams, response, piece);
   }
   response.end();
 }
@@ -140,20 +143,10 @@ async function* inPieces(chunks: AsyncIterable<string>): AsyncGenerator<string, 
 }
 
 /** Writes a piece, a large one in parts, so that others have their turns while it goes out. */
-async function writePiece(response: Response, piece: string): Promise<void> {
-  if (piece.length <= 2 * PIECE_LENGTH) return write(response, piece);
+async function writePiece(streams: Streams, response: Response, piece: string): Promise<void> {
+  if (piece.length <= 2 * PIECE_LENGTH) return streams.write(response, piece);
   const bytes = Buffer.from(piece);
-  for (let at = 0; at < bytes.length; at += PIECE_LENGTH) await write(response, bytes.subarray(at, at + PIECE_LENGTH));
-}
-
-/** Writes, and waits until there is room for more or nobody reads any more. */
-async function write(response: Response, text: string | Buffer): Promise<void> {
-  if (response.destroyed || response.write(text)) return;
-  await new Promise<void>((resolve) => {
-    const settle = (): void => {
-      response.off('drain', settle).off('close', settle);
-      resolve();
-    };
-    response.on('drain', settle).on('close', settle);
-  });
+  for (let at = 0; at < bytes.length; at += PIECE_LENGTH) {
+    await streams.write(response, bytes.subarray(at, at + PIECE_LENGTH));
+  }
 }

@@ -26,13 +26,6 @@ export function messageClasses(
       connections.ended(socket);
     }
 
-    /** Of an answer in parts: one that is sent whole is given to `end`. */
-    override write(...part: unknown[]): boolean {
-      const hasRoom = Reflect.apply(super.write, this, part);
-      if (!hasRoom && this.socket !== null) connections.streams(this.socket);
-      return hasRoom;
-    }
-
     override writeHead(...head: [statusCode: number, ...unknown[]]): this {
       beforeHead(this);
       return Reflect.apply(super.writeHead, this, head);

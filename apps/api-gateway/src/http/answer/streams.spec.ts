@@ -1,0 +1,56 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { MAX_STREAMS, Streams } from './streams';
+
+let now = 0;
+let streams: Streams;
+
+beforeEach(() => {
+  now = 0;
+  streams = new Streams(() => now);
+});
+
+/** An answer whose peer takes a part only when it is told to. */
+function answer(): ServerResponse & { take(): void } {
+  const response = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    write: () => false,
+    take: () => response.emit('drain'),
+    destroy: () => {
+      response.destroyed = true;
+      response.emit('close');
+    },
+  });
+  return response as unknown as ReturnType<typeof answer>;
+}
+
+function begun(count: number): ReturnType<typeof answer>[] {
+  return Array.from({ length: count }, () => {
+    const response = answer();
+    streams.begin(response);
+    return response;
+  });
+}
+
+it('ends the one that has waited for its peer longest when there is no room for another', async () => {
+  const responses = begun(MAX_STREAMS);
+  const written = responses.map(async (response, index) => {
+    now = index;
+    await streams.write(response, 'part');
+  });
+  responses[0]?.take();
+  await written[0];
+  now = 2_000;
+  begun(1);
+  expect(responses.map(({ destroyed }) => destroyed).indexOf(true)).toBe(1);
+  expect(responses.filter(({ destroyed }) => destroyed)).toHaveLength(1);
+  await written[1];
+});
+
+it('refuses another one while all read fast, until one has ended', () => {
+  const [first] = begun(MAX_STREAMS);
+  now = 1_000;
+  expect(() => begun(1)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  first?.emit('close');
+  begun(1);
+});
