@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { DomainError } from '@iss/domain';
 
 /** Each holds some MiB while its peer reads: a batch of rows, as it came and as text. */
-export const MAX_STREAMS = 16;
+export const MAX_STREAMS = 12;
 /** Who has not taken a piece by then is slower than others may be made to wait for. */
 const PATIENCE_MS = 1_000;
 
