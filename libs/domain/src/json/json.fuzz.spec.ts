@@ -14,6 +14,7 @@ import {
   placesIn,
   shuffled,
 } from '../testing/hostile-json';
+import { fuzzing } from '../testing/fuzz';
 import { anyKey, jsonValues } from '../testing/json-values';
 import { canonicalize } from './canonicalize';
 import { diff } from './diff';
@@ -22,23 +23,7 @@ import { parseJsonText, parseStoredJson } from './parse';
 import { formatPointer, getAt, isPointer, parsePointer, shortPointer } from './pointer';
 import { isWithinDepth, type JsonObject, type JsonValue } from './value';
 
-/** A few seconds; `FUZZ_SECONDS` makes it last longer. A failure names its seed, which `FUZZ_SEED` takes. */
-const { FUZZ_SECONDS, FUZZ_SEED } = process.env;
-const PROPERTIES = 6;
-const parameters: fc.Parameters<unknown> = {
-  ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),
-  ...(FUZZ_SECONDS === undefined
-    ? { numRuns: 200 }
-    : { numRuns: 1_000_000_000, interruptAfterTimeLimit: (Number(FUZZ_SECONDS) * 1000) / PROPERTIES }),
-};
-
-function fuzz<Inputs extends [unknown, ...unknown[]]>(
-  name: string,
-  arbitraries: { [At in keyof Inputs]: fc.Arbitrary<Inputs[At]> },
-  holds: (...inputs: Inputs) => void,
-): void {
-  test(name, () => fc.assert(fc.property<Inputs>(...arbitraries, holds), parameters as fc.Parameters<Inputs>));
-}
+const fuzz = fuzzing(6);
 
 const size = (value: JsonValue): number => Buffer.byteLength(canonicalize(value));
 
