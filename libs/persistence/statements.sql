@@ -660,6 +660,181 @@ WHERE member.principal_id IS NOT NULL
 ORDER BY member.principal_id
 ON CONFLICT DO NOTHING;
 
+-- log_append
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 waitingIds bigint[]
+--   $2 size bigint
+--   $3 salts bytea
+--   $4 tiles.level integer[]
+--   $5 tiles.tileIndex bigint[]
+--   $6 tiles.hashes bytea[]
+--   $7 newSize bigint
+--   $8 root bytea
+--   enters log_tree_pkey, log_waiting_pkey
+PREPARE log_append (bigint[], bigint, bytea, integer[], bigint[], bytea[], bigint, bytea) AS
+WITH taken AS (
+  DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]) RETURNING *
+), added AS (
+  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, salt)
+  SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id,
+    substr($3::bytea, (16 * (place - 1) + 1)::int, 16)
+  FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
+  ORDER BY place
+  RETURNING 1
+), tiled AS (
+  INSERT INTO log_tiles (level, tile_index, hashes)
+  SELECT * FROM unnest($4::int[], $5::bigint[], $6::bytea[])
+  ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
+), grown AS (
+  UPDATE log_tree SET size = $7, root = $8 WHERE is_one AND (size = $2::bigint) IS TRUE RETURNING 1
+)
+SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) AS "isNext";
+
+-- log_checkpoint_newest
+--   asked by LogCheckpointStore.newest (stores/log/log-checkpoint.store.ts)
+--   enters log_checkpoints_pkey
+PREPARE log_checkpoint_newest AS
+SELECT c.origin AS "origin",
+  c.size::float8 AS "size",
+  c.note AS "note",
+  c.signed_at AS "signedAt" FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1;
+
+-- log_checkpoint_of_size
+--   asked by LogCheckpointStore.ofSize (stores/log/log-checkpoint.store.ts)
+--   $1 size bigint
+--   enters log_checkpoints_by_size
+PREPARE log_checkpoint_of_size (bigint) AS
+WITH c AS MATERIALIZED (SELECT * FROM log_checkpoints WHERE size = $1::bigint)
+SELECT c.origin AS "origin",
+  c.size::float8 AS "size",
+  c.note AS "note",
+  c.signed_at AS "signedAt" FROM c ORDER BY c.checkpoint_id DESC LIMIT 1;
+
+-- log_checkpoint_publish
+--   asked by LogCheckpointStore.publish (stores/log/log-checkpoint.store.ts)
+--   $1 origin text
+--   $2 size bigint
+--   $3 note text
+--   enters log_checkpoints_pkey
+PREPARE log_checkpoint_publish (text, bigint, text) AS
+INSERT INTO log_checkpoints (origin, size, note)
+SELECT $1, $2::bigint, $3
+WHERE coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1), 0) <= $2::bigint
+RETURNING size::float8 AS size;
+
+-- log_checkpoint_thin
+--   asked by LogCheckpointStore.thin (stores/log/log-checkpoint.store.ts)
+--   $1 limit bigint
+--   enters log_checkpoints_by_age, log_checkpoints_pkey
+PREPARE log_checkpoint_thin (bigint) AS
+WITH old AS MATERIALIZED (
+  SELECT c.checkpoint_id, date_trunc('hour', c.signed_at) AS hour,
+    (SELECT date_trunc('hour', later.signed_at) FROM log_checkpoints later
+    WHERE later.checkpoint_id > c.checkpoint_id ORDER BY later.checkpoint_id LIMIT 1) AS next_hour
+  FROM log_checkpoints c
+  WHERE c.signed_at < now() - interval '1 day' AND c.signed_at > now() - interval '3 days'
+  ORDER BY c.signed_at
+), deleted AS (
+  DELETE FROM log_checkpoints WHERE checkpoint_id = ANY (ARRAY(
+      SELECT checkpoint_id FROM old WHERE hour = next_hour ORDER BY checkpoint_id LIMIT $1))
+  RETURNING 1
+)
+SELECT count(*)::int AS deleted FROM deleted;
+
+-- log_keys
+--   asked by LogCheckpointStore.keys (stores/log/log-checkpoint.store.ts)
+--   enters no index
+PREPARE log_keys AS
+SELECT vkey, used_at AS "from", until_at AS until FROM log_keys ORDER BY used_at, vkey;
+
+-- log_keys_use
+--   asked by LogCheckpointStore.useKeys (stores/log/log-checkpoint.store.ts)
+--   $1 vkeys text[]
+--   enters no index
+PREPARE log_keys_use (text[]) AS
+WITH ended AS (
+  UPDATE log_keys SET until_at = now() WHERE until_at IS NULL AND vkey <> ALL ($1::text[])
+)
+INSERT INTO log_keys (vkey) SELECT unnest($1::text[])
+ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL;
+
+-- log_tiles_edge
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 size bigint
+--   enters log_tiles_pkey
+PREPARE log_tiles_edge (bigint) AS
+SELECT t.level::int AS level, t.tile_index::float8 AS "tileIndex", t.hashes
+FROM generate_series(0, 7) AS l(level)
+CROSS JOIN LATERAL (SELECT * FROM log_tiles t
+  WHERE t.level = l.level::smallint AND t.tile_index = $1::bigint >> 8 * (l.level + 1) LIMIT 1) t
+WHERE ($1::bigint >> 8 * l.level) % 256 > 0
+ORDER BY t.level;
+
+-- log_tree
+--   asked by LogIntegrationStore.tree (stores/log/log-integration.store.ts)
+--   enters log_tree_pkey
+PREPARE log_tree AS
+SELECT size::float8 AS size, root FROM log_tree WHERE is_one;
+
+-- log_tree_take
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   enters log_tree_pkey
+PREPARE log_tree_take AS
+SELECT size::float8 AS size, root FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
+
+-- log_waiting_drop
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 waitingIds bigint[]
+--   enters log_waiting_pkey
+PREPARE log_waiting_drop (bigint[]) AS
+DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]);
+
+-- log_waiting_take
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 limit bigint
+--   enters grants_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_waiting_take (bigint) AS
+SELECT k.waiting_id::float8 AS "waitingId",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT $1) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true
+ORDER BY k.waiting_id;
+
 -- member_facts
 --   asked by TenancyStore.facts (stores/tenancy/tenancy.store.ts)
 --   $1 tenantId text
@@ -2469,6 +2644,13 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (SELECT * FROM transfer_offers o WHERE o.offer_id = i.offer_id LIMIT 1) o
   ON o.tenant_id = i.tenant_id;
+
+-- transfer_offer_handed_over_by
+--   asked by TransferOfferStore.end (stores/tenancy/transfer-offer.store.ts)
+--   $1 principalId text
+--   enters no index
+PREPARE transfer_offer_handed_over_by (text) AS
+SELECT set_config('iss.owner_from', $1, true);
 
 -- transfer_offer_insert
 --   asked by TransferOfferStore.create (stores/tenancy/transfer-offer.store.ts)

@@ -24,3 +24,4 @@ export * from './chain/verify';
 export * from './chain/snapshot-id';
 export * from './webhooks/events';
 export * from './webhooks/signature';
+export * from './log/entry';

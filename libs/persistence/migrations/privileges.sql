@@ -8,3 +8,8 @@ GRANT SELECT, INSERT, UPDATE ON tenants, memberships, claimed_types, updates, gr
   refresh_requests, transfer_offers TO iss_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits
   TO iss_app;
+GRANT SELECT, INSERT ON owner_changes, log_entries TO iss_app;
+GRANT SELECT, INSERT, DELETE ON log_waiting, log_checkpoints TO iss_app;
+GRANT SELECT, INSERT, UPDATE (hashes) ON log_tiles TO iss_app;
+GRANT SELECT, UPDATE (size, root) ON log_tree TO iss_app;
+GRANT SELECT, INSERT, UPDATE (until_at) ON log_keys TO iss_app;

@@ -28,3 +28,5 @@ export * from './stores/edge/rate-limit.store';
 export * from './stores/webhooks/retention.store';
 export * from './stores/webhooks/sealed-secret.store';
 export * from './stores/snapshots/fill-hashes';
+export * from './stores/log/log-integration.store';
+export * from './stores/log/log-checkpoint.store';
