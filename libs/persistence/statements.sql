@@ -666,7 +666,7 @@ ON CONFLICT DO NOTHING;
 --   $2 size bigint
 --   $3 salts bytea
 --   $4 tiles.level integer[]
---   $5 tiles.tileIndex bigint[]
+--   $5 tiles.index bigint[]
 --   $6 tiles.hashes bytea[]
 --   $7 newSize bigint
 --   $8 root bytea
@@ -763,7 +763,7 @@ ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT 
 --   $1 size bigint
 --   enters log_tiles_pkey
 PREPARE log_tiles_edge (bigint) AS
-SELECT t.level::int AS level, t.tile_index::float8 AS "tileIndex", t.hashes
+SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
 FROM generate_series(0, 7) AS l(level)
 CROSS JOIN LATERAL (SELECT * FROM log_tiles t
   WHERE t.level = l.level::smallint AND t.tile_index = $1::bigint >> 8 * (l.level + 1) LIMIT 1) t

@@ -6,7 +6,13 @@ import { GrantStore } from '../grants/grant.store';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { TenancyStore } from '../tenancy/tenancy.store';
 import { TransferOfferStore } from '../tenancy/transfer-offer.store';
-import { type LogGrowth, LogIntegrationStore, type LogRound, type LogTile } from './log-integration.store';
+import {
+  type LogGrowth,
+  LogIntegrationStore,
+  type LogRound,
+  type LogTile,
+  type LogTileAddition,
+} from './log-integration.store';
 
 const sha256 = (...parts: (Buffer | string)[]): Buffer =>
   parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
@@ -23,28 +29,39 @@ function rootOf(leaves: readonly Buffer[]): Buffer {
   return sha256(NODE, rootOf(leaves.slice(0, split)), rootOf(leaves.slice(split)));
 }
 
-/** Keeps every leaf, and makes all tiles anew. */
+/** Keeps every leaf. */
 class Tree {
   readonly leaves: Buffer[] = [];
   readonly facts: LogFact[] = [];
   edges: string[] = [];
 
-  grow = (_tree: unknown, edge: readonly LogTile[], facts: readonly LogFact[]): LogGrowth => {
-    this.edges = edge.map(({ level, tileIndex, hashes }) => `${level}/${tileIndex}/${hashes.length / 32}`);
+  grow = async (_tree: unknown, edge: readonly LogTile[], facts: readonly LogFact[]): Promise<LogGrowth> => {
+    this.edges = edge.map(({ level, index, hashes }) => `${level}/${index}/${hashes.length / 32}`);
+    const before = tilesOf(this.leaves);
     const salts = randomBytes(LOG_SALT_BYTES * facts.length);
     facts.forEach((fact, index) => {
       const salt = salts.subarray(LOG_SALT_BYTES * index, LOG_SALT_BYTES * (index + 1));
       this.leaves.push(sha256(LEAF, logEntryText(fact, salt)));
       this.facts.push(fact);
     });
-    const tiles: LogTile[] = [];
-    for (let level = 0, row = this.leaves; row.length > 0; level += 1) {
-      const chunks = Array.from({ length: Math.ceil(row.length / 256) }, (_, i) => row.slice(256 * i, 256 * (i + 1)));
-      chunks.forEach((hashes, tileIndex) => tiles.push({ level, tileIndex, hashes: Buffer.concat(hashes) }));
-      row = chunks.filter((hashes) => hashes.length === 256).map(rootOf);
-    }
-    return { salts, tiles, tree: { size: this.leaves.length, root: rootOf(this.leaves) } };
+    const added: LogTileAddition[] = [...tilesOf(this.leaves)].flatMap(([name, tile]) => {
+      const known = before.get(name)?.hashes.length ?? 0;
+      const hashes = tile.hashes.subarray(known);
+      return hashes.length === 0 ? [] : [{ ...tile, offset: known / 32, hashes }];
+    });
+    return { salts, added, tree: { size: this.leaves.length, root: rootOf(this.leaves) } };
   };
+}
+
+/** All tiles over these leaves, made anew. */
+function tilesOf(leaves: readonly Buffer[]): Map<string, LogTile> {
+  const tiles = new Map<string, LogTile>();
+  for (let level = 0, row = leaves; row.length > 0; level += 1) {
+    const chunks = Array.from({ length: Math.ceil(row.length / 256) }, (_, i) => row.slice(256 * i, 256 * (i + 1)));
+    chunks.forEach((hashes, index) => tiles.set(`${level}/${index}`, { level, index, hashes: Buffer.concat(hashes) }));
+    row = chunks.filter((hashes) => hashes.length === 256).map(rootOf);
+  }
+  return tiles;
 }
 
 let world: World;
@@ -186,7 +203,7 @@ it('lets one process integrate at a time, and leaves nothing behind when it fail
   await admin.query('SELECT FROM log_tree FOR UPDATE');
   expect(await store.integrate(10, tree.grow)).toBeNull();
   await admin.query('ROLLBACK');
-  const fail = (): never => {
+  const fail = async (): Promise<never> => {
     throw new Error('broken off');
   };
   await expect(store.integrate(10, fail)).rejects.toThrow('broken off');

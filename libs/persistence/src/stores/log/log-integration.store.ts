@@ -5,9 +5,14 @@ import { FACT, FACT_OF_KEYS, factOf, type FactRow } from './log-facts';
 
 /** The hashes of one tile, one behind the other (C2SP tlog-tiles). */
 export interface LogTile {
-  level: number;
-  tileIndex: number;
-  hashes: Buffer;
+  readonly level: number;
+  readonly index: number;
+  readonly hashes: Uint8Array;
+}
+
+/** Hashes that come into a tile, from `offset` on; the tile is new where that is 0. */
+export interface LogTileAddition extends LogTile {
+  readonly offset: number;
 }
 
 /** The log's tree: how many leaves, and the RFC 6962 root hash over them. */
@@ -20,10 +25,12 @@ export interface LogTree {
 export interface LogGrowth {
   /** 16 bytes for each fact, in their order. */
   salts: Buffer;
-  /** New ones, and those at the right edge that grew, whole. */
-  tiles: readonly LogTile[];
+  added: readonly LogTileAddition[];
   tree: LogTree;
 }
+
+/** Of SHA-256. */
+const HASH_BYTES = 32;
 
 /** Only one integrates at a time; the others pass over it. */
 const TAKE_TREE = statement<NoParameters, LogTree>(
@@ -39,7 +46,7 @@ const TREE = statement<NoParameters, LogTree>(
 /** Tiles that are not full: the last one of each level, where the tree's size says that there is one. */
 const EDGE = statement<{ size: number }, LogTile>(
   'log_tiles_edge',
-  `SELECT t.level::int AS level, t.tile_index::float8 AS "tileIndex", t.hashes
+  `SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
   FROM generate_series(0, 7) AS l(level)
  CROSS JOIN LATERAL (SELECT * FROM log_tiles t
                       WHERE t.level = l.level::smallint AND t.tile_index = :size::bigint >> 8 * (l.level + 1) LIMIT 1) t
@@ -62,6 +69,7 @@ const APPEND = statement<
     size: number;
     waitingIds: readonly number[];
     salts: Buffer;
+    /** Whole: what a tile has already is its beginning, or a trigger refuses. */
     tiles: readonly LogTile[];
     newSize: number;
     root: Buffer;
@@ -80,7 +88,7 @@ const APPEND = statement<
   RETURNING 1
 ), tiled AS (
   INSERT INTO log_tiles (level, tile_index, hashes)
-  SELECT * FROM unnest(:tiles.level::int[], :tiles.tileIndex::bigint[], :tiles.hashes::bytea[])
+  SELECT * FROM unnest(:tiles.level::int[], :tiles.index::bigint[], :tiles.hashes::bytea[])
       ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
 ), grown AS (
   UPDATE log_tree SET size = :newSize, root = :root WHERE is_one AND (size = :size::bigint) IS TRUE RETURNING 1
@@ -112,7 +120,7 @@ export class LogIntegrationStore {
    */
   integrate(
     limit: number,
-    grow: (tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]) => LogGrowth,
+    grow: (tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]) => Promise<LogGrowth>,
   ): Promise<LogRound | null> {
     return this.sql.transaction(async (sql) => {
       const [tree] = await sql.run(TAKE_TREE, {});
@@ -130,12 +138,13 @@ export class LogIntegrationStore {
       if (nothing.length > 0) await sql.run(DROP, { waitingIds: nothing });
       if (facts.length === 0) return { tree, integrated: 0, dropped: nothing.length };
       const { size } = tree;
-      const { salts, tiles, tree: next } = grow(tree, await sql.run(EDGE, { size }), facts);
+      const edge = await sql.run(EDGE, { size });
+      const { salts, added, tree: next } = await grow(tree, edge, facts);
       const { entries, isNext } = await sql.one(APPEND, {
         size,
         waitingIds,
         salts,
-        tiles,
+        tiles: added.map((addition) => wholeTile(edge, addition)),
         newSize: next.size,
         root: next.root,
       });
@@ -149,4 +158,11 @@ export class LogIntegrationStore {
   tree(): Promise<LogTree> {
     return this.sql.one(TREE, {});
   }
+}
+
+function wholeTile(edge: readonly LogTile[], { level, index, offset, hashes }: LogTileAddition): LogTile {
+  const begun = edge.find((tile) => tile.level === level && tile.index === index)?.hashes ?? new Uint8Array(0);
+  if (begun.length !== offset * HASH_BYTES)
+    throw new Error(`tile ${level}/${index} has ${begun.length / HASH_BYTES} hashes and not ${offset}`);
+  return { level, index, hashes: Buffer.concat([begun, hashes]) };
 }
