@@ -30,3 +30,4 @@ export * from './stores/webhooks/sealed-secret.store';
 export * from './stores/snapshots/fill-hashes';
 export * from './stores/log/log-integration.store';
 export * from './stores/log/log-checkpoint.store';
+export * from './stores/log/log-tile.store';

@@ -10,6 +10,9 @@ import { SnapshotPairStore } from './stores/snapshots/snapshot-pair.store';
 import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
 import { SubjectStore } from './stores/snapshots/subject.store';
+import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
+import { LogIntegrationStore } from './stores/log/log-integration.store';
+import { LogTileStore } from './stores/log/log-tile.store';
 import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
 import { LegacyTenantStore } from './stores/tenancy/legacy-tenant.store';
 import { TenancyStore } from './stores/tenancy/tenancy.store';
@@ -29,6 +32,9 @@ const STORES: readonly (new (sql: Sql) => object)[] = [
   GrantStore,
   IdempotencyStore,
   LegacyTenantStore,
+  LogCheckpointStore,
+  LogIntegrationStore,
+  LogTileStore,
   OutboxStore,
   RateLimitStore,
   RefreshRequestStore,
