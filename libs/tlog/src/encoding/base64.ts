@@ -1,0 +1,52 @@
+import { TlogError } from '../errors';
+import { HASH_SIZE } from '../hash/sha256';
+
+/** Characters that one call of `String.fromCharCode` takes at once: engines bound its arguments. */
+const CHUNK = 8192;
+
+/** The standard base64 of RFC 4648 section 4, padded. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let offset = 0; offset < bytes.length; offset += CHUNK) {
+    binary += String.fromCharCode(...bytes.subarray(offset, offset + CHUNK));
+  }
+  return btoa(binary);
+}
+
+/**
+ * The bytes of standard base64. One text for one sequence of bytes: padding must be there, the bits that it covers must be
+ * zero, white space is refused.
+ *
+ * @throws TlogError `malformed`, naming `what`
+ */
+export function decodeBase64(text: string, what: string): Uint8Array {
+  let binary: string;
+  try {
+    binary = atob(text);
+  } catch {
+    throw notBase64(what);
+  }
+  // `atob` forgives white space, missing padding and stray bits; encoding again tells.
+  if (btoa(binary) !== text) throw notBase64(what);
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+/**
+ * A hash in base64: 44 characters.
+ *
+ * @throws TlogError `malformed`, naming `what`
+ */
+export function decodeHash(text: string, what: string): Uint8Array {
+  const hash = decodeBase64(text, what);
+  if (hash.length !== HASH_SIZE) {
+    throw new TlogError('malformed', `The ${what} has ${hash.length} bytes: give the base64 of ${HASH_SIZE}.`);
+  }
+  return hash;
+}
+
+function notBase64(what: string): TlogError {
+  return new TlogError(
+    'malformed',
+    `The ${what} is not standard base64 (RFC 4648 section 4, padded): take it unchanged.`,
+  );
+}

@@ -1,0 +1,140 @@
+import { concatBytes, readUint32, uint32Bytes, toHex } from '../encoding/bytes';
+import { decodeBase64, encodeBase64 } from '../encoding/base64';
+import { encodeUtf8 } from '../encoding/utf8';
+import { TlogError } from '../errors';
+import { sha256 } from '../hash/sha256';
+import { requireKeyName } from './key-name';
+import { webCrypto, type SignatureCrypto } from './signature-crypto';
+import { SEED_SIZE, SIGNATURE_TYPES, signatureTypeOf, type SignatureType } from './signature-types';
+
+/** Characters of a key's text: one of ML-DSA-44 has some 1,760 beside its name. */
+const MAX_KEY_LENGTH = 4096;
+const PRIVATE_START = 'PRIVATE+KEY+';
+
+/** A public key with its name: what verifies a signer's lines. */
+export interface VerifierKey {
+  readonly name: string;
+  /** A uint32: the first four bytes of SHA-256(name ‖ newline ‖ type ‖ public key). */
+  readonly keyId: number;
+  readonly type: SignatureType;
+  readonly publicKey: Uint8Array;
+}
+
+/** A private key with its name. Never log it. */
+export interface SigningKey {
+  readonly name: string;
+  readonly keyId: number;
+  readonly type: SignatureType;
+  readonly seed: Uint8Array;
+}
+
+/** A new pair of keys, both as texts: `signingKey` is secret. */
+export interface GeneratedKeys {
+  readonly signingKey: string;
+  readonly verifierKey: string;
+}
+
+/**
+ * The key ID, C2SP signed-note "Signatures".
+ *
+ * @throws TlogError `malformed` for a name that no key can have
+ */
+export function keyIdOf(name: string, type: SignatureType, publicKey: Uint8Array): number {
+  requireKeyName(name);
+  return keyIdOfMaterial(name, concatBytes(Uint8Array.of(SIGNATURE_TYPES[type].byte), publicKey));
+}
+
+/**
+ * Parses a verifier key, C2SP signed-note "Verifier keys": `<name>+<key ID in hex>+<base64 of type and public key>`.
+ *
+ * @throws TlogError `malformed`; `unsupported_key` when the key is sound but of a type that is not known here
+ */
+export function parseVerifierKey(vkey: string): VerifierKey {
+  const { name, keyId, material } = parseKeyText(vkey, 'verifier key');
+  if (keyIdOfMaterial(name, material) !== keyId) {
+    throw new TlogError('malformed', `The verifier key's ID is not that of ${name} and its public key: copy it whole.`);
+  }
+  const type = requireType(material);
+  const publicKey = material.slice(1);
+  if (publicKey.length !== SIGNATURE_TYPES[type].publicKeySize) throw malformed('verifier key');
+  return { name, keyId, type, publicKey };
+}
+
+/** The text of a verifier key, the inverse of `parseVerifierKey`. */
+export function formatVerifierKey({ name, type, publicKey }: Omit<VerifierKey, 'keyId'>): string {
+  return formatKeyText(name, keyIdOf(name, type, publicKey), type, publicKey);
+}
+
+/**
+ * Parses a signing key: `PRIVATE+KEY+<name>+<key ID in hex>+<base64 of type and seed>`, as Go's `sumdb/note` and
+ * `transparency-dev/formats` write it. Whether the ID is that of the public key shows when that is derived: `createSigner`.
+ *
+ * @throws TlogError `malformed` or `unsupported_key`; no message quotes any of it but the name
+ */
+export function parseSigningKey(skey: string): SigningKey {
+  if (!skey.startsWith(PRIVATE_START)) throw malformed('signing key');
+  const { name, keyId, material } = parseKeyText(skey.slice(PRIVATE_START.length), 'signing key');
+  const type = requireType(material);
+  const seed = material.slice(1);
+  if (seed.length !== SEED_SIZE) throw malformed('signing key');
+  return { name, keyId, type, seed };
+}
+
+/**
+ * Makes a new pair of keys from the platform's random numbers.
+ *
+ * @throws TlogError `malformed` for a name that no key can have; `unsupported_key` where the platform cannot
+ */
+export async function generateKeys(
+  name: string,
+  type: SignatureType,
+  signatures: SignatureCrypto = webCrypto,
+): Promise<GeneratedKeys> {
+  const seed = crypto.getRandomValues(new Uint8Array(SEED_SIZE));
+  const publicKey = await signatures.publicKey(SIGNATURE_TYPES[type].algorithm, seed);
+  return {
+    signingKey: PRIVATE_START + formatKeyText(name, keyIdOf(name, type, publicKey), type, seed),
+    verifierKey: formatVerifierKey({ name, type, publicKey }),
+  };
+}
+
+/** A key as messages and people name it: `<name>+<key ID in hex>`. */
+export function keyLabel({ name, keyId }: { readonly name: string; readonly keyId: number }): string {
+  return `${name}+${toHex(uint32Bytes(keyId))}`;
+}
+
+function parseKeyText(text: string, what: string): { name: string; keyId: number; material: Uint8Array } {
+  const nameEnd = text.indexOf('+');
+  const idEnd = nameEnd + 9;
+  if (text.length > MAX_KEY_LENGTH || nameEnd < 1 || text[idEnd] !== '+') throw malformed(what);
+  const name = text.slice(0, nameEnd);
+  requireKeyName(name);
+  const hex = text.slice(nameEnd + 1, idEnd);
+  if (!/^[0-9a-f]{8}$/.test(hex)) throw malformed(what);
+  const material = decodeBase64(text.slice(idEnd + 1), what);
+  if (material.length < 2) throw malformed(what);
+  return { name, keyId: parseInt(hex, 16), material };
+}
+
+function formatKeyText(name: string, keyId: number, type: SignatureType, key: Uint8Array): string {
+  const material = concatBytes(Uint8Array.of(SIGNATURE_TYPES[type].byte), key);
+  return `${keyLabel({ name, keyId })}+${encodeBase64(material)}`;
+}
+
+function keyIdOfMaterial(name: string, material: Uint8Array): number {
+  return readUint32(sha256(concatBytes(encodeUtf8(`${name}\n`), material)));
+}
+
+function requireType(material: Uint8Array): SignatureType {
+  const type = signatureTypeOf(material[0]!);
+  if (type !== undefined) return type;
+  throw new TlogError(
+    'unsupported_key',
+    'The key is of a signature type other than 0x01 (Ed25519), 0x04 (Ed25519 cosignature) and 0x06 (ML-DSA-44): give one of these.',
+  );
+}
+
+function malformed(what: string): TlogError {
+  const start = what === 'signing key' ? PRIVATE_START : '';
+  return new TlogError('malformed', `That is no ${what}: it is ${start}<name>+<8 hex digits>+<base64>. Copy it whole.`);
+}

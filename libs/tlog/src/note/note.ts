@@ -1,0 +1,111 @@
+import { concatBytes, readUint32, uint32Bytes } from '../encoding/bytes';
+import { decodeBase64, encodeBase64 } from '../encoding/base64';
+import { isWellFormed } from '../encoding/utf8';
+import { TlogError } from '../errors';
+import { requireKeyName } from './key-name';
+
+/** Bytes of a key ID at the beginning of a signature. */
+const KEY_ID_SIZE = 4;
+const LINE_START = '— ';
+/** As many as Go's `sumdb/note` reads. */
+export const MAX_SIGNATURES = 100;
+/** Characters of a note: a hundred post-quantum signatures and a text, with room to spare. */
+export const MAX_NOTE_LENGTH = 1_000_000;
+
+/** One signature line of a note. Name and key ID say which key made it, and by which algorithm. */
+export interface NoteSignature {
+  readonly name: string;
+  /** A uint32. */
+  readonly keyId: number;
+  /** What follows the key ID: for cosignatures the time, then the signature. */
+  readonly signature: Uint8Array;
+}
+
+/** A note of C2SP signed-note. That it is parsed says nothing about its signatures: `openNote` verifies them. */
+export interface Note {
+  /** With the newline at its end. */
+  readonly text: string;
+  readonly signatures: readonly NoteSignature[];
+}
+
+/**
+ * Parses a note, C2SP signed-note "Format", with the limits of Go's `sumdb/note`: `parseNote` and `formatNote` are each
+ * other's inverse.
+ *
+ * @throws TlogError `malformed`
+ */
+export function parseNote(note: string): Note {
+  requireNoteCharacters(note);
+  const split = note.lastIndexOf('\n\n');
+  if (split < 0) throw malformed('it has no empty line between text and signatures');
+  return { text: note.slice(0, split + 1), signatures: parseSignatureLines(note.slice(split + 2)) };
+}
+
+/**
+ * Formats a note; its signatures in their order.
+ *
+ * @throws TlogError `malformed` for a text that does not end in a newline or has a control character, for no signatures or
+ *   more than 100
+ */
+export function formatNote({ text, signatures }: Note): string {
+  requireNoteText(text);
+  return `${text}\n${formatSignatureLines(signatures)}`;
+}
+
+/**
+ * Parses signature lines alone, as a witness answers them (C2SP tlog-witness): one to 100, each ended by a newline.
+ *
+ * @throws TlogError `malformed`
+ */
+export function parseSignatureLines(lines: string): NoteSignature[] {
+  requireNoteCharacters(lines);
+  if (!lines.endsWith('\n')) throw malformed('its last line has no newline, or there is no signature');
+  const each = lines.slice(0, -1).split('\n', MAX_SIGNATURES + 1);
+  if (each.length > MAX_SIGNATURES) throw malformed(`it has more than ${MAX_SIGNATURES} signatures`);
+  return each.map(parseSignatureLine);
+}
+
+/**
+ * Formats signature lines: an em dash, a space, the key's name, a space, base64 of key ID and signature, a newline.
+ *
+ * @throws TlogError `malformed`
+ */
+export function formatSignatureLines(signatures: readonly NoteSignature[]): string {
+  if (signatures.length < 1 || signatures.length > MAX_SIGNATURES) {
+    throw malformed(`it has ${signatures.length} signatures instead of 1 to ${MAX_SIGNATURES}`);
+  }
+  return signatures
+    .map(({ name, keyId, signature }) => {
+      requireKeyName(name);
+      if (signature.length === 0) throw malformed('a signature is empty');
+      return `${LINE_START}${name} ${encodeBase64(concatBytes(uint32Bytes(keyId), signature))}\n`;
+    })
+    .join('');
+}
+
+/** @throws TlogError `malformed` unless it may be the text of a note */
+export function requireNoteText(text: string): void {
+  requireNoteCharacters(text);
+  if (!text.endsWith('\n')) throw malformed('its text does not end in a newline');
+}
+
+function parseSignatureLine(line: string): NoteSignature {
+  const space = line.indexOf(' ', LINE_START.length);
+  if (!line.startsWith(LINE_START) || space < 0) throw malformed('a signature line is not “— <key name> <base64>”');
+  const name = line.slice(LINE_START.length, space);
+  requireKeyName(name);
+  const bytes = decodeBase64(line.slice(space + 1), 'signature line');
+  if (bytes.length <= KEY_ID_SIZE) throw malformed('a signature line has no signature after the key ID');
+  return { name, keyId: readUint32(bytes), signature: bytes.slice(KEY_ID_SIZE) };
+}
+
+function requireNoteCharacters(text: string): void {
+  if (text.length > MAX_NOTE_LENGTH) throw malformed(`it has more than ${MAX_NOTE_LENGTH} characters`);
+  if (!isWellFormed(text) || /[\u0000-\u0009\u000b-\u001f]/.test(text)) {
+    throw malformed('it has a control character other than newline, or a lone surrogate');
+  }
+}
+
+function malformed(why: string): TlogError {
+  return new TlogError('malformed', `That is no signed note: ${why}. Take it byte for byte as it was served.`);
+}

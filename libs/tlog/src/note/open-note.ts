@@ -1,0 +1,81 @@
+import { equalBytes } from '../encoding/bytes';
+import { TlogError } from '../errors';
+import { formatVerifierKey, keyLabel, type VerifierKey } from './keys';
+import { parseNote, type NoteSignature } from './note';
+import { cosignatureTime, type Verifier } from './verifier';
+
+/** A line of a known key that verifies. */
+export interface VerifiedSignature extends NoteSignature {
+  readonly key: VerifierKey;
+  /** When it was made, by its signer's own word, in seconds since the epoch; null for a type without time. */
+  readonly time: number | null;
+}
+
+/** A note that at least one known key signed. */
+export interface OpenedNote {
+  readonly text: string;
+  /** One for each known key that signed, in the note's order: of several lines of a key its first. */
+  readonly verified: readonly VerifiedSignature[];
+  /** The lines of other keys, about which nothing is known. */
+  readonly unknown: readonly NoteSignature[];
+}
+
+/**
+ * Parses a note and verifies every line of a known key, C2SP signed-note "Signatures". A line is of a key when name and key
+ * ID are its; other lines are skipped. Lines that are there twice count once, and each of several different lines of a key
+ * must verify.
+ *
+ * @throws TlogError `malformed`; `unsigned` when no known key signed; `bad_signature` when a line of a known key does not
+ *   verify; `ambiguous_key` when a line has two known keys; `unsupported_key` where the platform lacks an algorithm
+ */
+export async function openNote(note: string, verifiers: readonly Verifier[]): Promise<OpenedNote> {
+  const { text, signatures } = parseNote(note);
+  const byLabel = verifiersByLabel(verifiers);
+  const verified = new Map<string, VerifiedSignature>();
+  const unknown: NoteSignature[] = [];
+  for (const line of withoutRepetitions(signatures)) {
+    const label = keyLabel(line);
+    const [verifier, ...others] = byLabel.get(label) ?? [];
+    if (verifier === undefined) {
+      unknown.push(line);
+      continue;
+    }
+    if (others.length > 0) {
+      throw new TlogError('ambiguous_key', `Two known keys are ${label}: remove the one that is not the signer's.`);
+    }
+    if (!(await verifier.verify(text, line.signature))) {
+      throw new TlogError(
+        'bad_signature',
+        `A signature of ${label} does not verify: the note was changed, or is forged.`,
+      );
+    }
+    if (!verified.has(label))
+      verified.set(label, { ...line, key: verifier.key, time: cosignatureTime(verifier.key, line) });
+  }
+  if (verified.size === 0) {
+    throw new TlogError(
+      'unsigned',
+      `None of the ${verifiers.length} known keys signed the note: add its signer's verifier key, if you trust that one.`,
+    );
+  }
+  return { text, verified: [...verified.values()], unknown };
+}
+
+/** Verifiers by what names them in a line; a key that is given twice counts once. */
+function verifiersByLabel(verifiers: readonly Verifier[]): Map<string, Verifier[]> {
+  const byKey = new Map(verifiers.map((verifier) => [formatVerifierKey(verifier.key), verifier]));
+  const byLabel = new Map<string, Verifier[]>();
+  for (const verifier of byKey.values()) {
+    const label = keyLabel(verifier.key);
+    byLabel.set(label, [...(byLabel.get(label) ?? []), verifier]);
+  }
+  return byLabel;
+}
+
+function withoutRepetitions(lines: readonly NoteSignature[]): NoteSignature[] {
+  return lines.filter((line, at) => !lines.slice(0, at).some((before) => isSameLine(before, line)));
+}
+
+function isSameLine(left: NoteSignature, right: NoteSignature): boolean {
+  return left.name === right.name && left.keyId === right.keyId && equalBytes(left.signature, right.signature);
+}

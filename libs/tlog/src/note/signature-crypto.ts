@@ -1,0 +1,113 @@
+import { concatBytes } from '../encoding/bytes';
+import { TlogError } from '../errors';
+
+/** RFC 8032's Ed25519, and FIPS 204's ML-DSA-44 with an empty context; by their names in Web Crypto. */
+export type SignatureAlgorithm = 'Ed25519' | 'ML-DSA-44';
+
+/**
+ * All that is asked of cryptography beside SHA-256. `webCrypto` serves Node (24.7 or newer for ML-DSA-44) and browsers; a
+ * browser without ML-DSA-44 may be given another.
+ */
+export interface SignatureCrypto {
+  /**
+   * Whether the signature is this key's over this message; false too for bytes that are no key or no signature.
+   *
+   * @throws TlogError `unsupported_key` where the algorithm is not there
+   */
+  verify(
+    algorithm: SignatureAlgorithm,
+    publicKey: Uint8Array,
+    message: Uint8Array,
+    signature: Uint8Array,
+  ): Promise<boolean>;
+  /** @throws TlogError `unsupported_key` */
+  sign(algorithm: SignatureAlgorithm, seed: Uint8Array, message: Uint8Array): Promise<Uint8Array>;
+  /** @throws TlogError `unsupported_key` */
+  publicKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<Uint8Array>;
+}
+
+/** How JSON Web Keys name an algorithm's keys (RFC 8037; ML-DSA for JOSE), and what stands before the seed in PKCS #8. */
+const KEY_FORMATS: Readonly<
+  Record<SignatureAlgorithm, { jwk: JsonWebKey; publicMember: 'x' | 'pub'; pkcs8Prefix: Uint8Array }>
+> = {
+  Ed25519: {
+    jwk: { kty: 'OKP', crv: 'Ed25519' },
+    publicMember: 'x',
+    // RFC 8410 section 7: version 0, id-Ed25519, an octet string in an octet string.
+    pkcs8Prefix: Uint8Array.of(0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 34, 4, 32),
+  },
+  'ML-DSA-44': {
+    jwk: { kty: 'AKP', alg: 'ML-DSA-44' },
+    publicMember: 'pub',
+    // RFC 9881 section 6: version 0, id-ml-dsa-44, and the seed, tagged [0], in an octet string.
+    pkcs8Prefix: Uint8Array.of(
+      ...[0x30, 52, 2, 1, 0, 0x30, 11, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 17],
+      ...[4, 34, 0x80, 32],
+    ),
+  },
+};
+
+/** Web Crypto, as browsers and Node have it. */
+export const webCrypto: SignatureCrypto = {
+  async verify(algorithm, publicKey, message, signature) {
+    const { jwk, publicMember } = KEY_FORMATS[algorithm];
+    const publicJwk = { ...jwk, [publicMember]: toBase64Url(publicKey) };
+    try {
+      const key = await crypto.subtle.importKey('jwk', publicJwk, algorithm, false, ['verify']);
+      return await crypto.subtle.verify(algorithm, key, copy(signature), copy(message));
+    } catch (error) {
+      if (isNotSupported(error)) throw unsupported(algorithm);
+      return false;
+    }
+  },
+
+  async sign(algorithm, seed, message) {
+    const key = await privateKey(algorithm, seed);
+    return new Uint8Array(await crypto.subtle.sign(algorithm, key, copy(message)));
+  },
+
+  async publicKey(algorithm, seed) {
+    const { publicMember } = KEY_FORMATS[algorithm];
+    const jwk: { x?: string; pub?: string } = await crypto.subtle.exportKey('jwk', await privateKey(algorithm, seed));
+    return fromBase64Url(jwk[publicMember] ?? '');
+  },
+};
+
+async function privateKey(algorithm: SignatureAlgorithm, seed: Uint8Array): Promise<CryptoKey> {
+  const pkcs8 = copy(concatBytes(KEY_FORMATS[algorithm].pkcs8Prefix, seed));
+  try {
+    return await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['sign']);
+  } catch {
+    throw unsupported(algorithm);
+  } finally {
+    pkcs8.fill(0);
+  }
+}
+
+/** Web Crypto takes no view of memory that another thread may change. */
+function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
+}
+
+function fromBase64Url(text: string): Uint8Array {
+  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+function isNotSupported(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'NotSupportedError';
+}
+
+function unsupported(algorithm: SignatureAlgorithm): TlogError {
+  return new TlogError(
+    'unsupported_key',
+    `${algorithm} cannot be used with this key on this platform: use Node 24.7 or newer, or hand in a SignatureCrypto that has it.`,
+  );
+}

@@ -1,0 +1,214 @@
+import { encodeUtf8, decodeUtf8 } from '../encoding/utf8';
+import { TlogError } from '../errors';
+import { equalBytes } from '../encoding/bytes';
+import { formatVerifierKey, keyLabel, parseVerifierKey, type VerifierKey } from '../note/keys';
+import type { SignatureType } from '../note/signature-types';
+
+/** Bytes of a policy: some hundred ML-DSA-44 keys. */
+const MAX_POLICY_SIZE = 1_000_000;
+/** The quorum that asks for no cosignature. */
+const NO_QUORUM = 'none';
+/** C2SP tlog-checkpoint and tlog-cosignature: what logs sign with, and what witnesses do. */
+const LOG_TYPES: readonly SignatureType[] = ['ed25519', 'ml-dsa-44-cosignature'];
+const WITNESS_TYPES: readonly SignatureType[] = ['ed25519-cosignature', 'ml-dsa-44-cosignature'];
+
+/** A log whose checkpoints count: the key's name is the origin. */
+export interface PolicyLog {
+  readonly key: VerifierKey;
+  readonly url: string | null;
+}
+
+export interface PolicyWitness {
+  /** What the policy calls it, in groups and quorum; no other meaning. */
+  readonly name: string;
+  readonly key: VerifierKey;
+  readonly url: string | null;
+}
+
+/** Witnesses a checkpoint when at least `threshold` of its members do; these are witnesses and groups before it. */
+export interface PolicyGroup {
+  readonly name: string;
+  readonly threshold: number;
+  readonly members: readonly string[];
+}
+
+/** Whose signatures make a checkpoint valid, C2SP tlog-policy. */
+export interface Policy {
+  readonly logs: readonly PolicyLog[];
+  readonly witnesses: readonly PolicyWitness[];
+  readonly groups: readonly PolicyGroup[];
+  /** The witness or group that must have witnessed a checkpoint; null where none must (`quorum none`). */
+  readonly quorum: string | null;
+}
+
+/** What is known of a policy file up to a line of it. */
+interface Draft {
+  readonly logs: PolicyLog[];
+  readonly witnesses: PolicyWitness[];
+  readonly groups: PolicyGroup[];
+  /** Names of witnesses and groups: one namespace. */
+  readonly names: Set<string>;
+  readonly grouped: Set<string>;
+  quorum: string | null | undefined;
+}
+
+/** What each kind of line does; the fields after the first word. */
+const LINES: ReadonlyMap<string, (draft: Draft, fields: readonly string[]) => void> = new Map([
+  ['log', addLog],
+  ['witness', addWitness],
+  ['group', addGroup],
+  ['quorum', setQuorum],
+]);
+
+/**
+ * Parses a policy file of C2SP tlog-policy. Names and comments may hold any bytes of 0x80 and above; names that are not
+ * UTF-8 come out with one character a byte. The last line may lack its newline.
+ *
+ * @throws TlogError `malformed`, naming the line; `unsupported_key` for a key of a type that its role does not sign with;
+ *   `ambiguous_key` for a key that is there twice in a role, or two keys of one name and key ID
+ */
+export function parsePolicy(policy: string | Uint8Array): Policy {
+  const bytes = typeof policy === 'string' ? encodeUtf8(policy) : policy;
+  if (bytes.length > MAX_POLICY_SIZE) throw malformed(`it has more than ${MAX_POLICY_SIZE} bytes`);
+  const draft: Draft = { logs: [], witnesses: [], groups: [], names: new Set(), grouped: new Set(), quorum: undefined };
+  linesOf(bytes).forEach((line, at) => {
+    const [keyword = '#', ...fields] = line.split(/[ \t]+/).filter((field) => field !== '');
+    if (keyword.startsWith('#')) return;
+    try {
+      const add = LINES.get(keyword);
+      if (add === undefined) throw malformed('it begins with none of log, witness, group, quorum');
+      add(draft, fields.map(decodeField));
+    } catch (error) {
+      if (error instanceof TlogError) throw new TlogError(error.code, `Line ${at + 1} of the policy: ${error.message}`);
+      throw error;
+    }
+  });
+  if (draft.quorum === undefined) throw malformed('it has no quorum line: add one, if only “quorum none”');
+  const { logs, witnesses, groups, quorum } = draft;
+  return { logs, witnesses, groups, quorum };
+}
+
+/** The text of a policy, which parses to an equal one. Of use to whoever writes policy files. */
+export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): string {
+  const url = (value: string | null): string => (value === null ? '' : ` ${value}`);
+  return [
+    ...logs.map((log) => `log ${formatVerifierKey(log.key)}${url(log.url)}`),
+    ...witnesses.map((witness) => `witness ${witness.name} ${formatVerifierKey(witness.key)}${url(witness.url)}`),
+    ...groups.map(({ name, threshold, members }) => `group ${name} ${threshold} ${members.join(' ')}`),
+    `quorum ${quorum ?? NO_QUORUM}`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * Whether these witnesses, by their names in the policy, are enough for its quorum. Their cosignatures must have been
+ * verified.
+ */
+export function isQuorum({ groups, quorum }: Policy, cosigners: ReadonlySet<string>): boolean {
+  if (quorum === null) return true;
+  const witnessed = new Set(cosigners);
+  // Members stand before their group, so that one pass settles all.
+  for (const { name, threshold, members } of groups) {
+    if (members.filter((member) => witnessed.has(member)).length >= threshold) witnessed.add(name);
+  }
+  return witnessed.has(quorum);
+}
+
+/** The lines, a character for each byte: what a policy means must not depend on Unicode. */
+function linesOf(bytes: Uint8Array): string[] {
+  const lines: string[] = [];
+  for (let from = 0; from < bytes.length;) {
+    const newline = bytes.indexOf(0x0a, from);
+    const end = newline < 0 ? bytes.length : newline;
+    const line = Array.from(bytes.subarray(from, end), (byte) => String.fromCharCode(byte)).join('');
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(line)) {
+      throw malformed(`line ${lines.length + 1} has a control character: only tabs are allowed, and LF ends lines`);
+    }
+    lines.push(line);
+    from = end + 1;
+  }
+  return lines;
+}
+
+function decodeField(field: string): string {
+  try {
+    return decodeUtf8(Uint8Array.from(field, (character) => character.charCodeAt(0)));
+  } catch {
+    return field;
+  }
+}
+
+function addLog(draft: Draft, [vkey, url, ...more]: readonly string[]): void {
+  if (vkey === undefined || more.length > 0) throw malformed('it is “log <vkey> [<url>]”');
+  const key = requireKeyFor('log', LOG_TYPES, vkey, draft.logs);
+  draft.logs.push({ key, url: url ?? null });
+}
+
+function addWitness(draft: Draft, [name, vkey, url, ...more]: readonly string[]): void {
+  if (name === undefined || vkey === undefined || more.length > 0)
+    throw malformed('it is “witness <name> <vkey> [<url>]”');
+  const key = requireKeyFor('witness', WITNESS_TYPES, vkey, draft.witnesses);
+  defineName(draft, name);
+  draft.witnesses.push({ name, key, url: url ?? null });
+}
+
+function addGroup(draft: Draft, [name, count, ...members]: readonly string[]): void {
+  if (name === undefined || count === undefined || members.length === 0) {
+    throw malformed('it is “group <name> all|any|<k> <member>…”');
+  }
+  for (const member of members) {
+    if (!draft.names.has(member)) throw malformed(`no line before it defines the member ${member}`);
+    if (draft.grouped.has(member))
+      throw malformed(`the member ${member} is listed twice: each may be once in all groups`);
+    draft.grouped.add(member);
+  }
+  defineName(draft, name);
+  draft.groups.push({ name, threshold: parseThreshold(count, members.length), members });
+}
+
+function setQuorum(draft: Draft, [name, ...more]: readonly string[]): void {
+  if (name === undefined || more.length > 0) throw malformed('it is “quorum <name>”');
+  if (draft.quorum !== undefined) throw malformed('there is a quorum line before it: keep one');
+  if (name !== NO_QUORUM && !draft.names.has(name)) throw malformed(`no line before it defines ${name}`);
+  draft.quorum = name === NO_QUORUM ? null : name;
+}
+
+function parseThreshold(count: string, members: number): number {
+  if (count === 'all') return members;
+  if (count === 'any') return 1;
+  const threshold = /^[1-9][0-9]{0,8}$/.test(count) ? Number(count) : 0;
+  if (threshold < 1 || threshold > members) throw malformed(`the threshold is all, any or 1 to ${members}`);
+  return threshold;
+}
+
+function defineName(draft: Draft, name: string): void {
+  if (name === NO_QUORUM || draft.names.has(name)) {
+    throw malformed(`the name ${name} is taken: give each witness and group its own`);
+  }
+  draft.names.add(name);
+}
+
+function requireKeyFor(
+  role: 'log' | 'witness',
+  types: readonly SignatureType[],
+  vkey: string,
+  others: readonly { readonly key: VerifierKey }[],
+): VerifierKey {
+  const key = parseVerifierKey(vkey);
+  if (!types.includes(key.type)) {
+    throw new TlogError('unsupported_key', `The key of a ${role} has the type ${types.join(' or ')}, not ${key.type}.`);
+  }
+  for (const other of others) {
+    if (equalBytes(other.key.publicKey, key.publicKey)) {
+      throw new TlogError('ambiguous_key', `The public key of ${keyLabel(key)} is there twice: remove one ${role}.`);
+    }
+    if (keyLabel(other.key) === keyLabel(key)) {
+      throw new TlogError('ambiguous_key', `Two keys are ${keyLabel(key)}: remove the one that is not the ${role}'s.`);
+    }
+  }
+  return key;
+}
+
+function malformed(why: string): TlogError {
+  return new TlogError('malformed', `The policy cannot be read (C2SP tlog-policy): ${why}.`);
+}

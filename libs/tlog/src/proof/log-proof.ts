@@ -1,0 +1,104 @@
+import { decodeBase64, decodeHash, encodeBase64 } from '../encoding/base64';
+import { parseDecimal, requireInteger } from '../encoding/decimal';
+import { TlogError } from '../errors';
+import type { SignatureCrypto } from '../note/signature-crypto';
+import { MAX_NOTE_LENGTH, parseNote } from '../note/note';
+import { parseCheckpoint } from '../checkpoint/checkpoint';
+import type { Policy } from '../policy/policy';
+import { verifyCheckpoint, type VerifiedCheckpoint } from '../policy/verify-checkpoint';
+import { requireHash } from '../tree/hashes';
+import { verifyInclusion } from '../tree/verify';
+
+const HEADER = 'c2sp.org/tlog-proof@v1';
+const EXTRA = 'extra ';
+const INDEX = 'index ';
+/** A tree has no more levels, C2SP tlog-witness. */
+export const MAX_PROOF_HASHES = 63;
+/** Characters of a proof file: a note, and an entry of a few megabytes beside it. */
+const MAX_PROOF_LENGTH = 8_000_000;
+
+/** A proof that an entry is in a log, C2SP tlog-proof. That it is parsed proves nothing: `verifyLogProof` does. */
+export interface LogProof {
+  /** Opaque and proved by nothing, before one hashed it: here the entry. Null where there is none. */
+  readonly extra: Uint8Array | null;
+  readonly index: number;
+  /** From the leaf's sibling to the root's child. */
+  readonly inclusion: readonly Uint8Array[];
+  /** The note, as it was served. */
+  readonly checkpoint: string;
+}
+
+/**
+ * Parses a proof file, `.tlog-proof`, C2SP tlog-proof "Format". `parseLogProof` and `formatLogProof` are each other's
+ * inverse.
+ *
+ * @throws TlogError `malformed` or `out_of_range`
+ */
+export function parseLogProof(text: string): LogProof {
+  if (text.length > MAX_PROOF_LENGTH) throw malformed(`it has more than ${MAX_PROOF_LENGTH} characters`);
+  const split = text.indexOf('\n\n');
+  if (split < 0) throw malformed('it has no empty line before the checkpoint');
+  const [header, ...lines] = text.slice(0, split).split('\n', MAX_PROOF_HASHES + 4);
+  if (header !== HEADER) throw malformed(`its first line is not ${HEADER}`);
+  const extra = lines[0]?.startsWith(EXTRA) === true ? lines.shift()!.slice(EXTRA.length) : null;
+  const index = lines.shift();
+  if (index?.startsWith(INDEX) !== true) throw malformed('it has no index line');
+  if (lines.length > MAX_PROOF_HASHES) throw malformed(`it has more than ${MAX_PROOF_HASHES} hashes`);
+  const checkpoint = text.slice(split + 2);
+  requireCheckpointNote(checkpoint);
+  return {
+    extra: extra === null ? null : decodeBase64(extra, 'extra data of the proof'),
+    index: parseDecimal(index.slice(INDEX.length), 'index of the proof'),
+    inclusion: lines.map((line) => decodeHash(line, 'hash of the inclusion proof')),
+    checkpoint,
+  };
+}
+
+/**
+ * The text of a proof file.
+ *
+ * @throws TlogError `malformed` or `out_of_range` for what no proof can hold
+ */
+export function formatLogProof({ extra, index, inclusion, checkpoint }: LogProof): string {
+  requireInteger(index, 'index of the proof', 0, Number.MAX_SAFE_INTEGER);
+  if (inclusion.length > MAX_PROOF_HASHES) throw malformed(`it has more than ${MAX_PROOF_HASHES} hashes`);
+  for (const hash of inclusion) requireHash(hash, 'hash of the inclusion proof');
+  requireCheckpointNote(checkpoint);
+  const lines = [
+    HEADER,
+    ...(extra === null ? [] : [EXTRA + encodeBase64(extra)]),
+    INDEX + index,
+    ...inclusion.map(encodeBase64),
+  ];
+  return `${lines.join('\n')}\n\n${checkpoint}`;
+}
+
+/**
+ * Verifies a proof, offline: the policy takes its checkpoint as valid, and the leaf with this hash is in that tree at the
+ * proof's index (C2SP tlog-proof "Verifying a tlog proof"). The hash is `leafHash` of the entry, which the caller compares
+ * with what it wants proved; where the entry is the proof's `extra`, that is what this makes trustworthy.
+ *
+ * @throws TlogError `proof_refused` or `out_of_range` when the leaf is not there; else as `verifyCheckpoint`
+ */
+export async function verifyLogProof(
+  proof: LogProof,
+  leaf: Uint8Array,
+  policy: Policy,
+  signatures?: SignatureCrypto,
+): Promise<VerifiedCheckpoint> {
+  const verified = await verifyCheckpoint(proof.checkpoint, policy, signatures);
+  verifyInclusion(leaf, proof.index, verified.checkpoint, proof.inclusion);
+  return verified;
+}
+
+function requireCheckpointNote(note: string): void {
+  if (note.length > MAX_NOTE_LENGTH) throw malformed(`its checkpoint has more than ${MAX_NOTE_LENGTH} characters`);
+  parseCheckpoint(parseNote(note).text);
+}
+
+function malformed(why: string): TlogError {
+  return new TlogError(
+    'malformed',
+    `That is no proof file (${HEADER}): ${why}. Take it byte for byte as it was served.`,
+  );
+}

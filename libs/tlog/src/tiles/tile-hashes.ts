@@ -1,0 +1,48 @@
+import { TlogError } from '../errors';
+import { HASH_SIZE } from '../hash/sha256';
+import { nodeHash } from '../tree/hashes';
+import { TILE_WIDTH } from './new-tiles';
+
+/**
+ * The hashes of one tile, and of the nodes above them inside the tile, which are computed when they are asked for and then
+ * kept: whoever keeps a full tile's object asks for most of them once.
+ */
+export class TileHashes {
+  readonly width: number;
+  private readonly above = new Map<number, Uint8Array>();
+
+  /**
+   * @param bytes the tile as it is stored and served, 32 bytes for each hash; it is not copied
+   * @throws TlogError `malformed` unless it has 1 to 256 whole hashes
+   */
+  constructor(private readonly bytes: Uint8Array) {
+    this.width = bytes.length / HASH_SIZE;
+    if (!Number.isInteger(this.width) || this.width < 1 || this.width > TILE_WIDTH) {
+      throw new TlogError(
+        'malformed',
+        `A tile has 1 to ${TILE_WIDTH} hashes of ${HASH_SIZE} bytes, not ${bytes.length} bytes: fetch it anew.`,
+      );
+    }
+  }
+
+  /**
+   * The node that stands `height` levels above the tile's own hashes, the `index`th of that height.
+   *
+   * @throws TlogError `unreadable` when the tile is not wide enough
+   */
+  node(height: number, index: number): Uint8Array {
+    if ((index + 1) * 2 ** height > this.width) {
+      throw new TlogError(
+        'unreadable',
+        `A tile of width ${(index + 1) * 2 ** height} or more is needed, this one has ${this.width}: fetch the wider one.`,
+      );
+    }
+    if (height === 0) return this.bytes.subarray(index * HASH_SIZE, (index + 1) * HASH_SIZE);
+    const key = height * TILE_WIDTH + index;
+    const known = this.above.get(key);
+    if (known !== undefined) return known;
+    const hash = nodeHash(this.node(height - 1, 2 * index), this.node(height - 1, 2 * index + 1));
+    this.above.set(key, hash);
+    return hash;
+  }
+}

@@ -1,0 +1,52 @@
+import { encodeUtf8, isWellFormed } from '../encoding/utf8';
+import { TlogError } from '../errors';
+import { HASH_SIZE, sha256 } from '../hash/sha256';
+
+const LEAF_PREFIX = 0x00;
+const NODE_PREFIX = 0x01;
+
+// Filled and hashed within one call.
+const nodeMessage = new Uint8Array(1 + 2 * HASH_SIZE);
+
+/**
+ * The hash of a leaf, RFC 6962 section 2.1: SHA-256(0x00 ‖ entry). A text counts as its UTF-8 bytes.
+ *
+ * @throws TlogError `malformed` for a text that has no UTF-8 bytes (a lone surrogate)
+ */
+export function leafHash(entry: string | Uint8Array): Uint8Array {
+  if (typeof entry === 'string' && !isWellFormed(entry)) {
+    throw new TlogError('malformed', 'The entry has a lone surrogate, so it has no UTF-8 bytes: log well-formed text.');
+  }
+  const bytes = typeof entry === 'string' ? encodeUtf8(entry) : entry;
+  const message = new Uint8Array(1 + bytes.length);
+  message[0] = LEAF_PREFIX;
+  message.set(bytes, 1);
+  return sha256(message);
+}
+
+/**
+ * The hash of an inner node, RFC 6962 section 2.1: SHA-256(0x01 ‖ left ‖ right).
+ *
+ * @throws TlogError `malformed` unless both are hashes of 32 bytes
+ */
+export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+  if (left.length !== HASH_SIZE || right.length !== HASH_SIZE) throw notAHash('hash of a node');
+  nodeMessage[0] = NODE_PREFIX;
+  nodeMessage.set(left, 1);
+  nodeMessage.set(right, 1 + HASH_SIZE);
+  return sha256(nodeMessage);
+}
+
+/** The root of the tree without leaves, RFC 6962 section 2.1: SHA-256 of nothing. */
+export function emptyRoot(): Uint8Array {
+  return sha256(new Uint8Array(0));
+}
+
+/** @throws TlogError `malformed`, naming `what`, unless it has the length of a hash */
+export function requireHash(hash: Uint8Array, what: string): void {
+  if (hash.length !== HASH_SIZE) throw notAHash(what);
+}
+
+function notAHash(what: string): TlogError {
+  return new TlogError('malformed', `The ${what} is not a SHA-256 hash: give ${HASH_SIZE} bytes.`);
+}

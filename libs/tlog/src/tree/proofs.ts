@@ -1,0 +1,104 @@
+import { requireInteger } from '../encoding/decimal';
+import { TlogError } from '../errors';
+import { requireHash } from './hashes';
+import { foldRight, type RightEdge } from './right-edge';
+import { perfectSubtrees, requireTreeSize, splitPoint, type LeafRange, type TreeNode } from './subtrees';
+
+/**
+ * Reads the hashes of nodes, in the order asked. Each function here calls it once, so that a store can answer with one
+ * statement. `tileHashReader` makes one out of tiles.
+ */
+export type HashReader = (nodes: readonly TreeNode[]) => Promise<readonly Uint8Array[]>;
+
+/**
+ * The right edge of a tree of `size` leaves.
+ *
+ * @throws TlogError `out_of_range`; `unreadable` when the reader answers with other than a hash for each node; and whatever
+ *   the reader throws
+ */
+export async function readRightEdge(size: number, read: HashReader): Promise<RightEdge> {
+  requireTreeSize(size, 'size of the tree');
+  return { size, hashes: await readNodes(perfectSubtrees({ from: 0, to: size }), read) };
+}
+
+/**
+ * The root of a tree of `size` leaves.
+ *
+ * @throws TlogError as `readRightEdge`
+ */
+export async function readRoot(size: number, read: HashReader): Promise<Uint8Array> {
+  return foldRight((await readRightEdge(size, read)).hashes);
+}
+
+/**
+ * The inclusion proof of a leaf in the tree of the first `size` leaves, from the leaf's sibling to the root's child:
+ * RFC 6962 section 2.1.1, RFC 9162 section 2.1.3.1.
+ *
+ * @throws TlogError `out_of_range` unless `index` is below `size`; else as `readRightEdge`
+ */
+export async function readInclusionProof(index: number, size: number, read: HashReader): Promise<Uint8Array[]> {
+  requireTreeSize(size, 'size of the tree', 1);
+  requireInteger(index, 'index of the leaf', 0, size - 1);
+  return readRanges(inclusionRanges(index, size), read);
+}
+
+/**
+ * The consistency proof between the tree of the first `from` leaves and that of the first `to`: RFC 6962 section 2.1.2,
+ * RFC 9162 section 2.1.4.1. Empty where they are equal, and from the tree without leaves, with which every tree is
+ * consistent.
+ *
+ * @throws TlogError `out_of_range` unless `from` is at most `to`; else as `readRightEdge`
+ */
+export async function readConsistencyProof(from: number, to: number, read: HashReader): Promise<Uint8Array[]> {
+  requireTreeSize(to, 'newer size');
+  requireInteger(from, 'older size', 0, to);
+  return readRanges(from === 0 ? [] : consistencyRanges(from, to), read);
+}
+
+/** The ranges that the hashes of an inclusion proof stand for: each sibling on the way from the leaf to the root. */
+function inclusionRanges(index: number, size: number): LeafRange[] {
+  const siblings: LeafRange[] = [];
+  for (let from = 0, to = size; to - from > 1;) {
+    const middle = from + splitPoint(to - from);
+    siblings.push(index < middle ? { from: middle, to } : { from, to: middle });
+    if (index < middle) to = middle;
+    else from = middle;
+  }
+  return siblings.reverse();
+}
+
+/** The ranges that the hashes of a consistency proof stand for: RFC 9162's SUBPROOF, from the inside out. */
+function consistencyRanges(older: number, newer: number): LeafRange[] {
+  const ranges: LeafRange[] = [];
+  let from = 0;
+  let to = newer;
+  while (to !== older) {
+    const middle = from + splitPoint(to - from);
+    ranges.push(older <= middle ? { from: middle, to } : { from, to: middle });
+    if (older <= middle) to = middle;
+    else from = middle;
+  }
+  // A perfect subtree that is the whole older tree is left out: its hash is the older root.
+  if (from > 0) ranges.push({ from, to });
+  return ranges.reverse();
+}
+
+async function readRanges(ranges: readonly LeafRange[], read: HashReader): Promise<Uint8Array[]> {
+  const parts = ranges.map(perfectSubtrees);
+  const hashes = await readNodes(parts.flat(), read);
+  let taken = 0;
+  return parts.map((nodes) => foldRight(hashes.slice(taken, (taken += nodes.length))));
+}
+
+async function readNodes(nodes: readonly TreeNode[], read: HashReader): Promise<readonly Uint8Array[]> {
+  if (nodes.length === 0) return [];
+  const hashes = await read(nodes);
+  if (hashes.length !== nodes.length) {
+    throw new TlogError(
+      'unreadable',
+      `${nodes.length} hashes were asked for, ${hashes.length} came: give each its own.`,
+    );
+  }
+  for (const hash of hashes) requireHash(hash, 'hash that was read');
+  return hashes;
+}

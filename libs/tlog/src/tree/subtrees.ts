@@ -1,0 +1,49 @@
+import { requireInteger } from '../encoding/decimal';
+
+/** The most leaves that a tree of this library has: sizes and indexes are exact JavaScript numbers. */
+export const MAX_TREE_SIZE = Number.MAX_SAFE_INTEGER;
+
+/**
+ * A perfect subtree: the root above the leaves from `index` · 2^`level` up to (`index` + 1) · 2^`level`, not included. Its
+ * hash never changes once the tree has those leaves.
+ */
+export interface TreeNode {
+  readonly level: number;
+  readonly index: number;
+}
+
+/** The leaves from `from` up to `to`, not included. */
+export interface LeafRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @throws TlogError `out_of_range` */
+export function requireTreeSize(size: number, what: string, least = 0): void {
+  requireInteger(size, what, least, MAX_TREE_SIZE);
+}
+
+/**
+ * The perfect subtrees that make up a range of leaves, left to right, the largest first. The range begins at a multiple of
+ * the largest, as every range in the proofs of RFC 6962 does. Of `{from: 0, to: size}` it is the tree's right edge.
+ */
+export function perfectSubtrees({ from, to }: LeafRange): TreeNode[] {
+  const nodes: TreeNode[] = [];
+  for (let at = from; at < to;) {
+    const level = floorLog2(to - at);
+    nodes.push({ level, index: at / 2 ** level });
+    at += 2 ** level;
+  }
+  return nodes;
+}
+
+/** The number of leaves left of the root's split: the largest power of two below `size` (RFC 6962 section 2.1's k). */
+export function splitPoint(size: number): number {
+  return 2 ** floorLog2(size - 1);
+}
+
+/** The exponent of the largest power of two that is not above a whole number of 1 or more. */
+function floorLog2(value: number): number {
+  const upper = Math.floor(value / 2 ** 32);
+  return upper === 0 ? 31 - Math.clz32(value) : 63 - Math.clz32(upper);
+}

@@ -1,0 +1,115 @@
+import { requireInteger } from '../encoding/decimal';
+import { equalBytes } from '../encoding/bytes';
+import { TlogError } from '../errors';
+import { emptyRoot, nodeHash, requireHash } from './hashes';
+import { requireTreeSize } from './subtrees';
+
+/** A tree as a checkpoint states it. */
+export interface TreeHead {
+  readonly size: number;
+  readonly root: Uint8Array;
+}
+
+/**
+ * Verifies that the leaf with this hash is the `index`th of the tree: RFC 9162 section 2.1.3.2. Returns where it is so.
+ *
+ * @throws TlogError `proof_refused` where it is not; `out_of_range` when the tree has no such index; `malformed` for what is
+ *   not a hash
+ */
+export function verifyInclusion(leaf: Uint8Array, index: number, tree: TreeHead, proof: readonly Uint8Array[]): void {
+  requireTreeSize(tree.size, 'size of the tree', 1);
+  requireInteger(index, 'index of the leaf', 0, tree.size - 1);
+  requireHash(leaf, 'leaf hash');
+  requireHash(tree.root, 'root');
+
+  let hash = leaf;
+  // RFC 9162's fn and sn: where the node and the last one stand on the level that is reached.
+  let node = index;
+  let last = tree.size - 1;
+  for (const sibling of proof) {
+    if (last === 0) throw refused('inclusion', 'it is too long');
+    if (isOdd(node) || node === last) {
+      hash = nodeHash(sibling, hash);
+      // A node without a right sibling is its own parent, up to where it is a right child.
+      while (!isOdd(node) && node !== 0) {
+        node = half(node);
+        last = half(last);
+      }
+    } else {
+      hash = nodeHash(hash, sibling);
+    }
+    node = half(node);
+    last = half(last);
+  }
+  if (last !== 0) throw refused('inclusion', 'it is too short');
+  if (!equalBytes(hash, tree.root)) throw refused('inclusion', 'it leads to another root');
+}
+
+/**
+ * Verifies that the newer tree begins with all leaves of the older one, unchanged and in their order: RFC 9162 section
+ * 2.1.4.2. Returns where it is so. From the tree without leaves, whose root is `emptyRoot()`, the proof is empty.
+ *
+ * @throws TlogError `proof_refused` where it is not; `out_of_range` when the older tree is the larger one; `malformed` for
+ *   what is not a hash
+ */
+export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): void {
+  requireTreeSize(newer.size, 'newer size');
+  requireInteger(older.size, 'older size', 0, newer.size);
+  requireHash(older.root, 'older root');
+  requireHash(newer.root, 'newer root');
+
+  for (const tree of [older, newer]) {
+    if (tree.size === 0 && !equalBytes(tree.root, emptyRoot()))
+      throw refused('consistency', 'no leaves have another root');
+  }
+  if (older.size === 0 || older.size === newer.size) {
+    if (proof.length !== 0) throw refused('consistency', 'it is too long');
+    if (older.size === newer.size && !equalBytes(older.root, newer.root)) {
+      throw refused('consistency', 'two roots are given for one size');
+    }
+    return;
+  }
+
+  let node = older.size - 1;
+  let last = newer.size - 1;
+  while (isOdd(node)) {
+    node = half(node);
+    last = half(last);
+  }
+  // An older tree that is a perfect subtree of the newer one is left out of the proof.
+  const [seed, ...path] = node === 0 ? [older.root, ...proof] : proof;
+  if (seed === undefined) throw refused('consistency', 'it is too short');
+  requireHash(seed, 'hash of the proof');
+  let olderHash = seed;
+  let newerHash = seed;
+  for (const hash of path) {
+    if (last === 0) throw refused('consistency', 'it is too long');
+    if (isOdd(node) || node === last) {
+      olderHash = nodeHash(hash, olderHash);
+      newerHash = nodeHash(hash, newerHash);
+      while (!isOdd(node) && node !== 0) {
+        node = half(node);
+        last = half(last);
+      }
+    } else {
+      newerHash = nodeHash(newerHash, hash);
+    }
+    node = half(node);
+    last = half(last);
+  }
+  if (last !== 0) throw refused('consistency', 'it is too short');
+  if (!equalBytes(olderHash, older.root)) throw refused('consistency', 'it leads to another older root');
+  if (!equalBytes(newerHash, newer.root)) throw refused('consistency', 'it leads to another newer root');
+}
+
+// Sizes have up to 53 bits, more than the operators on bits take.
+const isOdd = (value: number): boolean => value % 2 === 1;
+const half = (value: number): number => Math.floor(value / 2);
+
+function refused(kind: 'inclusion' | 'consistency', why: string): TlogError {
+  return new TlogError(
+    'proof_refused',
+    `The ${kind} proof does not hold: ${why}. Ask for it anew, for exactly this tree; if it fails again, keep both ` +
+      `checkpoints: they are evidence against the log.`,
+  );
+}
