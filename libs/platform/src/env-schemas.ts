@@ -77,9 +77,8 @@ const workerVariables = {
   LOG_ORIGIN: checkedText('must be a name without spaces and "+", the same for ever', (text) =>
     /^[^\s+]{1,255}$/.test(text),
   ).optional(),
-  LOG_SIGNING_KEY: checkedText(
-    'must be C2SP signing keys, PRIVATE+KEY+<LOG_ORIGIN>+…, separated by commas',
-    (text) => text.split(',').every((key) => key.trim().startsWith('PRIVATE+KEY+')),
+  LOG_SIGNING_KEY: checkedText('must be C2SP signing keys, PRIVATE+KEY+<LOG_ORIGIN>+…, separated by commas', (text) =>
+    text.split(',').every((key) => key.trim().startsWith('PRIVATE+KEY+')),
   ).optional(),
   LOG_CHECKPOINT_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
   LOG_CHECKPOINT_MAX_AGE_MS: wholeNumber(1000, 365 * DAY_MS).default(DAY_MS),
@@ -166,7 +165,8 @@ const workerRules: readonly Rule[] = [
     variable: 'LOG_ORIGIN',
     expectation: 'must be set where LOG_SIGNING_KEY is, to the name in that key',
     holds: ({ LOG_ORIGIN: origin, LOG_SIGNING_KEY: keys }) =>
-      typeof keys !== 'string' || keys.split(',').every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
+      typeof keys !== 'string' ||
+      keys.split(',').every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
   },
 ];
 

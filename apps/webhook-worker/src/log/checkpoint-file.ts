@@ -12,7 +12,8 @@ export class CheckpointFile {
     try {
       return await readFile(this.path, 'utf8');
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      // Not by class: a failure of Node's own comes from another realm in some hosts.
+      if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') return null;
       throw error;
     }
   }

@@ -52,9 +52,12 @@ export class CheckpointPublisher {
     return publisher;
   }
 
-  /** What was signed last, from the file, and from the database where that is newer. */
+  /** What was signed last, by these keys or those before them: from the file, and from the database where that is newer. */
   private async recall(): Promise<void> {
-    const keys = this.signers.map(({ key }) => createVerifier(key));
+    const keys = [
+      ...this.signers.map(({ key }) => key),
+      ...(await this.checkpoints.keys()).map(({ vkey }) => vkey),
+    ].map((key) => createVerifier(key));
     const notes = [await this.file?.read(), (await this.checkpoints.newest())?.note];
     for (const note of notes) {
       if (note === null || note === undefined) continue;

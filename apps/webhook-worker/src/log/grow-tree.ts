@@ -7,11 +7,7 @@ import { appendLeaves, equalBytes, leafHash, readRightEdge, rootOfEdge, TileHash
  * What the facts make of the tree: a salted leaf for each, in their order. `edge` has the tree's tiles that are not full.
  * Throws when tiles and tree do not belong together: somebody has changed one of them.
  */
-export async function growTree(
-  tree: LogTree,
-  edge: readonly LogTile[],
-  facts: readonly LogFact[],
-): Promise<LogGrowth> {
+export async function growTree(tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]): Promise<LogGrowth> {
   const read = tileHashReader(tree.size, async (tiles) =>
     tiles.map(({ level, index }) => {
       const tile = edge.find((found) => found.level === level && found.index === index);

@@ -13,7 +13,9 @@ const THIN_BATCH = 500;
 
 /** How the log is: whether what is committed is integrated, signed and published. */
 export type LogStatus =
-  { status: 'ok' } | { status: 'degraded'; reason: 'unsigned' | 'behind' } | { status: 'failed'; reason: 'rolled_back' };
+  | { status: 'ok' }
+  | { status: 'degraded'; reason: 'unsigned' | 'behind' }
+  | { status: 'failed'; reason: 'rolled_back' };
 
 /** Makes entries of facts and publishes checkpoints, again and again. Any number of workers may. */
 @Injectable()
