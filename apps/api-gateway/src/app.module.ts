@@ -13,6 +13,7 @@ import { IdentityStateModule } from './modules/identity-state/identity-state.mod
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
 import { SystemModule } from './modules/system/system.module';
 import { TenancyModule } from './modules/tenancy/tenancy.module';
+import { TransparencyLogModule } from './modules/transparency-log/transparency-log.module';
 import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webhook-subscriptions.module';
 import { type GatewaySettings, SETTINGS } from './settings';
 
@@ -59,6 +60,7 @@ export class AppModule {
         GrantsModule,
         RefreshRequestsModule,
         WebhookSubscriptionsModule,
+        TransparencyLogModule,
         SystemModule,
       ],
     };

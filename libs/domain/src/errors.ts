@@ -11,6 +11,7 @@ export const ERROR_CODES = [
   'unauthorized',
   'forbidden',
   'not_found',
+  'not_logged_yet',
   'method_not_allowed',
   'conflict',
   'payload_too_large',

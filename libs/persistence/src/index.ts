@@ -31,3 +31,4 @@ export * from './stores/snapshots/fill-hashes';
 export * from './stores/log/log-integration.store';
 export * from './stores/log/log-checkpoint.store';
 export * from './stores/log/log-tile.store';
+export * from './stores/log/log-entry.store';

@@ -11,6 +11,7 @@ import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
 import { SubjectStore } from './stores/snapshots/subject.store';
 import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
+import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
 import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
@@ -33,6 +34,7 @@ const STORES: readonly (new (sql: Sql) => object)[] = [
   IdempotencyStore,
   LegacyTenantStore,
   LogCheckpointStore,
+  LogEntryStore,
   LogIntegrationStore,
   LogTileStore,
   OutboxStore,

@@ -7,15 +7,6 @@ export const LOG_ENTRY_VERSION = 'iss_log_entry_v1';
 /** 128 random bits (docs/log.md). */
 export const LOG_SALT_BYTES = 16;
 
-/** Types of entries by the number that stands for each in the database. */
-export const LOG_ENTRY_TYPES = {
-  1: 'snapshot.created',
-  2: 'grant.created',
-  3: 'grant.revoked',
-  4: 'tenant.owner_changed',
-} as const;
-export type LogEntryType = (typeof LOG_ENTRY_TYPES)[keyof typeof LOG_ENTRY_TYPES];
-
 /** A version of a subject. */
 export interface SnapshotCreatedFact extends SubjectRef {
   type: 'snapshot.created';
@@ -56,6 +47,7 @@ export interface OwnerChangedFact {
 }
 
 export type LogFact = SnapshotCreatedFact | GrantCreatedFact | GrantRevokedFact | OwnerChangedFact;
+export type LogEntryType = LogFact['type'];
 
 /**
  * The text of a fact's entry: RFC 8785, times as the API writes them. The same fact and salt give the same text, so that

@@ -6,6 +6,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  not_logged_yet: 404,
   method_not_allowed: 405,
   conflict: 409,
   payload_too_large: 413,
@@ -28,6 +29,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   forbidden:
     'The caller may not do this. The message says which membership, role, ownership, scope or flag is missing.',
   not_found: 'No such route or resource, or none that the caller may see.',
+  not_logged_yet:
+    'What was written is not in the published log yet. Try again after as many seconds as Retry-After says, or send wait=10.',
   method_not_allowed: 'The path exists, the method does not. Allow lists the methods.',
   conflict:
     'The state does not allow it. The message says what stands in the way; read the latest state and try again.',

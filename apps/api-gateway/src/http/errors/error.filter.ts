@@ -9,6 +9,8 @@ import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
 
 const RETRY_AFTER_SECONDS = '1';
+/** What is otherwise a moment later. */
+const PASSES: readonly ErrorCode[] = ['unavailable', 'not_logged_yet'];
 
 /** Every failure as the specification's error envelope; what is not ours to explain becomes 500 and a log line. */
 @Catch()
@@ -27,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (error.code === 'unavailable') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    if (PASSES.includes(error.code)) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     // What is left of an unread body must not be taken for the next request.
     if (!request.complete) response.setHeader('Connection', 'close');
     response.setHeader('Cache-Control', 'no-store');

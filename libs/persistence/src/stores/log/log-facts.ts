@@ -1,4 +1,4 @@
-import { LOG_ENTRY_TYPES, type LogEntryType, type LogFact } from '@iss/domain';
+import type { LogEntryType, LogFact } from '@iss/domain';
 import { columns } from '../../sql/columns';
 
 /** What the keys in row `k` name: all of it null but one. */
@@ -9,12 +9,15 @@ export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id LIMIT 1) c ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key) LIMIT 1) s ON true`;
 
-const number = (type: LogEntryType): string =>
-  Object.entries(LOG_ENTRY_TYPES)
-    .filter(([, name]) => name === type)
-    .map(([code]) => code)
-    .join();
-const typeName = (type: LogEntryType): string => `CASE k.entry_type WHEN ${number(type)} THEN '${type}' END`;
+/** The number of each type of entry. */
+export const LOG_ENTRY_NUMBERS = {
+  'snapshot.created': 1,
+  'grant.created': 2,
+  'grant.revoked': 3,
+  'tenant.owner_changed': 4,
+} as const satisfies Record<LogEntryType, number>;
+
+const typeName = (type: LogEntryType): string => `CASE k.entry_type WHEN ${LOG_ENTRY_NUMBERS[type]} THEN '${type}' END`;
 
 /** The fact that {@link FACT_OF_KEYS} found, as {@link FactRow}. */
 export const FACT = [
