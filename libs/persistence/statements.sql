@@ -741,6 +741,118 @@ WITH old AS MATERIALIZED (
 )
 SELECT count(*)::int AS deleted FROM deleted;
 
+-- log_entry_of_grant
+--   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   $4 entryType smallint
+--   enters grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_grant (text, text, uuid, smallint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  granted.grant_id IS NOT NULL AS exists, granted.revoked_at IS NOT NULL AS "isRevoked",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants WHERE grant_id = i.grant_id LIMIT 1) granted
+  ON i.tenant_id IN (granted.grantor_tenant_id, granted.grantee_tenant_id)
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.grant_id = granted.grant_id AND e.entry_type = $4 LIMIT 1) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true;
+
+-- log_entry_of_snapshot
+--   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
+--   $1 snapshotId uuid
+--   enters grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_snapshot (uuid) AS
+SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT subject_key, snapshot_version FROM snapshots WHERE snapshot_id = $1) found
+CROSS JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
+    AND e.entry_type = 1 LIMIT 1) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true;
+
 -- log_keys
 --   asked by LogCheckpointStore.keys (stores/log/log-checkpoint.store.ts)
 --   enters no index
@@ -769,6 +881,20 @@ CROSS JOIN LATERAL (SELECT * FROM log_tiles t
   WHERE t.level = l.level::smallint AND t.tile_index = $1::bigint >> 8 * (l.level + 1) LIMIT 1) t
 WHERE ($1::bigint >> 8 * l.level) % 256 > 0
 ORDER BY t.level;
+
+-- log_tiles_read
+--   asked by LogTileStore.read (stores/log/log-tile.store.ts)
+--   $1 inputs.level integer[]
+--   $2 inputs.index bigint[]
+--   $3 inputs.width integer[]
+--   enters log_tiles_pkey
+PREPARE log_tiles_read (integer[], bigint[], integer[]) AS
+SELECT t.hashes
+FROM unnest($1::int[], $2::bigint[], $3::int[])
+  WITH ORDINALITY AS i(level, tile_index, width, ord)
+LEFT JOIN LATERAL (SELECT substr(t.hashes, 1, 32 * i.width) AS hashes FROM log_tiles t
+  WHERE t.level = i.level::smallint AND t.tile_index = i.tile_index LIMIT 1) t ON true
+ORDER BY i.ord;
 
 -- log_tree
 --   asked by LogIntegrationStore.tree (stores/log/log-integration.store.ts)

@@ -49,6 +49,7 @@ const TAGS = [
   'Grants',
   'Refresh requests',
   'Webhook subscriptions',
+  'Transparency log',
   'Transfer offers',
 ];
 /** It is sealed by a key of the deployment: none can be made up. */

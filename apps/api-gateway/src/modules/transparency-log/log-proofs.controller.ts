@@ -13,19 +13,21 @@ import {
   GrantProofQuery,
   InclusionProof,
   inclusionProof,
-  LOG_PROOF_EXAMPLE,
+  SNAPSHOT_PROOF_EXAMPLE,
+  GRANT_PROOF_EXAMPLE,
   LogProofQuery,
   proofFile,
 } from './log.views';
 
 const TEXT = 'text/plain';
-const PROOF: Route = {
+const proofOf = (example: InclusionProof): Route => ({
   description:
     'With `Accept: text/plain` a C2SP tlog-proof file, whose extra data is the entry. 404 `not_logged_yet`, with ' +
     '`Retry-After`, for what is not in the published log yet: a second or two after it was written.',
-  answers: { 200: answer('The proof, against a published checkpoint.', InclusionProof, LOG_PROOF_EXAMPLE) },
+  answers: { 200: answer('The proof, against a published checkpoint.', InclusionProof, example) },
   errors: ['not_found', 'not_logged_yet'],
-};
+});
+const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE);
 
 /** Proofs that facts are in the log, each for whoever may read the fact. */
 @ApiTags('Transparency log')
@@ -35,7 +37,7 @@ export class LogProofsController {
   constructor(private readonly proofs: LogProofService) {}
 
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/log-proof')
-  @ApiRoute('Prove that a snapshot is in the transparency log', RULES.readById, PROOF)
+  @ApiRoute('Prove that a snapshot is in the transparency log', RULES.readById, SNAPSHOT_PROOF)
   getSnapshotLogProof(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
@@ -50,7 +52,7 @@ export class LogProofsController {
   @ApiRoute(
     'Prove that a snapshot is in the transparency log, for any tenant of the caller that may read it',
     inAnyTenant(RULES.readById),
-    PROOF,
+    SNAPSHOT_PROOF,
   )
   getSnapshotLogProofAcrossTenants(
     @ReaderParam() reader: Reader,
@@ -62,7 +64,11 @@ export class LogProofsController {
   }
 
   @Get('tenants/:tenant_id/grants/:grant_id/log-proof')
-  @ApiRoute('Prove that a grant, or its revocation, is in the transparency log', RULES.readGrants, PROOF)
+  @ApiRoute(
+    'Prove that a grant, or its revocation, is in the transparency log',
+    RULES.readGrants,
+    proofOf(GRANT_PROOF_EXAMPLE),
+  )
   async getGrantLogProof(
     @ActorParam() actor: Actor,
     @UuidParam({ name: 'grant_id' }) grantId: string,

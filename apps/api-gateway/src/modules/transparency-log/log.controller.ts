@@ -7,7 +7,14 @@ import { Public } from '../../auth/public.decorator';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { QueryOf } from '../../http/lists/query';
 import { LogTreeService } from './log-tree.service';
-import { ConsistencyProof, ConsistencyQuery, LogKeys } from './log.views';
+import {
+  CHECKPOINT_EXAMPLE,
+  CONSISTENCY_EXAMPLE,
+  ConsistencyProof,
+  ConsistencyQuery,
+  LOG_KEYS_EXAMPLE,
+  LogKeys,
+} from './log.views';
 
 const PLAIN = 'text/plain; charset=utf-8';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -26,7 +33,10 @@ export class LogController {
   @ApiRoute('The newest checkpoint: a signed statement of the whole log', 'anyone', {
     description: 'A signed note (C2SP tlog-checkpoint): origin, size and root hash.',
     answers: {
-      200: { description: 'The note.', content: { 'text/plain': { schema: { type: 'string' }, example: '' } } },
+      200: {
+        description: 'The note.',
+        content: { 'text/plain': { schema: { type: 'string' }, example: CHECKPOINT_EXAMPLE } },
+      },
     },
   })
   async getCheckpoint(@Res() response: Response): Promise<void> {
@@ -38,9 +48,9 @@ export class LogController {
   @Get('keys')
   @Public()
   @ApiRoute('The keys that verify checkpoints', 'anyone', {
-    answers: { 200: answer('Every key that ever signed.', LogKeys, { log_origin: 'log.example/iss', vkeys: [] }) },
+    answers: { 200: answer('Every key that ever signed.', LogKeys, LOG_KEYS_EXAMPLE) },
   })
-  async getKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
+  async getLogKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
     share(response);
     const [checkpoint, keys] = await Promise.all([this.tree.requireCheckpoint(), this.tree.keys()]);
     return LogKeys.of({ logOrigin: checkpoint.origin, vkeys: keys });
@@ -49,10 +59,10 @@ export class LogController {
   @Get('consistency')
   @Public()
   @ApiRoute('The proof that the log of one size begins with that of another', 'anyone', {
-    answers: { 200: answer('The proof.', ConsistencyProof, { from: 1, to: 1, proof: [] }) },
+    answers: { 200: answer('The proof.', ConsistencyProof, CONSISTENCY_EXAMPLE) },
     errors: ['not_logged_yet'],
   })
-  async getConsistency(
+  async getConsistencyProof(
     @QueryOf(ConsistencyQuery) query: ConsistencyQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ConsistencyProof> {

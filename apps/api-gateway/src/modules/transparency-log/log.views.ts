@@ -63,7 +63,7 @@ export function proofFile({ index, inclusion, entry }: LogProof, checkpoint: str
   return formatLogProof({ extra: Buffer.from(entry), index, inclusion, checkpoint });
 }
 
-const size = positive({ example: 1000 });
+const size = positive({ example: 3 });
 
 /** Query of a log proof. */
 export const LogProofQuery = query({
@@ -84,17 +84,52 @@ export type GrantProofQuery = SentOf<typeof GrantProofQuery>;
 
 /** Query of a consistency proof. */
 export const ConsistencyQuery = query({
-  from: size.described('The older size.'),
+  from: positive({ example: 1 }).described('The older size.'),
   to: size.described('The newer size: the published one at most.'),
 });
 export type ConsistencyQuery = SentOf<typeof ConsistencyQuery>;
 
-export const LOG_PROOF_EXAMPLE: InclusionProof = {
+/** A log of three entries: a snapshot, a grant, and its revocation. */
+export const CHECKPOINT_EXAMPLE = [
+  'log.example/iss',
+  '3',
+  'SqV7qcVJRcd+1KG3LSmUa9b+QWfW4KTPjW81iOphU9Q=',
+  '',
+  '— log.example/iss HkA1lDWJw3qV4IbXz5utlhH8OKFiyEjc9GrFQgbF4FZaxZ0b52PVpz5XFJLIUEudoXE16rDjvGuCEaMWxenRonfPtwA=',
+  '',
+].join('\n');
+export const LOG_KEYS_EXAMPLE: LogKeys = {
+  log_origin: 'log.example/iss',
+  vkeys: [
+    {
+      vkey: 'log.example/iss+1e403594+ARyu+HGiV0oRjSWVuAswmpiuR6VBVPVqJLe41fXnGVPB',
+      from: '2026-01-15T09:30:00.412Z',
+      until: null,
+    },
+  ],
+};
+export const CONSISTENCY_EXAMPLE: ConsistencyProof = {
+  from: 1,
+  to: 3,
+  proof: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+};
+export const SNAPSHOT_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 0,
-  tree_size: 1,
-  leaf_hash: 'b21d6b7d4d2f3bd7d3e0d0ff1c0a5d6bdc0a1b6df4a4f6ea3b8bca9c1a3d9a41',
-  entry: `{"entry_version":"iss_log_entry_v1","snapshot_id":"${EXAMPLE_IDS.snapshot_id}"}`,
-  inclusion: [],
-  checkpoint: 'log.example/iss\n1\nsh1rfU0vO9fT4ND/HApda9wKG230pPbqO4vKnBo9mkE=\n\n— log.example/iss …\n',
+  tree_size: 3,
+  leaf_hash: '4a986216cc51814e19267d910e8202f84238af252a528f6b371669844d2a9a0a',
+  entry:
+    '{"created_at":"2026-01-15T09:30:00.412Z","entry_version":"iss_log_entry_v1","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"salt":"AQEBAQEBAQEBAQEBAQEBAQ","snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created"}',
+  inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+  checkpoint: CHECKPOINT_EXAMPLE,
+};
+export const GRANT_PROOF_EXAMPLE: InclusionProof = {
+  log_origin: 'log.example/iss',
+  log_index: 1,
+  tree_size: 3,
+  leaf_hash: '79eb5e79f202de1ba637bbd6ab52ee79522c1adf4d8081c423e4a28ad39e40b7',
+  entry:
+    '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
+  inclusion: ['SphiFsxRgU4ZJn2RDoIC+EI4ryUqUo9rNxZphE0qmgo=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+  checkpoint: CHECKPOINT_EXAMPLE,
 };
