@@ -870,6 +870,33 @@ WITH ended AS (
 INSERT INTO log_keys (vkey) SELECT unnest($1::text[])
 ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL;
 
+-- log_lag
+--   asked by LogCheckpointStore.lagMs (stores/log/log-checkpoint.store.ts)
+--   enters grants_pkey, log_checkpoints_pkey, log_entries_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_lag AS
+SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
+FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC
+      LIMIT 1), 0) AS published
+  FROM log_tree t WHERE t.is_one) tree
+CROSS JOIN LATERAL (SELECT tree.size - tree.published AS entries) p
+LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.log_index = tree.published LIMIT 1) e ON p.entries > 0
+LEFT JOIN LATERAL (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT 1) w ON p.entries <= 0
+LEFT JOIN LATERAL (SELECT coalesce(e.subject_key, w.subject_key) AS subject_key,
+    coalesce(e.snapshot_version, w.snapshot_version) AS snapshot_version,
+    coalesce(e.grant_id, w.grant_id) AS grant_id,
+    coalesce(e.entry_type, w.entry_type) AS entry_type,
+    coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true
+CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, CASE k.entry_type
+      WHEN 3 THEN g.revoked_at ELSE g.created_at END)
+    AS at) f;
+
 -- log_tiles_edge
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   $1 size bigint

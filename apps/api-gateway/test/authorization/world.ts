@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buildEventBody, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
-import { publishLog } from '../../../../tools/testing/test-log';
+import { publishLog } from '../publish-log';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway } from '../gateway';
 import { type Caller, CALLERS, GRANTEES, MEMBERS, tenantOf, userOf } from './callers';

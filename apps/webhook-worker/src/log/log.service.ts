@@ -1,5 +1,5 @@
 import { LogCheckpointStore, LogIntegrationStore, type LogTree, LogTileStore } from '@iss/persistence';
-import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { type Check, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { Rounds } from '../sweep/rounds';
@@ -11,11 +11,23 @@ const BATCH = 2_000;
 /** Checkpoints deleted at once. */
 const THIN_BATCH = 500;
 
-/** How the log is: whether what is committed is integrated, signed and published. */
-export type LogStatus =
-  | { status: 'ok' }
-  | { status: 'degraded'; reason: 'unsigned' | 'behind' }
-  | { status: 'failed'; reason: 'rolled_back' };
+/** How the log is: whether what is committed is integrated, signed and published; and what to do where it is not. */
+const STATES = {
+  ok: { status: 'ok' },
+  unsigned: {
+    status: 'degraded',
+    reason: 'unsigned',
+    detail: 'nothing is signed: set LOG_ORIGIN and LOG_SIGNING_KEY (docs/operations.md, "The transparency log")',
+  },
+  behind: { status: 'degraded', reason: 'behind', detail: 'the last round failed; it is tried again' },
+  rolled_back: {
+    status: 'failed',
+    reason: 'rolled_back',
+    detail:
+      'the database is not the one that was signed; nothing is signed (docs/operations.md, "The transparency log")',
+  },
+} as const satisfies Record<string, Check>;
+type LogState = keyof typeof STATES;
 
 /** Makes entries of facts and publishes checkpoints, again and again. Any number of workers may. */
 @Injectable()
@@ -23,7 +35,7 @@ export class LogService {
   private readonly rounds = new Rounds(() => this.round());
   private readonly warn: Warn;
   private publisher: Promise<CheckpointPublisher> | null = null;
-  private state: LogStatus = { status: 'ok' };
+  private state: LogState = 'ok';
   private isStopping = false;
 
   constructor(
@@ -47,8 +59,9 @@ export class LogService {
     return this.rounds.stop();
   }
 
-  status(): LogStatus {
-    return this.state;
+  /** For readiness. */
+  status(): Check {
+    return STATES[this.state];
   }
 
   /** Resolves with the pause until the next one. */
@@ -58,10 +71,10 @@ export class LogService {
       if (tree !== null) this.state = await this.publish(tree);
     } catch (error) {
       if (error instanceof LogRolledBack) {
-        if (this.state.status !== 'failed') this.logger.error({ err: error }, 'The log signs nothing any more');
-        this.state = { status: 'failed', reason: 'rolled_back' };
+        if (this.state !== 'rolled_back') this.logger.error({ err: error }, 'The log signs nothing any more');
+        this.state = 'rolled_back';
       } else {
-        this.state = { status: 'degraded', reason: 'behind' };
+        this.state = 'behind';
         this.warn('The log does not go on; it is tried again', error);
       }
     }
@@ -78,15 +91,15 @@ export class LogService {
     }
   }
 
-  private async publish(tree: LogTree): Promise<LogStatus> {
+  private async publish(tree: LogTree): Promise<LogState> {
     const { log } = this.settings;
-    if (log.signingKeys.length === 0) return { status: 'degraded', reason: 'unsigned' };
+    if (log.signingKeys.length === 0) return 'unsigned';
     this.publisher ??= CheckpointPublisher.open(log, this.checkpoints, this.tiles);
     const publisher = await this.publisher.catch((error: unknown) => {
       this.publisher = null;
       throw error;
     });
     if (await publisher.publish(tree)) await this.checkpoints.thin(THIN_BATCH);
-    return { status: 'ok' };
+    return 'ok';
   }
 }

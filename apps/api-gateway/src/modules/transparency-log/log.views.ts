@@ -1,5 +1,4 @@
 import { encodeBase64, formatLogProof, toHex } from '@iss/tlog';
-import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { listOf, shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
 import { count, hash, matching, oneOf, positive, text, time } from '../../http/request/fields';

@@ -1,6 +1,7 @@
 import { columns, type Columns } from '../../sql/columns';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
+import { FACT_OF_KEYS } from './log-facts';
 
 /** A published checkpoint. */
 export interface LogCheckpoint {
@@ -80,6 +81,25 @@ INSERT INTO log_keys (vkey) SELECT unnest(:vkeys::text[])
     ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL`,
 );
 
+/** The fact that is the next one to be published: the tree's first entry beyond the newest checkpoint, else what waits longest. */
+const LAG = statement<NoParameters, { ageMs: number }>(
+  'log_lag',
+  `SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
+  FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1), 0) AS published
+          FROM log_tree t WHERE t.is_one) tree
+ CROSS JOIN LATERAL (SELECT tree.size - tree.published AS entries) p
+  LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.log_index = tree.published LIMIT 1) e ON p.entries > 0
+  LEFT JOIN LATERAL (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT 1) w ON p.entries <= 0
+  LEFT JOIN LATERAL (SELECT coalesce(e.subject_key, w.subject_key) AS subject_key,
+                            coalesce(e.snapshot_version, w.snapshot_version) AS snapshot_version,
+                            coalesce(e.grant_id, w.grant_id) AS grant_id,
+                            coalesce(e.entry_type, w.entry_type) AS entry_type,
+                            coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id) k ON true
+  ${FACT_OF_KEYS}
+ CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)
+                            AS at) f`,
+);
+
 /** What the log has published. */
 export class LogCheckpointStore {
   constructor(private readonly sql: Sql) {}
@@ -104,6 +124,11 @@ export class LogCheckpointStore {
   /** Deletes up to `limit` of those that are older than a day, but for the last one of each hour; answers how many. */
   async thin(limit: number): Promise<number> {
     return (await this.sql.one(THIN, { limit })).deleted;
+  }
+
+  /** For how many milliseconds the oldest fact that is not published has been committed; 0 when all are. */
+  async lagMs(): Promise<number> {
+    return Math.max(0, (await this.sql.one(LAG, {})).ageMs);
   }
 
   /** Every key that ever signed, in the order in which they came. */

@@ -1,7 +1,7 @@
 import { LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
-import { CheckpointPublisher } from '../../apps/webhook-worker/src/log/checkpoint-publisher';
-import { growTree } from '../../apps/webhook-worker/src/log/grow-tree';
+import { CheckpointPublisher } from '../../webhook-worker/src/log/checkpoint-publisher';
+import { growTree } from '../../webhook-worker/src/log/grow-tree';
 
 /** More than any test writes. */
 const ALL = 100_000;
