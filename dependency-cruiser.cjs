@@ -13,6 +13,13 @@ module.exports = {
       to: { pathNot: ['^libs/domain/src', '^(node:)?crypto$', '^node_modules/uuid/'] },
     },
     {
+      // Not even Node's own modules: browsers run it.
+      name: 'tlog-is-pure',
+      severity: 'error',
+      from: { path: '^libs/tlog/src' },
+      to: { pathNot: ['^libs/tlog/src'] },
+    },
+    {
       name: 'pg-only-in-persistence',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: '^libs/persistence/' },

@@ -1,4 +1,5 @@
 export * from './errors';
+export * from './limits';
 export { decodeBase64, decodeHash, encodeBase64 } from './encoding/base64';
 export { equalBytes, toHex } from './encoding/bytes';
 export { decodeUtf8 } from './encoding/utf8';
@@ -14,7 +15,7 @@ export * from './tiles/tile-hashes';
 export * from './tiles/tile-path';
 export * from './tiles/tile-reader';
 export { formatNote, formatSignatureLines, parseNote, parseSignatureLines } from './note/note';
-export { MAX_NOTE_LENGTH, MAX_SIGNATURES, type Note, type NoteSignature } from './note/note';
+export type { Note, NoteSignature } from './note/note';
 export * from './note/keys';
 export * from './note/open-note';
 export * from './note/signature-crypto';

@@ -2,15 +2,12 @@ import { concatBytes, readUint32, uint32Bytes } from '../encoding/bytes';
 import { decodeBase64, encodeBase64 } from '../encoding/base64';
 import { isWellFormed } from '../encoding/utf8';
 import { TlogError } from '../errors';
+import { MAX_NOTE_LENGTH, MAX_SIGNATURES } from '../limits';
 import { requireKeyName } from './key-name';
 
 /** Bytes of a key ID at the beginning of a signature. */
 const KEY_ID_SIZE = 4;
 const LINE_START = '— ';
-/** As many as Go's `sumdb/note` reads. */
-export const MAX_SIGNATURES = 100;
-/** Characters of a note: a hundred post-quantum signatures and a text, with room to spare. */
-export const MAX_NOTE_LENGTH = 1_000_000;
 
 /** One signature line of a note. Name and key ID say which key made it, and by which algorithm. */
 export interface NoteSignature {

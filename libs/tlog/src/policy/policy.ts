@@ -1,11 +1,10 @@
-import { encodeUtf8, decodeUtf8 } from '../encoding/utf8';
+import { encodeBase64 } from '../encoding/base64';
+import { decodeUtf8, encodeUtf8 } from '../encoding/utf8';
 import { TlogError } from '../errors';
-import { equalBytes } from '../encoding/bytes';
+import { MAX_POLICY_SIZE } from '../limits';
 import { formatVerifierKey, keyLabel, parseVerifierKey, type VerifierKey } from '../note/keys';
 import type { SignatureType } from '../note/signature-types';
 
-/** Bytes of a policy: some hundred ML-DSA-44 keys. */
-const MAX_POLICY_SIZE = 1_000_000;
 /** The quorum that asks for no cosignature. */
 const NO_QUORUM = 'none';
 /** C2SP tlog-checkpoint and tlog-cosignature: what logs sign with, and what witnesses do. */
@@ -49,6 +48,8 @@ interface Draft {
   /** Names of witnesses and groups: one namespace. */
   readonly names: Set<string>;
   readonly grouped: Set<string>;
+  /** Roles with their public keys, and with their names and key IDs. */
+  readonly keys: Set<string>;
   quorum: string | null | undefined;
 }
 
@@ -70,7 +71,15 @@ const LINES: ReadonlyMap<string, (draft: Draft, fields: readonly string[]) => vo
 export function parsePolicy(policy: string | Uint8Array): Policy {
   const bytes = typeof policy === 'string' ? encodeUtf8(policy) : policy;
   if (bytes.length > MAX_POLICY_SIZE) throw malformed(`it has more than ${MAX_POLICY_SIZE} bytes`);
-  const draft: Draft = { logs: [], witnesses: [], groups: [], names: new Set(), grouped: new Set(), quorum: undefined };
+  const draft: Draft = {
+    logs: [],
+    witnesses: [],
+    groups: [],
+    names: new Set(),
+    grouped: new Set(),
+    keys: new Set(),
+    quorum: undefined,
+  };
   linesOf(bytes).forEach((line, at) => {
     const [keyword = '#', ...fields] = line.split(/[ \t]+/).filter((field) => field !== '');
     if (keyword.startsWith('#')) return;
@@ -140,14 +149,14 @@ function decodeField(field: string): string {
 
 function addLog(draft: Draft, [vkey, url, ...more]: readonly string[]): void {
   if (vkey === undefined || more.length > 0) throw malformed('it is “log <vkey> [<url>]”');
-  const key = requireKeyFor('log', LOG_TYPES, vkey, draft.logs);
+  const key = addKey(draft, 'log', LOG_TYPES, vkey);
   draft.logs.push({ key, url: url ?? null });
 }
 
 function addWitness(draft: Draft, [name, vkey, url, ...more]: readonly string[]): void {
   if (name === undefined || vkey === undefined || more.length > 0)
     throw malformed('it is “witness <name> <vkey> [<url>]”');
-  const key = requireKeyFor('witness', WITNESS_TYPES, vkey, draft.witnesses);
+  const key = addKey(draft, 'witness', WITNESS_TYPES, vkey);
   defineName(draft, name);
   draft.witnesses.push({ name, key, url: url ?? null });
 }
@@ -188,23 +197,20 @@ function defineName(draft: Draft, name: string): void {
   draft.names.add(name);
 }
 
-function requireKeyFor(
-  role: 'log' | 'witness',
-  types: readonly SignatureType[],
-  vkey: string,
-  others: readonly { readonly key: VerifierKey }[],
-): VerifierKey {
+/** A key of a type that fits its role, and in that role neither there already nor to be taken for another one. */
+function addKey(draft: Draft, role: 'log' | 'witness', types: readonly SignatureType[], vkey: string): VerifierKey {
   const key = parseVerifierKey(vkey);
   if (!types.includes(key.type)) {
     throw new TlogError('unsupported_key', `The key of a ${role} has the type ${types.join(' or ')}, not ${key.type}.`);
   }
-  for (const other of others) {
-    if (equalBytes(other.key.publicKey, key.publicKey)) {
-      throw new TlogError('ambiguous_key', `The public key of ${keyLabel(key)} is there twice: remove one ${role}.`);
+  for (const mark of [encodeBase64(key.publicKey), keyLabel(key)]) {
+    if (draft.keys.has(`${role} ${mark}`)) {
+      throw new TlogError(
+        'ambiguous_key',
+        `The public key of ${keyLabel(key)}, or another one of this name and key ID, is that of a ${role} already: remove one.`,
+      );
     }
-    if (keyLabel(other.key) === keyLabel(key)) {
-      throw new TlogError('ambiguous_key', `Two keys are ${keyLabel(key)}: remove the one that is not the ${role}'s.`);
-    }
+    draft.keys.add(`${role} ${mark}`);
   }
   return key;
 }

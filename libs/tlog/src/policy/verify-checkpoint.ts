@@ -1,8 +1,8 @@
-import { equalBytes } from '../encoding/bytes';
 import { parseCheckpoint, type Checkpoint } from '../checkpoint/checkpoint';
+import { equalBytes } from '../encoding/bytes';
 import { TlogError } from '../errors';
-import { openNote, type VerifiedSignature } from '../note/open-note';
 import { parseNote } from '../note/note';
+import { openNote, type VerifiedSignature } from '../note/open-note';
 import type { SignatureCrypto } from '../note/signature-crypto';
 import { createVerifier } from '../note/verifier';
 import { isQuorum, type Policy, type PolicyWitness } from './policy';

@@ -1,8 +1,9 @@
 import { decodeBase64, decodeHash, encodeBase64 } from '../encoding/base64';
 import { parseDecimal, requireInteger } from '../encoding/decimal';
 import { TlogError } from '../errors';
+import { MAX_PROOF_HASHES, MAX_PROOF_LENGTH } from '../limits';
 import type { SignatureCrypto } from '../note/signature-crypto';
-import { MAX_NOTE_LENGTH, parseNote } from '../note/note';
+import { parseNote } from '../note/note';
 import { parseCheckpoint } from '../checkpoint/checkpoint';
 import type { Policy } from '../policy/policy';
 import { verifyCheckpoint, type VerifiedCheckpoint } from '../policy/verify-checkpoint';
@@ -12,10 +13,6 @@ import { verifyInclusion } from '../tree/verify';
 const HEADER = 'c2sp.org/tlog-proof@v1';
 const EXTRA = 'extra ';
 const INDEX = 'index ';
-/** A tree has no more levels, C2SP tlog-witness. */
-export const MAX_PROOF_HASHES = 63;
-/** Characters of a proof file: a note, and an entry of a few megabytes beside it. */
-const MAX_PROOF_LENGTH = 8_000_000;
 
 /** A proof that an entry is in a log, C2SP tlog-proof. That it is parsed proves nothing: `verifyLogProof` does. */
 export interface LogProof {
@@ -92,7 +89,6 @@ export async function verifyLogProof(
 }
 
 function requireCheckpointNote(note: string): void {
-  if (note.length > MAX_NOTE_LENGTH) throw malformed(`its checkpoint has more than ${MAX_NOTE_LENGTH} characters`);
   parseCheckpoint(parseNote(note).text);
 }
 

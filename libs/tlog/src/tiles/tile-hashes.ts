@@ -1,15 +1,17 @@
 import { TlogError } from '../errors';
 import { HASH_SIZE } from '../hash/sha256';
 import { nodeHash } from '../tree/hashes';
-import { TILE_WIDTH } from './new-tiles';
+import { TILE_HEIGHT, TILE_WIDTH } from './new-tiles';
 
 /**
  * The hashes of one tile, and of the nodes above them inside the tile, which are computed when they are asked for and then
- * kept: whoever keeps a full tile's object asks for most of them once.
+ * kept, in 8 KiB: whoever keeps a full tile's object has most of them computed once.
  */
 export class TileHashes {
   readonly width: number;
-  private readonly above = new Map<number, Uint8Array>();
+  /** The nodes above, 32 bytes each: the tile's root is the 1st, those of a height stand side by side as in a heap. */
+  private above: Uint8Array | undefined;
+  private readonly isKnown = new Uint8Array(TILE_WIDTH);
 
   /**
    * @param bytes the tile as it is stored and served, 32 bytes for each hash; it is not copied
@@ -26,7 +28,8 @@ export class TileHashes {
   }
 
   /**
-   * The node that stands `height` levels above the tile's own hashes, the `index`th of that height.
+   * The node that stands `height` levels (0 to 8) above the tile's own hashes, the `index`th of that height; a view into
+   * the tile, not to be written to.
    *
    * @throws TlogError `unreadable` when the tile is not wide enough
    */
@@ -38,11 +41,13 @@ export class TileHashes {
       );
     }
     if (height === 0) return this.bytes.subarray(index * HASH_SIZE, (index + 1) * HASH_SIZE);
-    const key = height * TILE_WIDTH + index;
-    const known = this.above.get(key);
-    if (known !== undefined) return known;
-    const hash = nodeHash(this.node(height - 1, 2 * index), this.node(height - 1, 2 * index + 1));
-    this.above.set(key, hash);
+    this.above ??= new Uint8Array(TILE_WIDTH * HASH_SIZE);
+    const place = 2 ** (TILE_HEIGHT - height) + index;
+    const hash = this.above.subarray(place * HASH_SIZE, (place + 1) * HASH_SIZE);
+    if (this.isKnown[place] === 0) {
+      hash.set(nodeHash(this.node(height - 1, 2 * index), this.node(height - 1, 2 * index + 1)));
+      this.isKnown[place] = 1;
+    }
     return hash;
   }
 }

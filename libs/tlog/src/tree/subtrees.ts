@@ -1,7 +1,5 @@
 import { requireInteger } from '../encoding/decimal';
-
-/** The most leaves that a tree of this library has: sizes and indexes are exact JavaScript numbers. */
-export const MAX_TREE_SIZE = Number.MAX_SAFE_INTEGER;
+import { MAX_TREE_SIZE } from '../limits';
 
 /**
  * A perfect subtree: the root above the leaves from `index` · 2^`level` up to (`index` + 1) · 2^`level`, not included. Its

@@ -5,8 +5,8 @@ import { parseDecimal, requireInteger } from '../encoding/decimal';
 import { encodeUtf8, isWellFormed } from '../encoding/utf8';
 import { TlogError } from '../errors';
 import { sha256 } from '../hash/sha256';
-import { MAX_NOTE_LENGTH, parseNote } from '../note/note';
-import { MAX_PROOF_HASHES } from '../proof/log-proof';
+import { MAX_PROOF_HASHES } from '../limits';
+import { parseNote } from '../note/note';
 import { requireHash } from '../tree/hashes';
 
 const OLD_SIZE = 'old ';
@@ -82,7 +82,7 @@ export function parseTreeSize(body: string): number {
 
 /** The path of a log's newest cosigned checkpoint below a witness's monitoring prefix. */
 export function witnessedCheckpointPath(origin: string): string {
-  if (origin === '' || origin.length > MAX_NOTE_LENGTH || !isWellFormed(origin)) {
+  if (origin === '' || !isWellFormed(origin)) {
     throw new TlogError(
       'malformed',
       'The origin of a log is not empty and well-formed: take the first line of its checkpoint.',

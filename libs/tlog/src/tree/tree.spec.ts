@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import {
+  appendLeaves,
+  EMPTY_EDGE,
+  emptyRoot,
+  leafHash,
+  nodeHash,
+  perfectSubtrees,
+  readConsistencyProof,
+  readInclusionProof,
+  readRightEdge,
+  readRoot,
+  rootOfEdge,
+  rootOfLeaves,
+  TlogError,
+  verifyConsistency,
+  verifyInclusion,
+  type HashReader,
+  type RightEdge,
+  type TreeHead,
+} from '../index';
+import { naiveTree, pathShape, proofShape } from '../testing/naive-tree';
+import { refusal, refusalOf } from '../testing/refusal';
+
+const LARGEST = 300;
+const tree = naiveTree(LARGEST);
+const roots = Array.from({ length: LARGEST + 1 }, (_, size) => tree.root(0, size));
+const head = (size: number): TreeHead => ({ size, root: roots[size]! });
+const readTree: HashReader = (nodes) =>
+  Promise.resolve(nodes.map(({ level, index }) => tree.root(index * 2 ** level, (index + 1) * 2 ** level)));
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** Of thousands in a test, so without Jest's own bookkeeping. */
+function mustRefuse(verify: () => void): void {
+  const code = refusal(verify);
+  if (code !== 'proof_refused') throw new Error(`It was refused as ${code}.`);
+}
+
+describe('hashes', () => {
+  // transparency-dev/merkle (Apache-2.0), rfc6962/rfc6962_test.go: the vectors of Certificate Transparency's tests.
+  test('of the empty tree, an empty leaf, a leaf', () => {
+    expect(hex(emptyRoot())).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    expect(hex(leafHash(''))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d');
+    expect(hex(leafHash('L123456'))).toBe('395aa064aa4c29f7010acfe3f25db9485bbd4b91897b6ad7ad547639252b4d56');
+  });
+
+  test('a text counts as its UTF-8 bytes', () => {
+    const text = '{"a":"é — 😀"}';
+    expect(hex(leafHash(text))).toBe(hex(leafHash(Buffer.from(text))));
+    expect(refusal(() => leafHash('\ud800'))).toBe('malformed');
+  });
+
+  test('only hashes make a node', () => {
+    expect(refusal(() => nodeHash(new Uint8Array(31), new Uint8Array(32)))).toBe('malformed');
+    expect(refusal(() => nodeHash(new Uint8Array(32), new Uint8Array(33)))).toBe('malformed');
+  });
+
+  // transparency-dev/merkle (Apache-2.0), testonly/constants.go, and certificate-transparency-go before it.
+  test('the eight trees of Certificate Transparency', () => {
+    const inputs = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
+    const expected = [
+      '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
+      'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125',
+      'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77',
+      'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
+      '4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4',
+      '76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef',
+      'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
+      '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
+    ];
+    const leaves = inputs.map((input) => leafHash(Buffer.from(input, 'hex')));
+    expect(leaves.map((_, index) => hex(rootOfLeaves(leaves.slice(0, index + 1))))).toEqual(expected);
+  });
+});
+
+describe('growing', () => {
+  test('the root of every size, at once and leaf by leaf', () => {
+    let edge: RightEdge = EMPTY_EDGE;
+    expect(hex(rootOfEdge(edge))).toBe(hex(roots[0]!));
+    for (let size = 1; size <= LARGEST; size++) {
+      const grown = appendLeaves(edge, [tree.leaves[size - 1]!]);
+      edge = grown.edge;
+      expect(hex(grown.root)).toBe(hex(roots[size]!));
+      expect(hex(rootOfEdge(edge))).toBe(hex(roots[size]!));
+      expect(hex(rootOfLeaves(tree.leaves.slice(0, size)))).toBe(hex(roots[size]!));
+      expect(edge.hashes.length).toBe(perfectSubtrees({ from: 0, to: size }).length);
+    }
+  });
+
+  test('in batches of any sizes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(90), { maxLength: 12 }), (batches) => {
+        let edge: RightEdge = EMPTY_EDGE;
+        for (const batch of batches) {
+          const leaves = tree.leaves.slice(edge.size, edge.size + batch);
+          const grown = appendLeaves(edge, leaves);
+          edge = grown.edge;
+          expect(hex(grown.root)).toBe(hex(roots[edge.size]!));
+        }
+      }),
+    );
+  });
+
+  test('a tree near 2^53 leaves grows by exact numbers', () => {
+    const size = 2 ** 53 - 3;
+    const hashes = perfectSubtrees({ from: 0, to: size }).map(({ level }) => leafHash(`subtree of ${level}`));
+    const { edge } = appendLeaves({ size, hashes }, [leafHash('one'), leafHash('two')]);
+    expect(edge.size).toBe(2 ** 53 - 1);
+    expect(edge.hashes.length).toBe(53);
+    expect(refusal(() => appendLeaves(edge, [leafHash('three')]))).toBe('out_of_range');
+  });
+
+  test('an edge of another size, a leaf that is no hash: refused', () => {
+    expect(refusal(() => appendLeaves({ size: 3, hashes: [roots[1]!] }, []))).toBe('malformed');
+    expect(refusal(() => appendLeaves({ size: 1, hashes: [new Uint8Array(5)] }, []))).toBe('malformed');
+    expect(refusal(() => appendLeaves({ size: 0.5, hashes: [] }, []))).toBe('out_of_range');
+    expect(refusal(() => appendLeaves(EMPTY_EDGE, [new Uint8Array(31)]))).toBe('malformed');
+    expect(refusal(() => rootOfEdge({ size: 2, hashes: [] }))).toBe('malformed');
+  });
+});
+
+describe('reading', () => {
+  test('root and edge of every size', async () => {
+    for (let size = 0; size <= LARGEST; size++) {
+      expect(hex(await readRoot(size, readTree))).toBe(hex(roots[size]!));
+      const edge = await readRightEdge(size, readTree);
+      expect(hex(rootOfEdge(edge))).toBe(hex(roots[size]!));
+    }
+  });
+
+  test('the reader is called once, and what it answers is looked at', async () => {
+    let calls = 0;
+    const counted: HashReader = async (nodes) => {
+      calls++;
+      return readTree(nodes);
+    };
+    await readInclusionProof(5, 11, counted);
+    await readConsistencyProof(5, 11, counted);
+    expect(calls).toBe(2);
+    expect(await refusalOf(readInclusionProof(5, 11, () => Promise.resolve([])))).toBe('unreadable');
+    const short: HashReader = (nodes) => Promise.resolve(nodes.map(() => new Uint8Array(31)));
+    expect(await refusalOf(readInclusionProof(5, 11, short))).toBe('malformed');
+  });
+
+  test('what no tree has is refused', async () => {
+    expect(await refusalOf(readInclusionProof(0, 0, readTree))).toBe('out_of_range');
+    expect(await refusalOf(readInclusionProof(4, 4, readTree))).toBe('out_of_range');
+    expect(await refusalOf(readInclusionProof(-1, 4, readTree))).toBe('out_of_range');
+    expect(await refusalOf(readInclusionProof(NaN, 4, readTree))).toBe('out_of_range');
+    expect(await refusalOf(readConsistencyProof(5, 4, readTree))).toBe('out_of_range');
+    expect(await refusalOf(readRoot(2 ** 53, readTree))).toBe('out_of_range');
+    expect(await refusalOf(readRoot(1.5, readTree))).toBe('out_of_range');
+  });
+});
+
+describe('inclusion', () => {
+  test('every leaf of every tree up to 300: the proof of RFC 6962, and it verifies', async () => {
+    for (let size = 1; size <= LARGEST; size++) {
+      for (let index = 0; index < size; index++) {
+        const proof = await readInclusionProof(index, size, readTree);
+        // Compared by reference first: the naive tree hands out each hash once.
+        const expected = tree.path(index, 0, size);
+        if (proof.length !== expected.length || proof.some((hash, at) => !expected[at]!.equals(hash))) {
+          throw new Error(`The proof of leaf ${index} of ${size} is not RFC 6962's.`);
+        }
+        verifyInclusion(tree.leaves[index]!, index, head(size), proof);
+      }
+    }
+  });
+
+  const anyLeaf = fc
+    .integer({ min: 1, max: LARGEST })
+    .chain((size) => fc.record({ size: fc.constant(size), index: fc.nat(size - 1) }));
+
+  test('a bit flipped anywhere is refused', () => {
+    fc.assert(
+      fc.property(anyLeaf, fc.nat(), fc.nat(255), ({ size, index }, which, bit) => {
+        const proof = tree.path(index, 0, size);
+        const hashes = [tree.leaves[index]!, roots[size]!, ...proof].map((hash) => Buffer.from(hash));
+        hashes[which % hashes.length]![bit >> 3]! ^= 1 << (bit & 7);
+        const [leaf, root, ...changed] = hashes;
+        mustRefuse(() => verifyInclusion(leaf!, index, { size, root: root! }, changed));
+      }),
+    );
+  });
+
+  test('truncated, extended, swapped: refused', () => {
+    for (let size = 1; size <= 40; size++) {
+      for (let index = 0; index < size; index++) {
+        const proof = tree.path(index, 0, size);
+        const others = [
+          ...proof.map((_, at) => proof.filter((_hash, other) => other !== at)),
+          ...[...proof, 0].map((_, at) => proof.toSpliced(at, 0, roots[size]!)),
+          ...[...proof, 0].map((_, at) => proof.toSpliced(at, 0, tree.leaves[index]!)),
+          ...proof.slice(1).map((_, at) => proof.with(at, proof[at + 1]!).with(at + 1, proof[at]!)),
+        ];
+        for (const other of others) {
+          mustRefuse(() => verifyInclusion(tree.leaves[index]!, index, head(size), other));
+        }
+      }
+    }
+  });
+
+  test('another index, another size, another leaf: refused', () => {
+    for (let size = 2; size <= 24; size++) {
+      for (let index = 0; index < size; index++) {
+        const proof = tree.path(index, 0, size);
+        const leaf = tree.leaves[index]!;
+        for (let other = 0; other < size; other++) {
+          if (other === index) continue;
+          mustRefuse(() => verifyInclusion(leaf, other, head(size), proof));
+          mustRefuse(() => verifyInclusion(tree.leaves[other]!, index, head(size), proof));
+        }
+        for (let other = index + 1; other <= 24; other++) {
+          if (other === size) continue;
+          mustRefuse(() => verifyInclusion(leaf, index, head(other), proof));
+        }
+      }
+    }
+  });
+
+  test('an index or size that the leaf does not have is refused, but where the way to the root is the same', () => {
+    for (let size = 1; size <= 12; size++) {
+      for (let leaf = 0; leaf < size; leaf++) {
+        const proof = tree.path(leaf, 0, size);
+        for (let stated = 1; stated <= 12; stated++) {
+          for (let index = 0; index < stated; index++) {
+            const verify = (): void =>
+              verifyInclusion(tree.leaves[leaf]!, index, { size: stated, root: roots[size]! }, proof);
+            if (pathShape(index, stated) === pathShape(leaf, size)) verify();
+            else mustRefuse(verify);
+          }
+        }
+      }
+    }
+  });
+
+  test('what is no index, no size, no hash', () => {
+    expect(refusal(() => verifyInclusion(roots[1]!, 1, head(1), []))).toBe('out_of_range');
+    expect(refusal(() => verifyInclusion(roots[1]!, 0, head(0), []))).toBe('out_of_range');
+    expect(refusal(() => verifyInclusion(roots[1]!, -1, head(1), []))).toBe('out_of_range');
+    expect(refusal(() => verifyInclusion(new Uint8Array(31), 0, head(1), []))).toBe('malformed');
+    expect(refusal(() => verifyInclusion(roots[1]!, 0, { size: 1, root: new Uint8Array(0) }, []))).toBe('malformed');
+    expect(refusal(() => verifyInclusion(roots[1]!, 0, head(2), [new Uint8Array(64)]))).toBe('malformed');
+  });
+});
+
+describe('consistency', () => {
+  test('every pair of sizes up to 300: the proof of RFC 6962, and it verifies', async () => {
+    for (let newer = 1; newer <= LARGEST; newer++) {
+      for (let older = 1; older <= newer; older++) {
+        const proof = await readConsistencyProof(older, newer, readTree);
+        const expected = tree.proof(older, newer);
+        if (proof.length !== expected.length || proof.some((hash, at) => !expected[at]!.equals(hash))) {
+          throw new Error(`The proof from ${older} to ${newer} is not RFC 6962's.`);
+        }
+        verifyConsistency(head(older), head(newer), proof);
+      }
+    }
+  });
+
+  test('every tree is consistent with the one without leaves, by an empty proof', async () => {
+    for (const size of [0, 1, 2, 300]) {
+      expect(await readConsistencyProof(0, size, readTree)).toEqual([]);
+      verifyConsistency(head(0), head(size), []);
+      mustRefuse(() => verifyConsistency(head(0), head(size), [roots[1]!]));
+      mustRefuse(() => verifyConsistency({ size: 0, root: roots[1]! }, head(size), []));
+    }
+    mustRefuse(() => verifyConsistency(head(0), { size: 0, root: roots[1]! }, []));
+  });
+
+  test('two roots for one size are refused', () => {
+    mustRefuse(() => verifyConsistency(head(7), { size: 7, root: roots[8]! }, []));
+    mustRefuse(() => verifyConsistency(head(7), head(7), [roots[7]!]));
+    expect(refusal(() => verifyConsistency(head(8), head(7), []))).toBe('out_of_range');
+  });
+
+  const anyPair = fc
+    .integer({ min: 2, max: LARGEST })
+    .chain((newer) => fc.record({ newer: fc.constant(newer), older: fc.integer({ min: 1, max: newer - 1 }) }));
+
+  test('a bit flipped anywhere is refused', () => {
+    fc.assert(
+      fc.property(anyPair, fc.nat(), fc.nat(255), ({ older, newer }, which, bit) => {
+        const hashes = [roots[older]!, roots[newer]!, ...tree.proof(older, newer)].map((hash) => Buffer.from(hash));
+        hashes[which % hashes.length]![bit >> 3]! ^= 1 << (bit & 7);
+        const [from, to, ...proof] = hashes;
+        mustRefuse(() => verifyConsistency({ size: older, root: from! }, { size: newer, root: to! }, proof));
+      }),
+    );
+  });
+
+  test('sizes that the roots do not have are refused, but where the proof looks the same', () => {
+    for (let older = 1; older <= 13; older++) {
+      for (let newer = older + 1; newer <= 13; newer++) {
+        for (let from = 1; from <= 13; from++) {
+          for (let to = from + 1; to <= 13; to++) {
+            const verify = (): void =>
+              verifyConsistency(
+                { size: from, root: roots[older]! },
+                { size: to, root: roots[newer]! },
+                tree.proof(older, newer),
+              );
+            if (proofShape(from, to) === proofShape(older, newer)) verify();
+            else mustRefuse(verify);
+          }
+        }
+      }
+    }
+  });
+
+  test('truncated, extended, swapped, of other sizes: refused', () => {
+    for (let newer = 2; newer <= 22; newer++) {
+      for (let older = 1; older < newer; older++) {
+        const proof = tree.proof(older, newer);
+        const others = [
+          [],
+          ...proof.map((_, at) => proof.filter((_hash, other) => other !== at)),
+          ...[...proof, 0].map((_, at) => proof.toSpliced(at, 0, roots[older]!)),
+          ...[...proof, 0].map((_, at) => proof.toSpliced(at, 0, roots[newer]!)),
+          ...proof.slice(1).map((_, at) => proof.with(at, proof[at + 1]!).with(at + 1, proof[at]!)),
+        ];
+        for (const other of others) {
+          mustRefuse(() => verifyConsistency(head(older), head(newer), other));
+        }
+        for (let size = 1; size <= 22; size++) {
+          if (size !== older && size <= newer) {
+            mustRefuse(() => verifyConsistency(head(size), head(newer), proof));
+          }
+          if (size !== newer && size >= older) {
+            mustRefuse(() => verifyConsistency(head(older), head(size), proof));
+          }
+        }
+      }
+    }
+  });
+});
+
+// Of a tree whose leaves are all the same, each perfect subtree of a height has one hash: its 2^50 leaves need not be there.
+const levels = [createHash('sha256').update('same').digest()];
+for (let level = 1; level <= 53; level++) levels.push(Buffer.from(nodeHash(levels[level - 1]!, levels[level - 1]!)));
+
+test('sizes beyond 32 bits: a leaf that completes a perfect tree', () => {
+  for (let level = 1; level <= 52; level++) {
+    const size = 2 ** level - 1;
+    const hashes = perfectSubtrees({ from: 0, to: size }).map((node) => levels[node.level]!);
+    const { edge, root, added } = appendLeaves({ size, hashes }, [levels[0]!]);
+    expect(edge.hashes.map(hex)).toEqual([hex(levels[level]!)]);
+    expect(hex(root)).toBe(hex(levels[level]!));
+    expect(added.map((part) => hex(part.hashes))).toEqual(
+      Array.from({ length: Math.floor(level / 8) + 1 }, (_, tile) => hex(levels[8 * tile]!)),
+    );
+  }
+});
+
+test('sizes beyond 32 bits: proofs', async () => {
+  const readSame: HashReader = (nodes) => Promise.resolve(nodes.map(({ level }) => levels[level]!));
+  const anySize = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+  await fc.assert(
+    fc.asyncProperty(anySize, anySize, fc.nat(), async (one, other, leaf) => {
+      const [older, newer] = one < other ? [one, other] : [other, one];
+      const to = { size: newer, root: await readRoot(newer, readSame) };
+      const from = { size: older, root: await readRoot(older, readSame) };
+      const index = (older + leaf) % newer;
+      verifyInclusion(levels[0]!, index, to, await readInclusionProof(index, newer, readSame));
+      verifyConsistency(from, to, await readConsistencyProof(older, newer, readSame));
+      if (older === newer) return;
+      expect(() => verifyConsistency(from, { size: newer - 1, root: to.root }, [])).toThrow(TlogError);
+    }),
+  );
+});
