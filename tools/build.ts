@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 
-const entries = ['apps/api-gateway/dist/main.js', 'apps/webhook-worker/dist/main.js'];
+const entries = ['api-gateway', 'webhook-worker', 'cli'].map((app) => `apps/${app}/dist/main.js`);
 const stampFile = join(repositoryRoot, '.nx', 'build-stamp');
 
 /**

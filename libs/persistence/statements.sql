@@ -398,20 +398,28 @@ RETURNING child.snapshot_id AS "snapshotId";
 -- grant_create
 --   asked by GrantStore.create (stores/grants/grant.store.ts)
 --   $1 granteeTenantId text
---   $2 tenantId text
---   $3 principalId text
---   $4 subjectType text
---   $5 subjectId text
---   $6 grantId uuid
---   $7 scopes text[]
---   $8 expiresAt timestamp with time zone
---   $9 managers text[]
---   enters grants_live, memberships_pkey, subjects_identity_key, tenants_pkey
-PREPARE grant_create (text, text, text, text, text, uuid, text[], timestamp with time zone, text[]) AS
+--   $2 live_grants_per_subject integer
+--   $3 tenantId text
+--   $4 principalId text
+--   $5 subjectType text
+--   $6 subjectId text
+--   $7 grantId uuid
+--   $8 scopes text[]
+--   $9 expiresAt timestamp with time zone
+--   $10 managers text[]
+--   enters grants_live, grants_live_by_subject, limit_overrides_pkey, memberships_pkey, subjects_identity_key, tenants_pkey
+PREPARE grant_create (text, integer, text, text, text, text, uuid, text[], timestamp with time zone, text[]) AS
 WITH facts AS MATERIALIZED (
   SELECT i.tenant_id, f.*, s.subject_key,
-    EXISTS (SELECT FROM tenants t WHERE t.tenant_id = $1) AS grantee_exists
-  FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+    EXISTS (SELECT FROM tenants t WHERE t.tenant_id = $1) AS grantee_exists,
+    (SELECT true FROM grants g WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN ($1, s.subject_key)
+      AND ($1, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) AS is_granted,
+    coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'live_grants_per_subject'
+      LIMIT 1), $2::int) AS cap
+  FROM (SELECT $3::text AS tenant_id, $4::text AS principal_id, $5::text AS subject_type, $6::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
@@ -428,12 +436,14 @@ WITH facts AS MATERIALIZED (
 ),
 made AS (
   INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
-  SELECT $6::uuid, tenant_id, $1::text, subject_key, $7::text[], $8::timestamptz
+  SELECT $7::uuid, tenant_id, $1::text, subject_key, $8::text[], $9::timestamptz
   FROM facts
-  WHERE member_status = 'active' AND role = ANY ($9::text[]) AND owns_subject AND grantee_exists
-    AND (SELECT true FROM grants g WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN ($1, facts.subject_key)
-      AND ($1, facts.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) IS NULL
+  WHERE member_status = 'active' AND role = ANY ($10::text[]) AND owns_subject AND grantee_exists
+    AND is_granted IS NULL
+    AND (SELECT count(*)::int FROM (SELECT FROM grants g
+      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (facts.subject_key, statement_timestamp())
+        AND g.subject_key <= facts.subject_key AND g.revoked_at IS NULL
+      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') LIMIT facts.cap) counted) < cap
   RETURNING created_at
 )
 SELECT f.role AS "facts.membership?.role",
@@ -441,18 +451,16 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.grantee_exists AS "granteeExists", made.created_at AS "createdAt"
+  f.grantee_exists AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
 FROM facts f LEFT JOIN made ON true;
 
--- grant_lock_pair
+-- grant_lock_subject
 --   asked by GrantStore.create (stores/grants/grant.store.ts)
---   $1 granteeTenantId text
---   $2 subjectType text
---   $3 subjectId text
+--   $1 subjectType text
+--   $2 subjectId text
 --   enters no index
-PREPARE grant_lock_pair (text, text, text) AS
-SELECT pg_advisory_xact_lock(
-    hashtextextended($1::text || '/' || $2::text || '/' || $3::text, 0));
+PREPARE grant_lock_subject (text, text) AS
+SELECT pg_advisory_xact_lock(hashtextextended('grants/' || $1::text || '/' || $2::text, 0));
 
 -- grant_revoke
 --   asked by GrantStore.revoke (stores/grants/grant.store.ts)
@@ -596,10 +604,12 @@ ORDER BY g.created_at DESC, g.grant_id DESC;
 --   asked by IdempotencyStore.begin (stores/edge/idempotency.store.ts)
 --   $1 keyHash bytea
 --   $2 bodyHash bytea
+--   $3 mayBegin boolean
 --   enters idempotency_keys_pkey
-PREPARE idempotency_begin (bytea, bytea) AS
+PREPARE idempotency_begin (bytea, bytea, boolean) AS
 WITH begun AS (
-  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES ($1, $2)
+  INSERT INTO idempotency_keys AS k (key_hash, body_hash)
+  SELECT $1::bytea, $2::bytea WHERE $3::boolean
   ON CONFLICT (key_hash) DO UPDATE
   SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
   WHERE k.started_at <= now() - interval '24 hours'
@@ -659,6 +669,68 @@ FROM (VALUES ($2, 'member', 'tenant_editor', 'service_account'),
 WHERE member.principal_id IS NOT NULL
 ORDER BY member.principal_id
 ON CONFLICT DO NOTHING;
+
+-- limit_override_list
+--   asked by LimitOverrideStore.all (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 afterId text
+--   $3 afterName text
+--   $4 rows bigint
+--   enters limit_overrides_pkey
+PREPARE limit_override_list (text, text, text, bigint) AS
+SELECT l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt"
+FROM limit_overrides l
+WHERE l.scope = $1 AND (l.scope_id, l.limit_name) > ($2, $3)
+ORDER BY l.scope_id, l.limit_name LIMIT $4;
+
+-- limit_override_of
+--   asked by LimitOverrideStore.of (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 scopeId text
+--   enters limit_overrides_pkey
+PREPARE limit_override_of (text, text) AS
+SELECT l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt"
+FROM limit_overrides l
+WHERE l.scope = $1 AND l.scope_id = $2 ORDER BY l.limit_name;
+
+-- limit_override_set
+--   asked by LimitOverrideStore.set (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 scopeId text
+--   $3 name text
+--   $4 value integer
+--   $5 reason text
+--   enters no index
+PREPARE limit_override_set (text, text, text, integer, text) AS
+INSERT INTO limit_overrides AS l (scope, scope_id, limit_name, value, reason)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (scope, scope_id, limit_name) DO UPDATE
+SET value = excluded.value, reason = excluded.reason, set_at = excluded.set_at
+RETURNING l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt";
+
+-- limit_override_tenant
+--   asked by LimitOverrideStore.hasTenant (stores/limits/limit-override.store.ts)
+--   $1 tenantId text
+--   enters tenants_pkey
+PREPARE limit_override_tenant (text) AS
+SELECT t.tenant_id AS "tenantId" FROM tenants t WHERE t.tenant_id = $1;
+
+-- limit_override_unset
+--   asked by LimitOverrideStore.unset (stores/limits/limit-override.store.ts)
+--   $1 scope text
+--   $2 scopeId text
+--   $3 name text
+--   enters limit_overrides_pkey
+PREPARE limit_override_unset (text, text, text) AS
+DELETE FROM limit_overrides l WHERE l.scope = $1 AND l.scope_id = $2 AND l.limit_name = $3
+RETURNING l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt";
+
+-- lock_tenant
+--   asked by lockTenant (stores/tenancy/tenant-lock.ts)
+--   $1 tenantId text
+--   enters tenants_pkey
+PREPARE lock_tenant (text) AS
+SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
 
 -- log_append
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
@@ -1076,13 +1148,6 @@ SELECT m.principal_id AS "principalId",
   m.created_at AS "createdAt"
 FROM memberships m WHERE m.tenant_id = $1 AND m.principal_id = $2;
 
--- membership_lock
---   asked by lockMembers (stores/tenancy/memberships.ts)
---   $1 tenantId text
---   enters tenants_pkey
-PREPARE membership_lock (text) AS
-SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
-
 -- membership_other_owner
 --   asked by hasOtherOwner (stores/tenancy/memberships.ts)
 --   $1 tenantId text
@@ -1099,29 +1164,45 @@ WHERE api_functional_role = 'tenant_owner' AND status = 'active' LIMIT 1;
 -- membership_put
 --   asked by putMember (stores/tenancy/memberships.ts)
 --   $1 tenantId text
---   $2 principalId text
---   $3 tenancyRole text
---   $4 role text
---   $5 principalType text
---   $6 allowCounterpartyAccess boolean
---   $7 status text
---   enters no index
-PREPARE membership_put (text, text, text, text, text, boolean, text) AS
-INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
-    allow_counterparty_access, status)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (tenant_id, principal_id) DO UPDATE
-SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
-  principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
-  status = excluded.status
-RETURNING m.principal_id AS "principalId",
-  m.tenant_id AS "tenantId",
-  m.tenancy_role AS "tenancyRole",
-  m.api_functional_role AS "role",
-  m.principal_type AS "principalType",
-  m.allow_counterparty_access AS "allowCounterpartyAccess",
-  m.status AS "status",
-  m.created_at AS "createdAt";
+--   $2 members_per_tenant integer
+--   $3 principalId text
+--   $4 tenancyRole text
+--   $5 role text
+--   $6 principalType text
+--   $7 allowCounterpartyAccess boolean
+--   $8 status text
+--   enters limit_overrides_pkey, memberships_pkey
+PREPARE membership_put (text, integer, text, text, text, text, boolean, text) AS
+WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = $1 AND l.limit_name = 'members_per_tenant'
+      LIMIT 1), $2::int) AS value),
+put AS (
+  INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
+      allow_counterparty_access, status)
+  SELECT $1::text, $3::text, $4::text, $5::text, $6::text,
+    $7::boolean, $8::text
+  FROM cap
+  WHERE CASE WHEN $8::text = 'active'
+    AND (SELECT held.status FROM memberships held
+    WHERE held.tenant_id = $1 AND held.principal_id = $3 LIMIT 1) IS DISTINCT FROM 'active'
+    THEN (SELECT count(*)::int FROM (SELECT FROM memberships c WHERE c.tenant_id = $1
+        AND (c.status = 'active') IS TRUE LIMIT cap.value) counted) < cap.value
+    ELSE true END
+  ON CONFLICT (tenant_id, principal_id) DO UPDATE
+  SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
+    principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
+    status = excluded.status
+  RETURNING *
+)
+SELECT m.principal_id AS "member?.principalId",
+  m.tenant_id AS "member?.tenantId",
+  m.tenancy_role AS "member?.tenancyRole",
+  m.api_functional_role AS "member?.role",
+  m.principal_type AS "member?.principalType",
+  m.allow_counterparty_access AS "member?.allowCounterpartyAccess",
+  m.status AS "member?.status",
+  m.created_at AS "member?.createdAt", cap.value AS cap
+FROM cap LEFT JOIN put m ON true;
 
 -- migrations_applied
 --   asked by Database.missingMigrations (database.ts)
@@ -1219,37 +1300,51 @@ SELECT 1;
 -- rate_limit_reserve
 --   asked by RateLimitStore.reserve (stores/edge/rate-limit.store.ts)
 --   $1 principalId text
---   $2 wanted integer
+--   $2 name text
 --   $3 limit integer
---   enters no index
-PREPARE rate_limit_reserve (text, integer, integer) AS
+--   $4 key text
+--   $5 seconds double precision
+--   $6 owed integer
+--   enters limit_overrides_pkey
+PREPARE rate_limit_reserve (text, text, integer, text, double precision, integer) AS
+WITH l AS MATERIALIZED (
+  SELECT o.value, greatest(1, o.value / 20) AS wanted
+  FROM (SELECT coalesce((SELECT o.value FROM limit_overrides o
+        WHERE o.scope = 'principal' AND o.scope_id = $1 AND o.limit_name = $2 LIMIT 1),
+        $3::int) AS value) o
+)
 INSERT INTO rate_limits AS r (principal_id, window_start, used)
-VALUES ($1, date_trunc('minute', clock_timestamp()), $2::int)
+SELECT $4::text, date_bin(make_interval(secs => $5), clock_timestamp(), 'epoch'), l.wanted + $6::int FROM l
 ON CONFLICT (principal_id) DO UPDATE
 SET window_start = greatest(r.window_start, excluded.window_start),
   used = CASE WHEN r.window_start >= excluded.window_start
-  THEN greatest(r.used, least(r.used, $3::int) + excluded.used)
+  THEN greatest(r.used, least(r.used, (SELECT value FROM l)) + excluded.used)
   ELSE excluded.used END
-RETURNING r.used,
-  floor(extract(epoch FROM r.window_start + interval '1 minute' - clock_timestamp()) * 1000)::int AS "endsInMs";
+RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS limit,
+  floor(extract(epoch
+    FROM r.window_start + make_interval(secs => $5) - clock_timestamp()) * 1000)::int AS "endsInMs";
 
 -- refresh_request_create
 --   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
---   $1 requestingTenantId text
---   $2 principalId text
---   $3 subjectType text
---   $4 subjectId text
---   $5 refreshRequestId uuid
---   $6 reasonCode text
---   $7 message text
---   $8 requestedPaths text[]
---   $9 expiresAt timestamp with time zone
---   enters grants_live, memberships_pkey, subjects_identity_key
-PREPARE refresh_request_create (text, text, text, text, uuid, text, text, text[], timestamp with time zone) AS
+--   $1 pending_refresh_requests integer
+--   $2 requestingTenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 refreshRequestId uuid
+--   $7 reasonCode text
+--   $8 message text
+--   $9 requestedPaths text[]
+--   $10 expiresAt timestamp with time zone
+--   enters grants_live, limit_overrides_pkey, memberships_pkey, refresh_requests_pending, subjects_identity_key
+PREPARE refresh_request_create (integer, text, text, text, text, uuid, text, text, text[], timestamp with time zone) AS
 WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id
-  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-      $3::text AS subject_type, $4::text AS subject_id) i
+  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id,
+    coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_refresh_requests'
+      LIMIT 1), $1::int) AS cap
+  FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id,
+      $4::text AS subject_type, $5::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
@@ -1267,20 +1362,27 @@ WITH facts AS MATERIALIZED (
 made AS (
   INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
       reason_code, message, requested_paths, expires_at)
-  SELECT $5::uuid, subject_key, tenant_id, principal_id,
+  SELECT $6::uuid, subject_key, tenant_id, principal_id,
     CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
-    $6::text, $7::text, $8::text[], $9::timestamptz
+    $7::text, $8::text, $9::text[], $10::timestamptz
   FROM facts
   WHERE member_status = 'active'
     AND role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
     AND (owns_subject OR grant_scopes IS NOT NULL)
+    AND (SELECT count(*)::int FROM (SELECT FROM refresh_requests r
+      WHERE (r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity'))
+        > (facts.subject_key, facts.tenant_id, statement_timestamp())
+        AND (r.subject_key, r.requesting_tenant_id) <= (facts.subject_key, facts.tenant_id)
+        AND r.status = 'pending'
+      ORDER BY r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity')
+      LIMIT facts.cap) counted) < cap
   RETURNING *
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
-  f.grant_scopes AS "facts.grantScopes",
+  f.grant_scopes AS "facts.grantScopes", f.cap,
   f.owner_tenant_id AS "ownerTenantId", r.refresh_request_id AS "request?.refreshRequestId",
   f.subject_type AS "request?.subjectType",
   f.subject_id AS "request?.subjectId",
@@ -1378,7 +1480,7 @@ done AS (
   SET status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = f.snapshot_id,
     resolved_snapshot_version = f.snapshot_version
   FROM facts f
-  WHERE r.refresh_request_id = f.refresh_request_id AND r.status = 'pending'
+  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE
     AND f.owns_subject
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
     AND f.is_of_subject
@@ -1406,6 +1508,16 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
 FROM facts f LEFT JOIN done r ON true;
+
+-- refresh_request_lock_requester
+--   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
+--   $1 requestingTenantId text
+--   $2 subjectType text
+--   $3 subjectId text
+--   enters no index
+PREPARE refresh_request_lock_requester (text, text, text) AS
+SELECT pg_advisory_xact_lock(hashtextextended(
+      'refresh/' || $1::text || '/' || $2::text || '/' || $3::text, 0));
 
 -- refresh_request_tell
 --   asked by RefreshRequestStore.create, RefreshRequestStore.fulfil (stores/refresh-requests/refresh-request.store.ts)
@@ -1586,7 +1698,7 @@ ORDER BY old.fanned_out_at, old.event_id;
 PREPARE retention_delete_rate_windows (bigint) AS
 WITH deleted AS (
   DELETE FROM rate_limits WHERE principal_id = ANY (ARRAY(
-      SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '10 minutes'
+      SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '1 day 10 minutes'
       ORDER BY window_start LIMIT $1 FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
@@ -1816,13 +1928,14 @@ ORDER BY i.ord;
 
 -- snapshot_id_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.snapshotId uuid[]
---   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_id_global (text[], text[], boolean[], bytea[], uuid[]) AS
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.snapshotId uuid[]
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+PREPARE snapshot_id_global (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1836,9 +1949,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
@@ -1848,26 +1963,45 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
 -- snapshot_id_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.snapshotId uuid[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.snapshotId uuid[]
 --   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_id_tenant (text[], text[], boolean[], bytea[], uuid[]) AS
+PREPARE snapshot_id_tenant (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1881,9 +2015,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::uuid[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
@@ -1904,14 +2040,15 @@ ORDER BY i.ord;
 
 -- snapshot_latest_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_latest_global (text[], text[], boolean[], bytea[], text[], text[]) AS
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_latest_global (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1925,9 +2062,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
@@ -1938,27 +2077,46 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
 -- snapshot_latest_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_latest_tenant (text[], text[], boolean[], bytea[], text[], text[]) AS
+PREPARE snapshot_latest_tenant (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -1972,9 +2130,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
@@ -2003,7 +2163,7 @@ ORDER BY i.ord;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_asc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2019,7 +2179,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -2027,24 +2187,43 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_asc_tenant
@@ -2072,7 +2251,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -2091,11 +2270,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_below
@@ -2118,7 +2298,7 @@ SELECT n.snapshot_id AS "snapshotId",
 FROM subjects s
 CROSS JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < $1::bigint
     ORDER BY n.snapshot_version DESC LIMIT $2) n
@@ -2135,7 +2315,7 @@ ORDER BY n.snapshot_version DESC;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_desc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2151,7 +2331,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -2159,24 +2339,43 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_lineage_desc_tenant
@@ -2204,7 +2403,7 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
@@ -2223,11 +2422,12 @@ LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
-) n ON true
+) n
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_pair_ids_global
@@ -2235,7 +2435,7 @@ ORDER BY n.snapshot_version desc;
 --   $1 inputs.tenantId text[]
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
---   enters grants_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_pair_ids_global (text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2260,14 +2460,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -2317,7 +2535,7 @@ ORDER BY i.ord;
 --   $3 inputs.subjectType text[]
 --   $4 inputs.subjectId text[]
 --   $5 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_pair_versions_global (text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2343,14 +2561,32 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -2398,15 +2634,16 @@ ORDER BY i.ord;
 
 -- snapshot_version_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   $7 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_global (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   $8 inputs.snapshotVersion integer[]
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2420,9 +2657,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -2433,28 +2672,47 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT array_agg(DISTINCT scope)
-    FROM memberships m
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
 -- snapshot_version_tenant
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.withEnvelope boolean[]
---   $4 inputs.knownHash bytea[]
---   $5 inputs.subjectType text[]
---   $6 inputs.subjectId text[]
---   $7 inputs.snapshotVersion integer[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.withEnvelope boolean[]
+--   $5 inputs.knownHash bytea[]
+--   $6 inputs.subjectType text[]
+--   $7 inputs.subjectId text[]
+--   $8 inputs.snapshotVersion integer[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_version_tenant (text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
+PREPARE snapshot_version_tenant (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2468,9 +2726,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  CASE WHEN i.with_envelope THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::bytea[], $5::text[], $6::text[], $7::int[])
+  CASE WHEN i.with_envelope AND NOT (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
+  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+    AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -2528,6 +2788,41 @@ LEFT JOIN LATERAL (
 --   $4 rows bigint
 --   enters grants_live, grants_pkey, memberships_pkey, snapshots_version_key, subjects_pkey
 PREPARE subjects_accessible (text, text, uuid, bigint) AS
+WITH caller AS MATERIALIZED (
+  SELECT i.*, f.*
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+      coalesce((SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), looked_at AS MATERIALIZED (
+  SELECT g.*, (g.revoked_at IS NULL
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
+  FROM caller c
+  CROSS JOIN LATERAL (
+    SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+      AND c.member_status = 'active' AND c.allow_counterparty_access AND g.revoked_at IS NULL
+    ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
+  ) g
+), ended AS MATERIALIZED (
+  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
+), found AS MATERIALIZED (
+  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
+    g.revoked_at FROM looked_at g
+  WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
+  UNION ALL
+  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
+    g.revoked_at FROM ended e
+  CROSS JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
+      AND (e.tenant_id, e.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+)
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2553,23 +2848,9 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
   NULL::text AS "item?.latest?.envelope",
-  ARRAY[g.grant_id] AS position
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
-    coalesce((SELECT last.subject_key FROM grants last
-      WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
-LEFT JOIN LATERAL (
-  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
-  FROM memberships m
-  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
-) f ON true
-LEFT JOIN LATERAL (
-  SELECT * FROM grants g
-  WHERE (g.grantee_tenant_id, g.subject_key) > (i.tenant_id, i.after) AND g.grantee_tenant_id <= i.tenant_id
-    AND f.member_status = 'active' AND f.allow_counterparty_access AND g.revoked_at IS NULL
-    AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-  ORDER BY g.grantee_tenant_id, g.subject_key LIMIT $4
-) g ON true
+  ARRAY[g.grant_id] AS position, (SELECT grant_id FROM ended) AS ended
+FROM caller f
+LEFT JOIN LATERAL (SELECT * FROM found g ORDER BY g.subject_key LIMIT $4) g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
     WHEN g.scopes && '{read_latest}' THEN s.subject_key END
@@ -2669,31 +2950,41 @@ FROM facts f LEFT JOIN changed t ON true;
 
 -- tenant_create
 --   asked by TenancyStore.create (stores/tenancy/tenancy.store.ts)
---   $1 tenantId text
---   $2 name text
---   $3 slug text
---   $4 chainEnforced boolean
---   $5 principalId text
---   $6 tenancyRole text
---   $7 role text
---   $8 principalType text
---   $9 allowCounterpartyAccess boolean
---   $10 status text
---   enters no index
-PREPARE tenant_create (text, text, text, boolean, text, text, text, text, boolean, text) AS
-WITH made AS (
-  INSERT INTO tenants (tenant_id, name, slug, chain_enforced) VALUES ($1, $2, $3, $4)
+--   $1 principalId text
+--   $2 tenants_per_principal integer
+--   $3 tenantId text
+--   $4 name text
+--   $5 slug text
+--   $6 chainEnforced boolean
+--   $7 tenancyRole text
+--   $8 role text
+--   $9 principalType text
+--   $10 allowCounterpartyAccess boolean
+--   $11 status text
+--   enters limit_overrides_pkey, tenants_by_founder
+PREPARE tenant_create (text, integer, text, text, text, boolean, text, text, text, boolean, text) AS
+WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'principal' AND l.scope_id = $1 AND l.limit_name = 'tenants_per_principal'
+      LIMIT 1), $2::int) AS value),
+made AS (
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, founded_by)
+  SELECT $3::text, $4::text, $5::text, $6::boolean, $1::text
+  FROM cap
+  WHERE (SELECT count(*)::int FROM (SELECT FROM tenants f WHERE f.founded_by = $1
+      LIMIT cap.value) counted) < cap.value
   RETURNING *
 ), founder AS (
   INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
       allow_counterparty_access, status)
-  VALUES ($1, $5, $6, $7, $8, $9, $10)
+  SELECT t.tenant_id, $1, $7, $8, $9, $10::boolean, $11
+  FROM made t
 )
-SELECT t.tenant_id AS "tenantId",
-  t.name AS "name",
-  t.slug AS "slug",
-  t.chain_enforced AS "chainEnforced",
-  t.created_at AS "createdAt" FROM made t;
+SELECT t.tenant_id AS "tenant?.tenantId",
+  t.name AS "tenant?.name",
+  t.slug AS "tenant?.slug",
+  t.chain_enforced AS "tenant?.chainEnforced",
+  t.created_at AS "tenant?.createdAt", cap.value AS cap
+FROM cap LEFT JOIN made t ON true;
 
 -- tenant_find
 --   asked by TenancyStore.find (stores/tenancy/tenancy.store.ts)
@@ -2719,6 +3010,13 @@ LEFT JOIN LATERAL (
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true LEFT JOIN tenants t ON t.tenant_id = i.tenant_id;
+
+-- tenant_lock_founder
+--   asked by TenancyStore.create (stores/tenancy/tenancy.store.ts)
+--   $1 principalId text
+--   enters no index
+PREPARE tenant_lock_founder (text) AS
+SELECT pg_advisory_xact_lock(hashtextextended('founder/' || $1::text, 0));
 
 -- tenants_of_principal
 --   asked by TenancyStore.ofPrincipal (stores/tenancy/tenancy.store.ts)
@@ -2865,12 +3163,17 @@ LEFT JOIN LATERAL (
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
+CROSS JOIN LATERAL (SELECT (f.member_status = 'active'
+      AND f.role = ANY ($3::text[])) IS TRUE AS is_admin OFFSET 0) a
 LEFT JOIN LATERAL (
-  SELECT * FROM transfer_offers o
-  WHERE o.tenant_id = i.tenant_id
-    AND (o.to_principal_id = i.principal_id OR (f.member_status = 'active' AND f.role = ANY ($3::text[])))
-    AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
-  ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6
+  SELECT * FROM (SELECT * FROM transfer_offers o
+    WHERE a.is_admin AND o.tenant_id = i.tenant_id AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
+  UNION ALL
+  SELECT * FROM (SELECT * FROM transfer_offers o
+    WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
+      AND (o.created_at, o.offer_id) < ($4::timestamptz, $5::uuid)
+    ORDER BY o.created_at DESC, o.offer_id DESC LIMIT $6) o
 ) o ON true
 ORDER BY o.created_at DESC, o.offer_id DESC;
 
@@ -2947,13 +3250,14 @@ LEFT JOIN LATERAL (
 
 -- update_for_apply
 --   asked by UpdateStore.forApply (stores/updates/update.store.ts)
---   $1 inputs.updateId uuid[]
---   $2 inputs.tenantId text[]
---   $3 inputs.principalId text[]
---   $4 inputs.subjectType text[]
---   $5 inputs.subjectId text[]
+--   $1 maxBytes integer
+--   $2 inputs.updateId uuid[]
+--   $3 inputs.tenantId text[]
+--   $4 inputs.principalId text[]
+--   $5 inputs.subjectType text[]
+--   $6 inputs.subjectId text[]
 --   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
-PREPARE update_for_apply (uuid[], text[], text[], text[], text[]) AS
+PREPARE update_for_apply (integer, uuid[], text[], text[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -2965,7 +3269,8 @@ SELECT f.role AS "facts.membership?.role",
   s.subject_id AS "update?.subjectId",
   u.base_snapshot_id AS "update?.baseSnapshotId",
   u.base_snapshot_version AS "update?.baseSnapshotVersion",
-  u.patch_ops AS "update?.patchOps",
+  CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN u.patch_ops END AS "update?.patchOps",
   u.status AS "update?.status",
   u.request_id AS "update?.requestId",
   u.initiated_by AS "update?.initiatedBy",
@@ -2976,9 +3281,10 @@ SELECT f.role AS "facts.membership?.role",
   u.withdrawn_at AS "update?.withdrawnAt",
   (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
-  t.chain_enforced IS TRUE AS "chainEnforced",
-  b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+  t.chain_enforced IS TRUE AS "chainEnforced", (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE AS "isTooLarge",
+  CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN b.envelope END AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
   WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, ord)
 LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = i.update_id LIMIT 1) u
@@ -3003,48 +3309,71 @@ ORDER BY i.ord;
 
 -- update_propose
 --   asked by UpdateStore.propose (stores/updates/update.store.ts)
---   $1 inputs.updateId uuid[]
---   $2 inputs.tenantId text[]
---   $3 inputs.principalId text[]
---   $4 inputs.subjectType text[]
---   $5 inputs.subjectId text[]
---   $6 inputs.baseSnapshotVersion integer[]
---   $7 inputs.requestId text[]
---   $8 inputs.baseSnapshotId uuid[]
---   $9 inputs.patchOps text[]
---   $10 inputs.initiatedBy text[]
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE update_propose (uuid[], text[], text[], text[], text[], integer[], text[], uuid[], text[], text[]) AS
+--   $1 countedCaps integer[]
+--   $2 pending_updates_per_subject integer
+--   $3 pending_updates_per_tenant integer
+--   $4 inputs.updateId uuid[]
+--   $5 inputs.tenantId text[]
+--   $6 inputs.principalId text[]
+--   $7 inputs.subjectType text[]
+--   $8 inputs.subjectId text[]
+--   $9 inputs.baseSnapshotVersion integer[]
+--   $10 inputs.requestId text[]
+--   $11 inputs.baseSnapshotId uuid[]
+--   $12 inputs.patchOps text[]
+--   $13 inputs.initiatedBy text[]
+--   $14 aheadOfSubject integer[]
+--   $15 aheadOfTenant integer[]
+--   enters grants_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, updates_by_subject, updates_by_tenant
+PREPARE update_propose (integer[], integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], uuid[], text[], text[], integer[], integer[]) AS
 WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, (SELECT n.snapshot_version FROM snapshots n
-    WHERE n.subject_key = s.subject_key
-    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[])
-    WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, ord)
-  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-  LEFT JOIN LATERAL (
-    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
-    FROM memberships m
-    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
-  ) f ON true
-  ORDER BY i.tenant_id, i.request_id
+  SELECT f.*,
+    (SELECT count(*)::int FROM (SELECT FROM updates u
+      WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')
+      LIMIT f.subject_cap) counted) AS pending_of_subject,
+    CASE WHEN f.tenant_cap IS DISTINCT FROM ($1::int[])[f.ord] THEN (SELECT count(*)::int FROM (SELECT
+      FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')
+      LIMIT f.tenant_cap) counted) END AS pending_of_tenant
+  FROM (
+    SELECT i.*, f.*, s.subject_key, (SELECT n.snapshot_version FROM snapshots n
+      WHERE n.subject_key = s.subject_key
+      ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version,
+      coalesce((SELECT l.value FROM limit_overrides l
+        WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_subject'
+        LIMIT 1), $2::int) AS subject_cap,
+      coalesce((SELECT l.value FROM limit_overrides l
+        WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_tenant'
+        LIMIT 1), $3::int) AS tenant_cap
+    FROM unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::text[])
+      WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, ord)
+    LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+    LEFT JOIN LATERAL (
+      SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+        s.owner_tenant_id = i.tenant_id AS owns_subject,
+        (SELECT g.scopes FROM grants g
+        WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+          AND (i.tenant_id, s.subject_key)
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+          AND s.owner_tenant_id <> i.tenant_id
+        LIMIT 1) AS grant_scopes
+      FROM memberships m
+      WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+    ) f ON true
+    ORDER BY i.tenant_id, i.request_id
+    OFFSET 0
+  ) f
 ),
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
       request_id, initiated_by, proposed_by)
-  SELECT update_id, tenant_id, subject_key, ($8::uuid[])[ord], base_snapshot_version,
-    ($9::text[])[ord], request_id, ($10::text[])[ord], principal_id
-  FROM facts
+  SELECT update_id, tenant_id, subject_key, ($11::uuid[])[ord], base_snapshot_version,
+    ($12::text[])[ord], request_id, ($13::text[])[ord], principal_id
+  FROM facts f
   WHERE member_status = 'active'
     AND role IN ('tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AND owns_subject
     AND head_version = base_snapshot_version
+    AND (f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap) IS NOT TRUE
+    AND (f.pending_of_tenant + ($15::int[])[f.ord] >= f.tenant_cap) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
@@ -3054,7 +3383,12 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion",
-  CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt"
+  CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
+  f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
+  CASE WHEN f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap THEN 'pending_updates_per_subject'
+  WHEN f.pending_of_tenant + ($15::int[])[f.ord] >= f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
+  CASE
+  WHEN f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
 FROM facts f
 ORDER BY f.ord;
 
@@ -3300,26 +3634,38 @@ RETURNING s.subscription_id AS "subscriptionId",
 
 -- webhook_subscription_create
 --   asked by WebhookSubscriptionStore.create (stores/webhooks/webhook-subscription.store.ts)
---   $1 subscriptionId uuid
---   $2 tenantId text
---   $3 targetUrl text
---   $4 eventTypes text[]
---   $5 secretSealed text
---   $6 secretFingerprint text
---   enters no index
-PREPARE webhook_subscription_create (uuid, text, text, text[], text, text) AS
-INSERT INTO webhook_subscriptions AS s
-  (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
-VALUES ($1, $2, $3, $4, $5, $6)
-RETURNING s.subscription_id AS "subscriptionId",
-  s.tenant_id AS "tenantId",
-  s.target_url AS "targetUrl",
-  s.event_types AS "eventTypes",
-  s.status AS "status",
-  s.disabled_reason AS "disabledReason",
-  s.disabled_at AS "disabledAt",
-  s.secret_last_rotated_at AS "secretLastRotatedAt",
-  s.created_at AS "createdAt";
+--   $1 tenantId text
+--   $2 subscriptions_per_tenant integer
+--   $3 subscriptionId uuid
+--   $4 targetUrl text
+--   $5 eventTypes text[]
+--   $6 secretSealed text
+--   $7 secretFingerprint text
+--   enters limit_overrides_pkey, webhook_subscriptions_by_tenant
+PREPARE webhook_subscription_create (text, integer, uuid, text, text[], text, text) AS
+WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = $1 AND l.limit_name = 'subscriptions_per_tenant'
+      LIMIT 1), $2::int) AS value),
+made AS (
+  INSERT INTO webhook_subscriptions
+    (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
+  SELECT $3::uuid, $1::text, $4::text, $5::text[], $6::text,
+    $7::text
+  FROM cap
+  WHERE (SELECT count(*)::int FROM (SELECT FROM webhook_subscriptions w WHERE w.tenant_id = $1
+        AND w.deleted_at IS NULL LIMIT cap.value) counted) < cap.value
+  RETURNING *
+)
+SELECT s.subscription_id AS "subscription?.subscriptionId",
+  s.tenant_id AS "subscription?.tenantId",
+  s.target_url AS "subscription?.targetUrl",
+  s.event_types AS "subscription?.eventTypes",
+  s.status AS "subscription?.status",
+  s.disabled_reason AS "subscription?.disabledReason",
+  s.disabled_at AS "subscription?.disabledAt",
+  s.secret_last_rotated_at AS "subscription?.secretLastRotatedAt",
+  s.created_at AS "subscription?.createdAt", cap.value AS cap
+FROM cap LEFT JOIN made s ON true;
 
 -- webhook_subscription_delete
 --   asked by WebhookSubscriptionStore.delete (stores/webhooks/webhook-subscription.store.ts)

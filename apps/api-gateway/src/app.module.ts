@@ -50,7 +50,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        PersistenceModule.of(resources.database),
+        PersistenceModule.of(resources.database, resources.settings.caps),
         QueueModule.of(resources.queue),
         ResourcesModule.of(resources, logger),
         AuthModule.forRoot(resources.settings.auth),

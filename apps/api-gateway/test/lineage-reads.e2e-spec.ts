@@ -135,6 +135,22 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     }
   });
 
+  it('ends a page with envelopes after 8 MiB of them, and leads on', async () => {
+    const subject = await world.lineage(10, 1_000_000);
+    const first = await world.read(`${path(subject)}?view=full&limit=20&order=asc`);
+    const next = await world.read(
+      `${path(subject)}?view=full&limit=20&order=asc&cursor=${encodeURIComponent(first.body.next_cursor)}`,
+    );
+    const versions = [first, next].map(({ body }) => body.items.map((item: Item) => item.snapshot_version));
+    expect(versions).toEqual([
+      [1, 2, 3, 4, 5, 6, 7, 8],
+      [9, 10],
+    ]);
+    expect(next.body.next_cursor).toBeNull();
+    const headers = await world.read(`${path(subject)}?view=header&limit=20`);
+    expect(headers.body.items).toHaveLength(10);
+  });
+
   it.each([
     ['limit=0', '/query/limit'],
     ['limit=-1', '/query/limit'],
@@ -147,6 +163,7 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     ['depth=0', '/query/depth'],
     ['depth=1001', '/query/depth'],
     ['cursor=abc', '/query/cursor'],
+    [`cursor=${'A'.repeat(12_000)}`, '/query/cursor'],
     ['from=1', '/query/from'],
   ])('refuses %s', async (query, at) => {
     expect(await world.faultOf(`${path(await world.lineage(1))}?${query}`)).toMatchObject({ path: at });

@@ -131,7 +131,10 @@ const RULES: [string, (operation: Operation) => boolean][] = [
     (operation) => parametersOf(operation).length === 0 || hasStatuses(operation, '400'),
   ],
   ['401 and 429, if it takes a token', (operation) => !takesToken(operation) || hasStatuses(operation, '401', '429')],
-  ['no 429, if it takes none', (operation) => takesToken(operation) || !hasStatuses(operation, '429')],
+  [
+    '429, unless it is a probe',
+    (operation) => ['/health', '/v1/ops/readiness'].includes(operation.path) !== hasStatuses(operation, '429'),
+  ],
   [
     '413 and 415, if it takes a body',
     (operation) => !('requestBody' in operation.description) || hasStatuses(operation, '413', '415'),

@@ -89,10 +89,87 @@ it('is off in local', async () => {
   await gateway.close();
 });
 
-it('is documented for every operation that takes a token, and only there', async () => {
+it('is documented for every operation but probes', async () => {
   const [first] = gateways;
   const { body } = await get(first, null, '/openapi.json').expect(200);
   expect(body.paths['/v1/tenants'].post.responses).toHaveProperty('429');
   expect(body.components.responses.rate_limited.headers).toHaveProperty('Retry-After');
   expect(body.paths['/health'].get.responses).not.toHaveProperty('429');
+});
+
+describe('without a valid token', () => {
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ RATE_LIMIT_PER_MINUTE_ANONYMOUS: '6', TRUSTED_PROXIES: '127.0.0.0/8' });
+  });
+
+  afterAll(() => gateway?.close());
+
+  /** A request of a caller that a proxy on this machine saw at this address. */
+  const from = (address: string, path: string, token: string | null = null) =>
+    gateway.withToken(token, 'get', path).set('X-Forwarded-For', address);
+
+  it.each<[string, string, string | null, number]>([
+    ['an open route', '/v1/meta', null, 200],
+    ['a route that takes a token, hot or not', '/v1/tenants/none/subjects/organization/x/snapshots/latest', null, 401],
+    ['a token that is refused', '/v1/tenants', 'none.of.ours', 401],
+    ['no route', '/v1/none', null, 404],
+    ['a page of the documentation', '/docs/errors', null, 200],
+    ['the description', '/openapi.json', null, 200],
+  ])('%s counts by address', async (_, path, token, status) => {
+    const address = `198.51.100.${path.length}`;
+    for (let count = 1; count <= 6; count += 1) {
+      const { headers } = await from(address, path, token).expect(status);
+      expect(headers).toMatchObject({ 'ratelimit-limit': '6', 'ratelimit-remaining': String(6 - count) });
+    }
+    const { body, headers } = await from(address, path, token).expect(429);
+    expect(body.error).toMatchObject({ code: 'rate_limited' });
+    expect(body.error.message).toContain('from this address without a valid token');
+    expect(headers).toMatchObject({ 'ratelimit-remaining': '0', 'retry-after': headers['ratelimit-reset'] });
+    expect(headers).not.toHaveProperty('www-authenticate');
+    await from('198.51.100.250', path, token).expect(status);
+  });
+
+  it('is no matter of callers with one, nor of probes, whatever their address has sent', async () => {
+    const address = '198.51.100.200';
+    for (let count = 0; count < 7; count += 1) await from(address, '/v1/tenants');
+    await from(address, '/v1/tenants').expect(429);
+    for (let count = 0; count < 8; count += 1) {
+      await from(address, '/v1/tenants', await gateway.issuer.mint('alice')).expect(200);
+      await from(address, '/health').expect(200);
+      await from(address, '/v1/ops/readiness').expect(200);
+    }
+  });
+
+  it('costs no statement', async () => {
+    gateway.sent.length = 0;
+    for (let count = 0; count < 10; count += 1) await from('198.51.100.201', '/v1/tenants', 'none.of.ours');
+    expect(gateway.sent).toEqual([]);
+  });
+});
+
+it('has an operator’s value for a principal', async () => {
+  const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '100' });
+  const database = new Client({ connectionString: gateway.databaseUrl });
+  await database.connect();
+  try {
+    await database.query(`INSERT INTO limit_overrides VALUES ('principal', 'oidc:test#bob', 'requests_per_minute', 2)`);
+    await database.query(
+      `INSERT INTO rate_limits VALUES ('oidc:test#bob', date_trunc('minute', now()) + interval '5 minutes', 0)`,
+    );
+    for (const left of ['1', '0']) {
+      const { headers } = await get(gateway, 'bob').expect(403);
+      expect(headers).toMatchObject({
+        'ratelimit-limit': '2',
+        'ratelimit-remaining': left,
+        'ratelimit-policy': '2;w=60',
+      });
+    }
+    await get(gateway, 'bob').expect(429);
+    expect((await get(gateway, 'alice').expect(403)).headers['ratelimit-limit']).toBe('100');
+  } finally {
+    await database.end();
+    await gateway.close();
+  }
 });

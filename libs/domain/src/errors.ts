@@ -10,6 +10,7 @@ export const ERROR_CODES = [
   'validation_error',
   'unauthorized',
   'forbidden',
+  'limit_reached',
   'not_found',
   'not_logged_yet',
   'method_not_allowed',

@@ -2,13 +2,14 @@ import { APPLICATION_ROLE } from '@iss/platform';
 import { Pool } from 'pg';
 import { MIGRATIONS } from './migrations';
 import { toDomainError } from './sql/db-errors';
+import { LoneStatements } from './sql/lone-statements';
 import { Sql } from './sql/sql';
 import { type NoParameters, statement } from './sql/statement';
 
 export interface DatabaseSettings {
   /** `postgres://…` */
   url: string;
-  /** Connections at most. */
+  /** Connections at most, 2 at least: half of them for statements that requests share. */
   poolSize: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
@@ -17,10 +18,15 @@ export interface DatabaseSettings {
 }
 
 export const CONNECT_TIMEOUT_MS = 5_000;
+/** When a statement is given up, and when its server is: one that does not even say so hangs, or the network does. */
+interface Patience {
+  statementMs: number;
+  answerMs: number;
+}
 /** What waits for longer, for a lock or a disk, is not going to be soon: better that its caller is told. */
-const STATEMENT_TIMEOUT_MS = 10_000;
-/** A server that does not even say that: it hangs, or the network does. */
-const ANSWER_TIMEOUT_MS = 12_000;
+const LONE: Patience = { statementMs: 10_000, answerMs: 12_000 };
+/** Of one that many requests share: those who are not what takes so long are tried alone then. */
+const SHARED: Patience = { statementMs: 2_000, answerMs: 4_000 };
 
 /**
  * Every statement of the applications is a handful of index look-ups. A plan is kept by the connection until statistics
@@ -47,20 +53,19 @@ const APPLIED = statement<NoParameters, { name: string }>(
 const PING = statement('ping', 'SELECT 1');
 
 /** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
-export const STARTUP_OPTIONS = [`role=${APPLICATION_ROLE}`, `statement_timeout=${STATEMENT_TIMEOUT_MS}`, ...PLANNER]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+const startupOptions = ({ statementMs }: Patience): string =>
+  [`role=${APPLICATION_ROLE}`, `statement_timeout=${statementMs}`, ...PLANNER]
+    .map((setting) => `-c ${setting}`)
+    .join(' ');
 
-/** The application's one pool; what it is asked goes through {@link Sql}. */
+export const STARTUP_OPTIONS = startupOptions(LONE);
+
+/** The application's connections; what they are asked goes through {@link Sql}. */
 export class Database {
-  readonly sql: Sql;
-
   constructor(
-    private readonly pool: Pool,
-    observe: DatabaseSettings['observe'],
-  ) {
-    this.sql = new Sql(pool, observe);
-  }
+    readonly sql: Sql,
+    private readonly pools: readonly Pool[],
+  ) {}
 
   /** Resolves when the database answers; throws `unavailable` otherwise. */
   async ping(): Promise<void> {
@@ -74,7 +79,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.pool.end();
+    await Promise.all(this.pools.map((pool) => pool.end()));
   }
 }
 
@@ -83,22 +88,35 @@ export class Database {
  * Throws `unavailable` when the database cannot be reached.
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
+  const sharedSize = Math.max(1, Math.floor(settings.poolSize / 2));
+  const loneSize = Math.max(1, settings.poolSize - sharedSize);
+  const shared = poolOf(settings, sharedSize, SHARED);
+  const lone = poolOf(settings, loneSize, LONE);
+  const pools = [shared, lone];
+  try {
+    await Promise.all(pools.map(async (pool) => (await pool.connect()).release()));
+  } catch (error) {
+    await Promise.all(pools.map((pool) => pool.end()));
+    throw toDomainError(error);
+  }
+  const { observe = () => undefined } = settings;
+  // Lists and transactions keep the other half.
+  const loneStatements = new LoneStatements(Math.ceil(loneSize / 2));
+  const sql = new Sql(lone, observe, { sql: new Sql(shared, observe), lone: loneStatements });
+  return new Database(sql, pools);
+}
+
+function poolOf({ url, applicationName }: DatabaseSettings, max: number, patience: Patience): Pool {
   const pool = new Pool({
-    connectionString: settings.url,
-    max: settings.poolSize,
-    application_name: settings.applicationName,
+    connectionString: url,
+    max,
+    application_name: applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
+    query_timeout: patience.answerMs,
     keepAlive: true,
-    options: STARTUP_OPTIONS,
+    options: startupOptions(patience),
   });
   // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
   pool.on('error', () => undefined);
-  try {
-    (await pool.connect()).release();
-  } catch (error) {
-    await pool.end();
-    throw toDomainError(error);
-  }
-  return new Database(pool, settings.observe);
+  return pool;
 }

@@ -1,5 +1,6 @@
 export * from './database';
 export * from './migrate';
+export * from './owner';
 export * from './persistence.module';
 export * from './sql/page';
 export * from './sql/sql';
@@ -23,6 +24,7 @@ export * from './stores/snapshots/subject.store';
 export * from './stores/snapshots/snapshot-list.store';
 export * from './stores/snapshots/snapshot-pair.store';
 export * from './stores/webhooks/delivery-log.store';
+export * from './stores/limits/limit-override.store';
 export * from './stores/edge/idempotency.store';
 export * from './stores/edge/rate-limit.store';
 export * from './stores/webhooks/retention.store';

@@ -1,3 +1,4 @@
+import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Database } from './database';
 import type { Sql } from './sql/sql';
@@ -25,8 +26,8 @@ import { OutboxStore } from './stores/webhooks/outbox.store';
 import { RetentionStore } from './stores/webhooks/retention.store';
 import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription.store';
 
-/** Every store that needs statements alone. */
-const STORES: readonly (new (sql: Sql) => object)[] = [
+/** Every store that needs statements, and the caps that they check, alone. */
+const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   BacklogStore,
   ClaimedTypeStore,
   DeliveryLogStore,
@@ -56,10 +57,10 @@ const STORES: readonly (new (sql: Sql) => object)[] = [
 @Global()
 @Module({})
 export class PersistenceModule {
-  static of(database: Database): DynamicModule {
+  static of(database: Database, caps: Caps = DEFAULT_CAPS): DynamicModule {
     const providers = [
       { provide: Database, useValue: database },
-      ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(database.sql) })),
+      ...STORES.map((Store) => ({ provide: Store, useFactory: () => new Store(database.sql, caps) })),
     ];
     return { module: PersistenceModule, providers, exports: providers };
   }

@@ -1,4 +1,4 @@
-import { decideAddress, isAllowedAddress } from './address';
+import { decideAddress, isAllowedAddress, isNetwork, withinNetworks } from './address';
 
 describe('decideAddress', () => {
   it.each([
@@ -187,3 +187,29 @@ describe('isAllowedAddress', () => {
     },
   );
 });
+
+describe('withinNetworks', () => {
+  const isWithin = withinNetworks(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::ffff:198.51.100.9']);
+
+  it.each([
+    ['10.255.0.1', true],
+    ['11.0.0.1', false],
+    ['192.0.2.7', true],
+    ['192.0.2.8', false],
+    ['::ffff:10.1.1.1', true],
+    ['2001:db8:1::1', true],
+    ['2001:db9::1', false],
+    ['198.51.100.9', true],
+    ['no address', false],
+    ['', false],
+  ])('%s: %s', (address, expected) => expect(isWithin(address)).toBe(expected));
+});
+
+it.each([
+  ['192.0.2.1', true],
+  ['192.0.2.0/24', true],
+  ['2001:db8::/32', true],
+  ['192.0.2.0/33', false],
+  ['proxy.example.com', false],
+  ['', false],
+])('%j is a network: %s', (text, expected) => expect(isNetwork(text)).toBe(expected));

@@ -39,3 +39,47 @@ export function isAllowedAddress(address: string, allowPrivateTargets: boolean):
 function bytesOf(address: string): string {
   return ipaddr.parse(address).toByteArray().join('.');
 }
+
+/** An IPv6 customer has at least a network of this length, and so 2^64 addresses. */
+const IPV6_NETWORK_BITS = 64;
+
+/** What one caller has at most: the address of an IPv4 peer, the /64 of an IPv6 one. A text that is no address stays as it is. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6
+    ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_NETWORK_BITS}`).toString()
+    : parsed.toString();
+}
+
+/** The address that a proxy wrote into `X-Forwarded-For`, some of them with its port; null where it wrote none. */
+export function forwardedAddress(text: string): string | null {
+  const written = text.trim();
+  const address = /^\[(.*)\](?::\d+)?$/.exec(written)?.[1] ?? /^([\d.]+):\d+$/.exec(written)?.[1] ?? written;
+  return ipaddr.isValid(address) ? address : null;
+}
+
+/** Whether the text is an IP address, or a network in CIDR notation. */
+export function isNetwork(text: string): boolean {
+  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+}
+
+/**
+ * A test whether an address lies in one of these networks, each as {@link isNetwork} takes them. An IPv4 address that came
+ * mapped into IPv6 is that IPv4 address.
+ */
+export function withinNetworks(networks: readonly string[]): (address: string) => boolean {
+  const ranges = networks.map((text): [ipaddr.IPv4 | ipaddr.IPv6, number] =>
+    ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : wholeAddress(text),
+  );
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return ranges.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
+  };
+}
+
+function wholeAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const address = ipaddr.process(text);
+  return [address, address.toByteArray().length * 8];
+}

@@ -1,6 +1,7 @@
 import { isDateTime } from '@iss/domain';
 import { z } from 'zod';
-import { connectionVariables, limitVariables } from './limits';
+import { isNetwork } from './address';
+import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE } from './limits';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
 
@@ -34,6 +35,7 @@ const gatewayVariables = {
   ...sharedVariables,
   ...limitVariables,
   ...connectionVariables,
+  ...capVariables,
   PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).default(3001),
   AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
@@ -59,7 +61,13 @@ const gatewayVariables = {
   )
     .transform(toOrigins)
     .default([]),
-  RATE_LIMIT_PER_MINUTE: wholeNumber(0, 10_000_000).optional(),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(0, MAX_LIMIT_VALUE).optional(),
+  RATE_LIMIT_PER_MINUTE_ANONYMOUS: wholeNumber(0, MAX_LIMIT_VALUE).optional(),
+  TRUSTED_PROXIES: checkedText('must be IP addresses or networks, as 10.0.0.0/8, separated by commas', (text) =>
+    toNetworks(text).every(isNetwork),
+  )
+    .transform(toNetworks)
+    .default([]),
   SNAPSHOT_ID_SECRET: checkedText('must be a secret of at least 32 characters', (text) => text.length >= 32).optional(),
 };
 
@@ -170,6 +178,12 @@ const workerRules: readonly Rule[] = [
   },
 ];
 
+/** What the operator's command reads. */
+export const operatorSchema = z.object({
+  DATABASE_URL: sharedVariables.DATABASE_URL,
+  RATE_LIMIT_PER_MINUTE: gatewayVariables.RATE_LIMIT_PER_MINUTE,
+  ...capVariables,
+});
 /** What every process reads: which variables, what each may hold, and what they demand of one another. */
 export const sharedSchema = withRules(z.object(sharedVariables), sharedRules);
 /** The same of the gateway. */
@@ -206,6 +220,10 @@ function toOrigins(text: string): string[] {
 /** As browsers send it: in lower case, without a default port, a path or a slash at its end. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+}
+
+function toNetworks(text: string): string[] {
+  return text.split(',').map((network) => network.trim());
 }
 
 function toDelays(text: string): number[] {

@@ -1,10 +1,17 @@
 import type { z } from 'zod';
-import { gatewaySchema, isDeployed, sharedSchema, workerSchema } from './env-schemas';
-import { type ConnectionLimits, type Limits, toConnectionLimits, toLimits } from './limits';
+import { gatewaySchema, isDeployed, operatorSchema, sharedSchema, workerSchema } from './env-schemas';
+import {
+  type Caps,
+  type ConnectionLimits,
+  type Limits,
+  type OverridableName,
+  RATES,
+  toCaps,
+  toConnectionLimits,
+  toLimits,
+} from './limits';
 import { SecretBox } from './secret-box';
 
-/** 100 a second for one caller: far above what people and integrations need, far below what one gateway can do. */
-const DEFAULT_RATE_LIMIT_PER_MINUTE = 6000;
 /** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
 const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
 
@@ -62,6 +69,7 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
   limits: Limits;
   connections: ConnectionLimits;
+  caps: Caps;
   /** Of browsers whose scripts may read answers; none: no script of another origin may. */
   corsOrigins: readonly string[];
   auth: {
@@ -100,6 +108,10 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
   };
   /** Requests of one principal a minute, over all gateways; 0: no limit. */
   rateLimitPerMinute: number;
+  /** Requests without a valid token from one address a minute, of this gateway; 0: no limit. */
+  anonymousRateLimitPerMinute: number;
+  /** Networks of which `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
 }
 
 export interface WorkerEnv extends SharedEnv, MetricsEnv {
@@ -135,6 +147,21 @@ export function sharedEnv(source: NodeJS.ProcessEnv = process.env): SharedEnv {
   return toShared(readEnv(sharedSchema, source));
 }
 
+/** What the operator's command reads. */
+export interface OperatorEnv {
+  /** Of the login that owns the tables. */
+  databaseUrl: string;
+  /** The limits that hold where no other was set, as far as the variables of this process are the gateway's. */
+  limits: Readonly<Record<OverridableName, number>>;
+}
+
+/** The environment of `iss`. @throws EnvError */
+export function operatorEnv(source: NodeJS.ProcessEnv = process.env): OperatorEnv {
+  const env = readEnv(operatorSchema, source);
+  const requests_per_minute = env.RATE_LIMIT_PER_MINUTE ?? RATES.requests_per_minute.default;
+  return { databaseUrl: env.DATABASE_URL, limits: { ...toCaps(env), requests_per_minute } };
+}
+
 /** The gateway's environment, contract "Environment" and "Numbers". @throws EnvError */
 export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv {
   const env = readEnv(gatewaySchema, source);
@@ -146,6 +173,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     port: env.PORT,
     limits,
     connections: toConnectionLimits(env),
+    caps: toCaps(env),
     corsOrigins: env.CORS_ORIGINS,
     auth: {
       mode: env.AUTH_MODE,
@@ -168,7 +196,10 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
       tenantId: env.LEGACY_TENANT_ID,
       ownerId: env.LEGACY_TENANT_OWNER,
     },
-    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? (env.APP_ENV === 'local' ? 0 : DEFAULT_RATE_LIMIT_PER_MINUTE),
+    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? (isDeployed(env) ? RATES.requests_per_minute.default : 0),
+    anonymousRateLimitPerMinute:
+      env.RATE_LIMIT_PER_MINUTE_ANONYMOUS ?? (isDeployed(env) ? RATES.anonymous_requests_per_minute.default : 0),
+    trustedProxies: env.TRUSTED_PROXIES,
   };
 }
 

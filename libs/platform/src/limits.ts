@@ -1,3 +1,4 @@
+import { DomainError } from '@iss/domain';
 import { z } from 'zod';
 import { wholeNumber } from './variables';
 
@@ -15,7 +16,7 @@ export const limitVariables = {
   EVENT_TYPES_MAX: wholeNumber(1, 100).default(16),
   /** `depth` with `verify=chain`: so many envelopes are read and hashed for one answer. */
   VERIFY_MAX_DEPTH: wholeNumber(1, 100_000).default(1000),
-  /** Page of a history: at 1 MiB an envelope the worst answer is 200 MiB, streamed from stored text. */
+  /** Page of a history; one with envelopes ends at 8 MiB of them, too. */
   HISTORY_PAGE_MAX: wholeNumber(1, 1000).default(200),
   /** Page of a chain proof: four short members an item. */
   CHAIN_PROOF_PAGE_MAX: wholeNumber(1, 10_000).default(200),
@@ -72,6 +73,166 @@ export function toConnectionLimits(env: z.output<typeof connectionSchema>): Conn
 
 /** The defaults, for tests. */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = toConnectionLimits(connectionSchema.parse({}));
+
+/** The most that a variable or an operator may set a cap or a rate to: what the columns that are counted in hold. */
+export const MAX_LIMIT_VALUE = 1_000_000_000;
+
+/** Whose use is counted, and who may have a value of its own (`iss admin limits`). */
+export type LimitScope = 'tenant' | 'principal';
+
+interface Cap {
+  variable: string;
+  default: number;
+  scope: LimitScope;
+  /** What is counted. */
+  counts: string;
+  reason: string;
+  /** What the caller can do itself, besides asking the operator. */
+  wayOut: string;
+}
+
+/** How much one tenant or principal may hold; past it `limit_reached`. The names stand in errors and in overrides. */
+export const CAPS = {
+  tenants_per_principal: {
+    variable: 'MAX_TENANTS_PER_PRINCIPAL',
+    default: 1_000,
+    scope: 'principal',
+    counts: 'tenants that a principal founded',
+    reason: 'each has members, subscriptions and proposals of its own, which multiplies all other caps',
+    wayOut: 'Use a tenant that you have',
+  },
+  members_per_tenant: {
+    variable: 'MAX_MEMBERS_PER_TENANT',
+    default: 10_000,
+    scope: 'tenant',
+    counts: 'active members of a tenant',
+    reason: 'every change of a member looks for another owner among them',
+    wayOut: 'Remove a member',
+  },
+  subscriptions_per_tenant: {
+    variable: 'MAX_SUBSCRIPTIONS_PER_TENANT',
+    default: 100,
+    scope: 'tenant',
+    counts: 'webhook subscriptions of a tenant, disabled ones included',
+    reason: 'each event becomes as many deliveries',
+    wayOut: 'Delete a subscription',
+  },
+  pending_updates_per_subject: {
+    variable: 'MAX_PENDING_UPDATES_PER_SUBJECT',
+    default: 100,
+    scope: 'tenant',
+    counts: 'updates of a subject that are `proposed`',
+    reason: 'of those on one version a single one can be applied',
+    wayOut: 'Apply or withdraw a proposal of the subject',
+  },
+  pending_updates_per_tenant: {
+    variable: 'MAX_PENDING_UPDATES_PER_TENANT',
+    default: 10_000,
+    scope: 'tenant',
+    counts: 'updates of a tenant that are `proposed`',
+    reason: 'each keeps up to a megabyte of operations',
+    wayOut: 'Apply or withdraw proposals',
+  },
+  pending_refresh_requests: {
+    variable: 'MAX_PENDING_REFRESH_REQUESTS',
+    default: 10,
+    scope: 'tenant',
+    counts: 'refresh requests of a requesting tenant on one subject that are neither fulfilled nor expired',
+    reason: 'each is an event for another tenant',
+    wayOut: 'Wait until the owner fulfils one or one expires',
+  },
+  live_grants_per_subject: {
+    variable: 'MAX_LIVE_GRANTS_PER_SUBJECT',
+    default: 10_000,
+    scope: 'tenant',
+    counts: 'grants on a subject that are neither revoked nor expired',
+    reason: 'global reads look among them for one that the caller may use',
+    wayOut: 'Revoke a grant on the subject',
+  },
+  idempotency_keys_per_day: {
+    variable: 'MAX_IDEMPOTENCY_KEYS_PER_DAY',
+    default: 100_000,
+    scope: 'principal',
+    counts: 'requests of a principal with a new `Idempotency-Key`, in a day of UTC',
+    reason: 'the answer to each is kept for 24 hours',
+    wayOut: 'Wait until the day ends at 00:00 UTC, or send the request without the header',
+  },
+} as const satisfies Readonly<Record<string, Cap>>;
+
+export type CapName = keyof typeof CAPS;
+/** The caps of a deployment, by name. */
+export type Caps = Readonly<Record<CapName, number>>;
+
+const capVariable = (name: CapName) => wholeNumber(0, MAX_LIMIT_VALUE).default(CAPS[name].default);
+
+export const capVariables = {
+  MAX_TENANTS_PER_PRINCIPAL: capVariable('tenants_per_principal'),
+  MAX_MEMBERS_PER_TENANT: capVariable('members_per_tenant'),
+  MAX_SUBSCRIPTIONS_PER_TENANT: capVariable('subscriptions_per_tenant'),
+  MAX_PENDING_UPDATES_PER_SUBJECT: capVariable('pending_updates_per_subject'),
+  MAX_PENDING_UPDATES_PER_TENANT: capVariable('pending_updates_per_tenant'),
+  MAX_PENDING_REFRESH_REQUESTS: capVariable('pending_refresh_requests'),
+  MAX_LIVE_GRANTS_PER_SUBJECT: capVariable('live_grants_per_subject'),
+  MAX_IDEMPOTENCY_KEYS_PER_DAY: capVariable('idempotency_keys_per_day'),
+};
+
+const capSchema = z.object(capVariables);
+
+/** The caps that the variables set. */
+export function toCaps(env: z.output<typeof capSchema>): Caps {
+  return {
+    tenants_per_principal: env.MAX_TENANTS_PER_PRINCIPAL,
+    members_per_tenant: env.MAX_MEMBERS_PER_TENANT,
+    subscriptions_per_tenant: env.MAX_SUBSCRIPTIONS_PER_TENANT,
+    pending_updates_per_subject: env.MAX_PENDING_UPDATES_PER_SUBJECT,
+    pending_updates_per_tenant: env.MAX_PENDING_UPDATES_PER_TENANT,
+    pending_refresh_requests: env.MAX_PENDING_REFRESH_REQUESTS,
+    live_grants_per_subject: env.MAX_LIVE_GRANTS_PER_SUBJECT,
+    idempotency_keys_per_day: env.MAX_IDEMPOTENCY_KEYS_PER_DAY,
+  };
+}
+
+/** The defaults. */
+export const DEFAULT_CAPS: Caps = toCaps(capSchema.parse({}));
+
+/** The refusal of what would pass a cap: which one, how much it is, and the ways out. */
+export function limitReached(name: CapName, value: number): DomainError {
+  const { scope, counts, wayOut } = CAPS[name];
+  return new DomainError(
+    'limit_reached',
+    `The limit ${name} is reached: ${value.toLocaleString('en')} ${counts}. ${wayOut}, ` +
+      `or ask the operator of this service to raise it for the ${scope}.`,
+  );
+}
+
+/** How fast callers may ask. */
+export const RATES = {
+  requests_per_minute: {
+    variable: 'RATE_LIMIT_PER_MINUTE',
+    default: 600,
+    scope: 'principal',
+    counts: 'requests of a principal in a minute, over all gateways',
+    reason: 'ten a second: above what people and integrations need, far below what one gateway can do',
+  },
+  anonymous_requests_per_minute: {
+    variable: 'RATE_LIMIT_PER_MINUTE_ANONYMOUS',
+    default: 60,
+    scope: 'address',
+    counts: 'requests without a valid token from one IPv4 address or IPv6 /64 in a minute, of each gateway',
+    reason: 'a page of documentation and a few tries with a stale token',
+  },
+} as const;
+
+/** What an operator may set for one tenant or principal, with whose it is. */
+export const OVERRIDABLE = {
+  ...CAPS,
+  requests_per_minute: RATES.requests_per_minute,
+} as const;
+export type OverridableName = keyof typeof OVERRIDABLE;
+
+export function isOverridable(name: string): name is OverridableName {
+  return Object.hasOwn(OVERRIDABLE, name);
+}
 
 const schema = z.object(limitVariables);
 

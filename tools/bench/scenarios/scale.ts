@@ -1,30 +1,92 @@
-import { alternate, figure } from '../measure.ts';
+import { alternate, alternateOver, figure } from '../measure.ts';
 import type { Outcome } from '../run.ts';
 import { type Sink, startSink } from '../sink.ts';
 import { deliveryRate } from './deliveries.ts';
-import { type Bench, costOf, latestPath, OWNER, rateOf, sample } from './scenario.ts';
+import { type Bench, costOf, latestPath, OWNER, rateOf, type Sample, sample } from './scenario.ts';
 import { seedSubjects, settle } from './seed.ts';
 import { seedSubscriptions, unsubscribeAll } from './subscriptions.ts';
 
 const SHARED = "sharing this machine's cores";
 
-/** What a second gateway and a second worker add on this machine. */
+/** How a gateway fares with few callers and with many, and what a second one and a second worker add on this machine. */
 export async function scale(bench: Bench): Promise<Outcome> {
+  await seedSubjects(bench, { prefix: PREFIX, upTo: SUBJECTS });
+  await settle(bench);
+  const callers = await fewAndMany(bench);
   const gateways = await twoGateways(bench);
   const workers = await twoWorkers(bench);
-  return { ...gateways, lines: [...gateways.lines, ...workers] };
+  return {
+    lines: [...callers.lines, ...gateways.lines, ...workers],
+    costs: [...callers.costs, ...gateways.costs],
+  };
 }
 
 const PREFIX = 'scale-';
 const SUBJECTS = 1000;
 
-async function twoGateways(bench: Bench): Promise<Outcome> {
-  const { gateway, stage, effort, owner } = bench;
-  await seedSubjects(bench, { prefix: PREFIX, upTo: SUBJECTS });
-  await settle(bench);
+function flowsOf({ owner }: Bench) {
   const paths = Array.from({ length: SUBJECTS }, (_, index) => latestPath(OWNER, `${PREFIX}${index + 1}`));
-  const read = { kind: 'get', expect: 200, headers: owner, paths } as const;
-  const create = { kind: 'create', tenantId: OWNER, headers: owner } as const;
+  return {
+    read: { kind: 'get', expect: 200, headers: owner, paths },
+    create: { kind: 'create', tenantId: OWNER, headers: owner },
+  } as const;
+}
+
+/** Callers who ask again as soon as they are answered. */
+const CALLERS = [1, 16, 64, 256];
+/** Requests a second that come whenever they come: within what a gateway does, on two cores. */
+const ARRIVALS = { read: 4_000, create: 1_500 } as const;
+const WORK = { read: 'Latest reads', create: 'Creates' } as const;
+type Kind = keyof typeof WORK;
+
+async function fewAndMany(bench: Bench): Promise<Required<Pick<Outcome, 'lines' | 'costs'>>> {
+  const { gateway, effort } = bench;
+  const flows = flowsOf(bench);
+  const loads = (['read', 'create'] as const).flatMap((kind) => [
+    ...CALLERS.map((connections) => ({ kind, connections, of: `${connections} connections`, options: { connections } })),
+    {
+      kind,
+      connections: 0,
+      of: `${ARRIVALS[kind]} arrivals a second`,
+      options: { connections: 256, ratePerSecond: ARRIVALS[kind] },
+    },
+  ]);
+  const measured = await alternateOver(effort, loads, ({ kind, options }) =>
+    sample(bench, gateway, flows[kind], options),
+  );
+  return {
+    lines: measured.flatMap(({ size, values }) => linesOf(size, values)),
+    costs: measured.map(({ size, values }) => costOf(idOf(size), `${WORK[size.kind]}, ${size.of}`, values)),
+  };
+}
+
+const idOf = ({ kind, connections }: { kind: Kind; connections: number }): string =>
+  `${kind}-${connections === 0 ? 'open' : connections}`;
+
+function linesOf(size: { kind: Kind; connections: number; of: string }, samples: readonly Sample[]): Outcome['lines'] {
+  const what = `${WORK[size.kind]}, ${size.of}`;
+  const id = idOf(size);
+  return [
+    { id, what, figure: rateOf(samples), unit: '/s' },
+    {
+      id: `${id}-p99`,
+      what: `${what}: p99`,
+      figure: figure(samples.map(({ p99 }) => p99)),
+      unit: 'ms',
+      against: { what: 'median, ms', figure: figure(samples.map(({ p50 }) => p50)) },
+    },
+    {
+      id: `${id}-busy`,
+      what: `${what}: share of the cores that was busy`,
+      figure: figure(samples.map(({ busy }) => busy)),
+      unit: '×',
+    },
+  ];
+}
+
+async function twoGateways(bench: Bench): Promise<Required<Pick<Outcome, 'lines' | 'costs'>>> {
+  const { gateway, stage, effort } = bench;
+  const { read, create } = flowsOf(bench);
   const second = await stage.startGateway();
   try {
     const both = [gateway, second];

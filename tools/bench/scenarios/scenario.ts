@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { SUBJECT_TYPE } from '../flows.ts';
 import { type LoadFigures, type Load, runLoad } from '../load-generator.ts';
 import { type Figure, figure } from '../measure.ts';
@@ -58,6 +59,8 @@ export interface Sample extends LoadFigures {
   gatewayUs: number;
   postgresUs: number;
   generatorUs: number;
+  /** Share of the machine's cores that these took together; what is left idles, or is somebody else's. */
+  busy: number;
 }
 
 type Options = Partial<Pick<Load, 'connections' | 'measureMs' | 'ratePerSecond'>>;
@@ -76,9 +79,11 @@ export async function sample(
     postgres: stage.postgresCpuMs(),
   });
   const before = cpuMs();
+  const startedAt = performance.now();
   const figures = await Promise.all(
     all.map(({ port }) => runLoad({ port, connections: CONNECTIONS, warmUpMs, measureMs, flow, ...options })),
   );
+  const coresMs = (performance.now() - startedAt) * availableParallelism();
   const after = cpuMs();
   const sum = (of: (one: LoadFigures) => number): number => figures.reduce((total, one) => total + of(one), 0);
   const most = (of: (one: LoadFigures) => number): number => Math.max(...figures.map(of));
@@ -95,6 +100,7 @@ export async function sample(
     gatewayUs: usEach(after.gateway - before.gateway),
     postgresUs: usEach(after.postgres - before.postgres),
     generatorUs: usEach(sum((one) => one.cpuMs)),
+    busy: (after.gateway - before.gateway + after.postgres - before.postgres + sum((one) => one.cpuMs)) / coresMs,
   };
 }
 

@@ -1,4 +1,5 @@
 import { RateLimitStore } from '@iss/persistence';
+import { LOGGER, type Logger, rarely, warnTo } from '@iss/platform';
 import { type DynamicModule, Inject, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
 import { AuthGuard } from '../auth/auth.guard';
@@ -8,8 +9,10 @@ import { ErrorFilter } from './errors/error.filter';
 import { RouteTable } from './errors/route-table';
 import { HandlerChain } from './fast/handler-chain';
 import { HotLane } from './fast/hot-lane';
+import { AnonymousRequests } from './limits/anonymous-requests';
 import { IdempotencyGuard } from './limits/idempotency.guard';
 import { ReplayFilter } from './limits/idempotency-replay.filter';
+import { KeyLimiter } from './limits/key-limiter';
 import { ReplayAccess } from './limits/replay-access';
 import { RateLimitGuard } from './limits/rate-limit.guard';
 import { RateLimiter } from './limits/rate-limiter';
@@ -23,20 +26,34 @@ const FILTERS: Provider[] = [
   { provide: APP_FILTER, useClass: ReplayFilter },
 ];
 
-const RATE_LIMIT: Provider[] = [
+const MINUTE_SECONDS = 60;
+
+/** They are there also where they have nothing to count, so that whoever tells them something need not ask. */
+const LIMITERS: Provider[] = [
   {
     provide: RateLimiter,
     inject: [SETTINGS, RateLimitStore],
-    useFactory: (settings: GatewaySettings, store: RateLimitStore) =>
-      new RateLimiter(settings.rateLimitPerMinute, store),
+    useFactory: ({ rateLimitPerMinute: limit }: GatewaySettings, store: RateLimitStore) =>
+      new RateLimiter({ name: 'requests_per_minute', limit, seconds: MINUTE_SECONDS }, store),
   },
-  { provide: APP_GUARD, useClass: RateLimitGuard },
+  {
+    provide: KeyLimiter,
+    inject: [SETTINGS, RateLimitStore],
+    useFactory: ({ caps }: GatewaySettings, store: RateLimitStore) =>
+      new KeyLimiter(caps.idempotency_keys_per_day, store),
+  },
+  {
+    provide: AnonymousRequests,
+    inject: [SETTINGS, LOGGER],
+    useFactory: (settings: GatewaySettings, logger: Logger) =>
+      new AnonymousRequests(settings.anonymousRateLimitPerMinute, settings.trustedProxies, rarely(warnTo(logger))),
+  },
 ];
 
 /** What every request passes, whichever room it is for. */
 @Module({
   providers: [AccessLog, Cursors, RouteTable, MetadataScanner, HandlerChain, HotLane, ReplayAccess],
-  exports: [AccessLog],
+  exports: [AccessLog, RateLimiter, AnonymousRequests],
 })
 export class EdgeModule {
   constructor(host: HttpAdapterHost, @Inject(SETTINGS) { limits }: GatewaySettings, cursors: Cursors) {
@@ -44,13 +61,16 @@ export class EdgeModule {
   }
 
   /** In this order: a caller is known, then counted, and only then is a query looked at, and a key looked up. */
-  static of({ rateLimitPerMinute }: GatewaySettings): DynamicModule {
+  static of({ rateLimitPerMinute, anonymousRateLimitPerMinute }: GatewaySettings): DynamicModule {
+    const isLimited = rateLimitPerMinute > 0 || anonymousRateLimitPerMinute > 0;
     return {
       module: EdgeModule,
+      global: true,
       providers: [
         ...FILTERS,
         { provide: APP_GUARD, useExisting: AuthGuard },
-        ...(rateLimitPerMinute > 0 ? RATE_LIMIT : []),
+        ...LIMITERS,
+        ...(isLimited ? [{ provide: APP_GUARD, useClass: RateLimitGuard }] : []),
         { provide: APP_GUARD, useClass: QueryGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
       ],

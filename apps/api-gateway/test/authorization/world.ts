@@ -35,7 +35,8 @@ export class World {
   ) {}
 
   static async open(): Promise<World> {
-    const gateway = await startGateway();
+    // The table asks for more of them than a tenant may have.
+    const gateway = await startGateway({ MAX_SUBSCRIPTIONS_PER_TENANT: '1000', MAX_PENDING_REFRESH_REQUESTS: '1000' });
     const isReady = async (): Promise<boolean> => (await gateway.as(null, 'get', '/v1/ops/readiness')).status === 200;
     await waitFor(isReady, { deadlineMs: 30_000, what: 'the gateway to be ready' });
     const sql = new Client({ connectionString: gateway.databaseUrl });

@@ -1,16 +1,22 @@
 import { DomainError } from '@iss/domain';
 import { waitFor } from '../../../../tools/testing/wait-for';
-import { Coalescer, type Outcome } from './coalescer';
+import { Coalescer, LARGE_INPUT, type Outcome, SHARED_INPUT, type Shared } from './coalescer';
+import { StatementGivenUp } from './db-errors';
+import { LoneStatements } from './lone-statements';
+
+type Settle = () => readonly Outcome<string>[];
 
 /** A coalescer whose statements are answered by hand. */
-function byHand(limits = { maxRows: 3, maxRunning: 1 }, keyOf?: (input: string) => string[]) {
+function byHand(settings: Partial<Shared<string, string>> = {}, maxLone = 2) {
   const batches: string[][] = [];
-  const open: ((settle: () => readonly Outcome<string>[]) => void)[] = [];
-  const coalescer = new Coalescer<string, string>(
-    (inputs) => {
-      batches.push([...inputs]);
+  const open = new Map<string[], (settle: Settle) => void>();
+  const lone = new LoneStatements(maxLone);
+  const coalescer = new Coalescer<string, string>({
+    run: (inputs, isAlone) => {
+      const batch = isAlone ? [...inputs, 'alone'] : [...inputs];
+      batches.push(batch);
       return new Promise((resolve, reject) =>
-        open.push((settle) => {
+        open.set(batch, (settle) => {
           try {
             resolve(settle());
           } catch (error) {
@@ -19,16 +25,33 @@ function byHand(limits = { maxRows: 3, maxRunning: 1 }, keyOf?: (input: string) 
         }),
       );
     },
-    limits,
-    keyOf,
-  );
+    maxRows: 3,
+    maxRunning: 1,
+    lone,
+    ...settings,
+  });
   const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  const answer = async (settle = (): Outcome<string>[] => (batches.at(-1) ?? []).map((value) => ({ value }))) => {
-    open.shift()?.(settle);
+  /** Settles the oldest statement that runs, or the one that has this row. */
+  const answer = async (settle?: Settle, row?: string) => {
+    const [batch, end] =
+      [...open].find(([rows]) => row === undefined || rows.includes(row)) ?? fail('no such statement runs');
+    open.delete(batch);
+    end(settle ?? (() => batch.filter((input) => input !== 'alone').map((value) => ({ value }))));
     await nextTurn();
   };
-  return { coalescer, batches, answer, nextTurn };
+  const submit = (...inputs: string[]): Promise<string>[] => inputs.map((input) => coalescer.submit(input));
+  return { coalescer, submit, batches, lone, answer, nextTurn };
 }
+
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+const refuse: Settle = () => fail('refused');
+const giveUp: Settle = () => {
+  throw new StatementGivenUp();
+};
+/** Of inputs that are called for whom they are: `a1`, `a2`, `b1`. */
+const whoseOf = (input: string): string => input.charAt(0);
 
 afterEach(() => jest.useRealTimers());
 
@@ -51,7 +74,7 @@ it('sends what comes in one turn together, and what comes meanwhile in the next 
 });
 
 it('takes a row whose keys are the same', async () => {
-  const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 3, maxRunning: 1 }, (input) => [input, input]);
+  const { coalescer, batches, answer, nextTurn } = byHand({ keysOf: (input) => [input, input] });
   const result = coalescer.submit('a');
   await nextTurn();
   expect(batches).toEqual([['a']]);
@@ -60,7 +83,10 @@ it('takes a row whose keys are the same', async () => {
 });
 
 it('keeps rows with one key apart', async () => {
-  const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 3, maxRunning: 1 }, (input) => [input.charAt(0)]);
+  const { coalescer, batches, answer, nextTurn } = byHand({
+    keysOf: (input) => [whoseOf(input)],
+    whoseOf: (input) => input,
+  });
   const results = ['a1', 'a2', 'b1'].map((input) => coalescer.submit(input));
   await nextTurn();
   expect(batches).toEqual([['a1', 'b1']]);
@@ -79,17 +105,162 @@ it('gives each row its own outcome', async () => {
 });
 
 it('runs each row alone when the statement fails, so that a bad one does not fail its neighbours', async () => {
-  const { coalescer, batches, answer, nextTurn } = byHand();
-  const results = Promise.allSettled(['good', 'bad'].map((input) => coalescer.submit(input)));
-  const fail = (): never => {
-    throw new Error('refused');
-  };
+  const { submit, batches, answer, nextTurn } = byHand();
+  const results = Promise.allSettled(submit('good', 'bad'));
   await nextTurn();
-  await answer(fail);
+  await answer(refuse);
+  expect(batches.slice(1)).toEqual([['good', 'alone']]);
   await answer();
-  await answer(fail);
-  expect(batches).toEqual([['good', 'bad'], ['good'], ['bad']]);
+  await answer(refuse);
+  expect(batches).toEqual([
+    ['good', 'bad'],
+    ['good', 'alone'],
+    ['bad', 'alone'],
+  ]);
   await expect(results).resolves.toMatchObject([{ value: 'good' }, { reason: { message: 'refused' } }]);
+});
+
+it('a row that fails by itself fails: nothing else is tried', async () => {
+  const { submit, batches, answer, nextTurn } = byHand();
+  const results = Promise.allSettled(submit('bad'));
+  await nextTurn();
+  await answer(refuse);
+  expect(batches).toEqual([['bad']]);
+  await expect(results).resolves.toMatchObject([{ reason: { message: 'refused' } }]);
+});
+
+it('tries each row of a statement that was given up alone, and nobody waits behind a slow one', async () => {
+  const { submit, batches, answer, nextTurn } = byHand({ whoseOf, maxRows: 4 }, 3);
+  const [slow1, slow2, ...quick] = submit('s1', 's2', 'b1', 'c1');
+  const failed = expect(slow1).rejects.toMatchObject({ code: 'unavailable' });
+  await nextTurn();
+  await answer(giveUp);
+  await answer(undefined, 'b1');
+  await answer(undefined, 'c1');
+  await expect(Promise.all(quick)).resolves.toEqual(['b1', 'c1']);
+  expect(batches.slice(1).sort()).toEqual([
+    ['b1', 'alone'],
+    ['c1', 'alone'],
+    ['s1', 'alone'],
+    ['s2', 'alone'],
+  ]);
+  await answer(giveUp, 's1');
+  await failed;
+  await answer(undefined, 's2');
+  await expect(slow2).resolves.toBe('s2');
+});
+
+it('tries one that was given up by itself once more, with the time of one that is alone', async () => {
+  const { submit, batches, answer, nextTurn } = byHand();
+  const [result] = submit('slow');
+  await nextTurn();
+  await answer(giveUp);
+  await answer();
+  expect(batches).toEqual([['slow'], ['slow', 'alone']]);
+  await expect(result).resolves.toBe('slow');
+});
+
+it('whoever made strangers be tried alone rides alone, for as many rows as theirs', async () => {
+  const { submit, batches, answer, nextTurn } = byHand({ whoseOf });
+  const results = Promise.allSettled(submit('x1', 'b1', 'c1'));
+  await nextTurn();
+  await answer(refuse);
+  await answer(refuse, 'x1');
+  await answer(undefined, 'b1');
+  await answer(undefined, 'c1');
+  await expect(results).resolves.toMatchObject([{ status: 'rejected' }, { value: 'b1' }, { value: 'c1' }]);
+  batches.length = 0;
+  const later = submit('x2', 'b2', 'x3', 'x4');
+  await nextTurn();
+  expect(batches).toEqual([
+    ['x2', 'alone'],
+    ['b2', 'x4'],
+  ]);
+  await answer();
+  await answer();
+  await answer();
+  await expect(Promise.all(later)).resolves.toEqual(['x2', 'b2', 'x3', 'x4']);
+});
+
+it('whoever does it again owes twice as much', async () => {
+  const { lone } = byHand();
+  const paid = (): number => {
+    let rows = 0;
+    while (lone.paysFor('x')) rows += 1;
+    return rows;
+  };
+  const debts = [3, 3, 10, 0].map((strangers) => {
+    lone.charge('x', strangers);
+    return paid();
+  });
+  expect(debts).toEqual([3, 6, 12, 0]);
+});
+
+it('a statement that fails without strangers in it makes nobody ride alone', async () => {
+  const { submit, batches, answer, nextTurn } = byHand({ whoseOf });
+  const results = Promise.allSettled(submit('x1', 'x2'));
+  await nextTurn();
+  await answer(refuse);
+  await answer(refuse);
+  await answer(refuse);
+  await results;
+  const [last] = submit('x3');
+  await nextTurn();
+  expect(batches.at(-1)).toEqual(['x3']);
+  await answer();
+  await expect(last).resolves.toBe('x3');
+});
+
+it('gives one owner at most half of a statement while others wait, and each its turn', async () => {
+  const { submit, batches, answer, nextTurn } = byHand({ whoseOf, maxRows: 4 });
+  const results = submit('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'c1');
+  await nextTurn();
+  await answer();
+  await answer();
+  expect(batches).toEqual([
+    ['a1', 'b1', 'c1', 'a2'],
+    ['a3', 'a4', 'a5', 'a6'],
+  ]);
+  await expect(Promise.all(results)).resolves.toHaveLength(8);
+});
+
+it('a large input has a statement for itself, and few of them run', async () => {
+  const { submit, batches, answer, nextTurn } = byHand({
+    whoseOf,
+    sizeOf: (input) => (input.startsWith('L') ? LARGE_INPUT + 1 : 1),
+  });
+  const results = submit('L1', 'a1', 'L2', 'L3');
+  await nextTurn();
+  expect(batches).toEqual([['L1', 'alone'], ['a1']]);
+  for (let statement = 0; statement < 4; statement++) await answer();
+  expect(batches).toHaveLength(4);
+  await expect(Promise.all(results)).resolves.toHaveLength(4);
+});
+
+it('bounds what all inputs of a statement hold', async () => {
+  const { submit, batches, answer, nextTurn } = byHand({ whoseOf, sizeOf: () => LARGE_INPUT, maxRows: 32 });
+  const most = SHARED_INPUT / LARGE_INPUT;
+  const inputs = Array.from({ length: 2 * most }, (_, index) => `${'abcdefgh'.charAt(index)}1`);
+  const results = submit(...inputs);
+  await nextTurn();
+  await answer();
+  expect(batches).toEqual([inputs.slice(0, most), inputs.slice(most)]);
+  await answer();
+  await expect(Promise.all(results)).resolves.toEqual(inputs);
+});
+
+it('asks alone what is too large for the others', async () => {
+  const { submit, batches, answer, nextTurn } = byHand();
+  const results = submit('large', 'small');
+  await nextTurn();
+  await answer(() => ['tooLarge', { value: 'small' }]);
+  await expect(results[1]).resolves.toBe('small');
+  await answer();
+  expect(batches).toEqual([
+    ['large', 'small'],
+    ['large', 'alone'],
+  ]);
+  await expect(results[0]).resolves.toBe('large');
 });
 
 it('fails all rows when the database is unavailable: it may have kept them', async () => {
@@ -136,4 +307,31 @@ it('starts a further statement as soon as half of what it may hold waits, while 
   await answer(() => [{ value: 'a' }, { value: 'b' }]);
   await answer();
   await expect(Promise.all(results)).resolves.toEqual(['first', 'a', 'b', 'c', 'd']);
+});
+
+it('what is enough for a further statement follows from what statements held', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+  const { submit, batches, answer, nextTurn } = byHand({ maxRows: 64, maxRunning: 2 });
+  const rows = (count: number): string[] => Array.from({ length: count }, (_, index) => `row ${index}`);
+  const inFlight = async (...waves: number[]): Promise<number[]> => {
+    batches.length = 0;
+    const results = [];
+    for (const count of waves) {
+      results.push(...submit(...rows(count)));
+      await nextTurn();
+    }
+    const held = batches.map((batch) => batch.length);
+    let areAnswered = false;
+    const all = Promise.all(results).then(() => (areAnswered = true));
+    while (!areAnswered) await answer();
+    await all;
+    return held;
+  };
+  // Few at a time: eight are enough.
+  for (let statement = 0; statement < 30; statement++) await inFlight(4);
+  expect(await inFlight(1, 7)).toEqual([1]);
+  expect(await inFlight(1, 8)).toEqual([1, 8]);
+  // Many at a time: half of them.
+  for (let statement = 0; statement < 60; statement++) await inFlight(60);
+  expect(await inFlight(1, 24)).toEqual([1]);
 });

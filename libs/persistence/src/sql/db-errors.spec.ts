@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { isRetryable, toDomainError } from './db-errors';
+import { isRetryable, StatementGivenUp, toDomainError } from './db-errors';
 
 const failure = (code: string, constraint?: string): Error => Object.assign(new Error('driver'), { code, constraint });
 
@@ -20,6 +20,11 @@ it.each([
   const explained = toDomainError(error);
   expect(explained).toBeInstanceOf(DomainError);
   expect(explained).toMatchObject({ code, message: expect.not.stringContaining('driver') });
+});
+
+it('says of one unavailability alone that nothing was kept: the server gave the statement up', () => {
+  const errors = ['57014', '57P01', '08006', 'ECONNRESET'].map((code) => toDomainError(failure(code)));
+  expect(errors.map((error) => error instanceof StatementGivenUp)).toEqual([true, false, false, false]);
 });
 
 it('leaves what it does not know as it is', () => {

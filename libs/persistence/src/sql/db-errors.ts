@@ -27,10 +27,18 @@ const CONFLICTS: Record<string, string> = {
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 const UNIQUE_VIOLATION = '23505';
+const INSUFFICIENT_PRIVILEGE = '42501';
+/** By `statement_timeout`: the server itself gave it up, and kept nothing of it. */
+const QUERY_CANCELED = '57014';
 
 /** Whether the same statement may simply be run again: nothing of it was kept. */
 export function isRetryable(error: unknown): boolean {
   return isDatabaseError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
+}
+
+/** Whether the login may not do what was asked. */
+export function isNotPermitted(error: unknown): boolean {
+  return isDatabaseError(error) && error.code === INSUFFICIENT_PRIVILEGE;
 }
 
 // Connection failures and timeouts, by SQLSTATE class or Node error code: the statement may or may not have run.
@@ -49,6 +57,13 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+/** The server gave the statement up since it took too long. Unlike of what is `unavailable` otherwise, nothing was kept. */
+export class StatementGivenUp extends DomainError {
+  constructor() {
+    super('unavailable', 'The database did not answer in time. Try again shortly.');
+  }
+}
+
 /**
  * A failure of the driver as the domain says it: unique violations become `conflict` by constraint name, exhausted
  * retries `conflict`, an unreachable or exhausted database `unavailable`. Anything else is returned as it is.
@@ -64,6 +79,7 @@ export function toDomainError(error: unknown): unknown {
     const message = CONFLICTS[error.constraint];
     if (message !== undefined) return new DomainError('conflict', message);
   }
+  if (isDatabaseError(error) && error.code === QUERY_CANCELED) return new StatementGivenUp();
   if (isUnavailable(error)) {
     return new DomainError('unavailable', 'The database cannot be reached at the moment. Try again shortly.');
   }

@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { isRetryable, isUnavailable, toDomainError } from './db-errors';
+import type { LoneStatements } from './lone-statements';
 import { rowOf, type RowShape, rowShape } from './row-shape';
 import { type Statement, valuesOf } from './statement';
 
@@ -16,6 +17,13 @@ export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Where statements of several requests run, and where those of them that must not share one. */
+export interface Sharing {
+  /** On connections of their own, which give a statement up soon. */
+  readonly sql: Sql;
+  readonly lone: LoneStatements;
+}
+
 /**
  * Named prepared statements over one pool. A statement outside of a transaction is a transaction of its own, so one
  * that checks and writes does both or neither.
@@ -23,8 +31,15 @@ export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
 export class Sql {
   constructor(
     private readonly pool: Pool,
-    private readonly observe: (statementName: string) => void = () => undefined,
+    private readonly observe: (statementName: string) => void,
+    private readonly shared: Sharing | null = null,
   ) {}
+
+  /** Throws where this is what statements share already. */
+  get sharing(): Sharing {
+    if (this.shared === null) throw new Error('these connections are shared themselves');
+    return this.shared;
+  }
 
   /** The statement's rows; serialization failures and deadlocks are retried a bounded number of times. */
   async run<Parameters extends object, Row extends object>(
@@ -43,6 +58,18 @@ export class Sql {
     parameters: NoInfer<Parameters>,
   ): Promise<Row> {
     return firstOf(query, await this.run(query, parameters));
+  }
+
+  /**
+   * The same for a statement that may read much: of one owner fewer run at once than there are connections, so that
+   * nobody's keep all others waiting.
+   */
+  runInTurn<Parameters extends object, Row extends object>(
+    whose: string,
+    query: Statement<Parameters, Row>,
+    parameters: NoInfer<Parameters>,
+  ): Promise<Row[]> {
+    return this.sharing.lone.run(whose, () => this.run(query, parameters));
   }
 
   /** Several statements in one transaction: all of them or none. `work` may run more than once. */

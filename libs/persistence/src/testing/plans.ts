@@ -7,7 +7,8 @@ export const PLANNER_OPTIONS = PLANNER.map((setting) => `-c ${setting}`).join(' 
 export const ROLE_OPTION = '-c role=iss_app';
 
 /** What the tables' owner runs, and the applications may not. */
-export const isOwners = (name: string): boolean => name.startsWith('fill_hashes_');
+export const isOwners = (name: string): boolean =>
+  name.startsWith('fill_hashes_') || name.startsWith('limit_override_');
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
 

@@ -123,6 +123,12 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       started_at: `now() - n * interval '1 minute'`,
     },
     rate_limits: { principal_id: `'p-' || n`, window_start: 'now()', used: '1' },
+    limit_overrides: {
+      scope: isDone ? `'principal'` : `'tenant'`,
+      scope_id: `'t-' || n`,
+      limit_name: `'members_per_tenant'`,
+      value: '1',
+    },
   };
 }
 

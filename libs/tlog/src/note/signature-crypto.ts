@@ -28,7 +28,10 @@ export interface SignatureCrypto {
 
 /** How JSON Web Keys name an algorithm's keys (RFC 8037; ML-DSA for JOSE), and what stands before the seed in PKCS #8. */
 const KEY_FORMATS: Readonly<
-  Record<SignatureAlgorithm, { jwk: JsonWebKey; publicMember: 'x' | 'pub'; pkcs8Prefix: Uint8Array }>
+  Record<
+    SignatureAlgorithm,
+    { jwk: { kty: string; crv?: string; alg?: string }; publicMember: 'x' | 'pub'; pkcs8Prefix: Uint8Array }
+  >
 > = {
   Ed25519: {
     jwk: { kty: 'OKP', crv: 'Ed25519' },

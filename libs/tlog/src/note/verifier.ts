@@ -43,7 +43,7 @@ export function createVerifier(vkey: string | VerifierKey, signatures: Signature
   };
 }
 
-/** When a cosignature says it was made, in seconds since the epoch; null for a type without time. Trust it once verified. */
+/** When a line that verified says it was made, in seconds since the epoch; null for a type without time. */
 export function cosignatureTime(key: VerifierKey, { signature }: NoteSignature): number | null {
   return SIGNATURE_TYPES[key.type].timestamped ? Number(readUint64(signature)) : null;
 }

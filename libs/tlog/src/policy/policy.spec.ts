@@ -103,6 +103,13 @@ describe('a policy file', () => {
     const policy = parsePolicy(example().replace(vkey('log'), `${vkey('log')} https://log.example`));
     expect(parsePolicy(formatPolicy(policy))).toEqual(policy);
     expect(formatPolicy(parsePolicy('quorum none'))).toBe('quorum none\n');
+    for (const name of ['', 'a b', 'a\nquorum none', '\u007f']) {
+      expect(refusal(() => formatPolicy({ ...policy, groups: [{ name, threshold: 1, members: ['X1'] }] }))).toBe(
+        'malformed',
+      );
+      const logs = policy.logs.map((log) => ({ ...log, url: name }));
+      expect(refusal(() => formatPolicy({ ...policy, logs }))).toBe('malformed');
+    }
   });
 
   test('what is refused, and where it says it', () => {

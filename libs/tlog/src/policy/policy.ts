@@ -97,9 +97,20 @@ export function parsePolicy(policy: string | Uint8Array): Policy {
   return { logs, witnesses, groups, quorum };
 }
 
-/** The text of a policy, which parses to an equal one. Of use to whoever writes policy files. */
+/**
+ * The text of a policy, which parses to an equal one. Of use to whoever writes policy files.
+ *
+ * @throws TlogError `malformed` for a name or URL that is empty or has white space or a control character
+ */
 export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): string {
   const url = (value: string | null): string => (value === null ? '' : ` ${value}`);
+  const names = [...witnesses, ...groups].map(({ name }) => name);
+  const urls = [...logs, ...witnesses].map((one) => one.url).filter((one) => one !== null);
+  for (const field of [...names, ...urls, quorum ?? NO_QUORUM]) {
+    if (field === '' || /[\u0000-\u0020\u007f]/.test(field)) {
+      throw malformed(`a name or URL, ${JSON.stringify(field)}, is empty or has white space or a control character`);
+    }
+  }
   return [
     ...logs.map((log) => `log ${formatVerifierKey(log.key)}${url(log.url)}`),
     ...witnesses.map((witness) => `witness ${witness.name} ${formatVerifierKey(witness.key)}${url(witness.url)}`),

@@ -1,11 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ConnectionLimits } from '@iss/platform';
-import ipaddr from 'ipaddr.js';
-
-/** An IPv6 customer has at least a network of this length, and so 2^64 addresses. */
-const IPV6_NETWORK_BITS = 64;
+import { type ConnectionLimits, networkOf } from '@iss/platform';
 
 interface Connection {
   /** The answer to the newest request: answers go out in the order of requests, so all others come before it. */
@@ -83,13 +79,4 @@ function boundPerAddress(server: Server, most: number): void {
     });
     if (count > most) socket.destroy();
   });
-}
-
-/** The address of an IPv4 peer, the /64 of an IPv6 one. */
-export function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6
-    ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_NETWORK_BITS}`).toString()
-    : parsed.toString();
 }

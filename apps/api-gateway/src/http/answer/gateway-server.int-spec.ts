@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from '@iss/platform';
 import express, { type Express, type Response } from 'express';
 import { waitFor } from '../../../../../tools/testing/wait-for';
-import { networkOf } from './connections';
+import { networkOf } from '@iss/platform';
 import { createGatewayServer } from './gateway-server';
 
 const servers: Server[] = [];

@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUSES } from '../errors/error-statuses';
-import { ERROR_SCHEMA, errorAnswer, ROUTE, type RouteFacts } from './openapi';
+import { errorAnswer, ROUTE, type RouteFacts } from './openapi';
 import { PAGE_LIMITS, pageBounds, type PageLimits } from '../lists/paging';
 import { QUERY } from '../lists/query';
 import { PATH_PARAMETERS } from '../request/path-params';
@@ -22,19 +22,19 @@ const isObject = (value: unknown): value is Schema =>
  */
 export function completeDocument(document: OpenAPIObject, limits: Limits, canSignIn: boolean): void {
   const components = (document.components ??= {});
-  const errors = new Set<ErrorCode>();
+  const errors = new Map<string, readonly ErrorCode[]>();
   for (const { path, method, operation } of operationsOf(document)) {
     const route = take(operation, ROUTE);
     nameWhoMayCall(operation, canSignIn);
     describePath(operation, path, route);
     describeQuery(operation, limits);
     if (method === 'post') describeIdempotency(operation);
-    describeErrors(operation, path, route);
-    for (const code of describeAnswers(operation)) errors.add(code);
+    describeAnswers(operation);
+    for (const codes of describeErrors(operation, path, method, route)) errors.set(nameOf(codes), codes);
     tidyParameters(operation, path);
   }
-  const answered = ERROR_CODES.filter((code) => errors.has(code));
-  const responses = Object.fromEntries(answered.map((code) => [code, namedError(code)]));
+  const inOrder = [...errors].sort(([, [one = '']], [, [other = '']]) => placeOf(one) - placeOf(other));
+  const responses = Object.fromEntries(inOrder.map(([name, codes]) => [name, namedError(codes)]));
   Object.assign(components, { responses, headers: HEADERS });
   nameSchemas(document);
 }
@@ -127,23 +127,40 @@ function tidyParameters(operation: Operation, path: string): void {
 
 const OPEN_PROBES = ['/health', '/v1/ops/readiness'];
 
-function describeErrors(operation: Operation, path: string, route: unknown): void {
+/** Adds the errors of an operation as references; gives the codes that share a status, of each of them. */
+function describeErrors(operation: Operation, path: string, method: string, route: unknown): ErrorCode[][] {
   const isBodied = operation.requestBody !== undefined;
   const { errors = [], mayBeForbidden = false } = isRoute(route) ? route : {};
-  const codes: ErrorCode[] = [
+  const given = new Set<ErrorCode>([
     ...errors,
     // A parameter of the query that is unknown.
     'validation_error',
     ...(mayBeForbidden ? (['forbidden'] as const) : []),
-    ...(operation.security?.length === 0 ? [] : (['unauthorized', 'rate_limited'] as const)),
+    ...(operation.security?.length === 0 ? [] : (['unauthorized'] as const)),
     ...(isBodied ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
-    ...(OPEN_PROBES.includes(path) ? [] : (['internal_error', 'unavailable'] as const)),
-  ];
-  for (const code of codes) operation.responses[ERROR_STATUSES[code]] ??= errorAnswer(code);
+    ...(OPEN_PROBES.includes(path) ? [] : (['rate_limited', 'internal_error', 'unavailable'] as const)),
+    ...(method === 'post' ? ERRORS_OF_KEYS : []),
+  ]);
+  const answered = ERROR_CODES.filter((code) => given.has(code));
+  const statuses = [...new Set(answered.map((code) => ERROR_STATUSES[code]))];
+  return statuses.map((status) => {
+    const codes = answered.filter((code) => ERROR_STATUSES[code] === status);
+    operation.responses[status] = { $ref: `#/components/responses/${nameOf(codes)}` };
+    return codes;
+  });
 }
 
-/** A key is read with the body, whose route need not read one. */
-const ERRORS_OF_KEYS: readonly ErrorCode[] = ['validation_error', 'conflict', 'payload_too_large'];
+/** Of codes that share a status. */
+function nameOf(codes: readonly ErrorCode[]): string {
+  return codes.join('_or_');
+}
+
+function placeOf(code: string): number {
+  return ERROR_CODES.findIndex((one) => one === code);
+}
+
+/** A key is read with the body, whose route need not read one; and a principal has so many new ones a day. */
+const ERRORS_OF_KEYS: readonly ErrorCode[] = ['validation_error', 'limit_reached', 'conflict', 'payload_too_large'];
 
 const KEY: Parameter = {
   name: 'Idempotency-Key',
@@ -163,7 +180,6 @@ const KEY: Parameter = {
 
 function describeIdempotency(operation: Operation): void {
   operation.parameters = [...(operation.parameters ?? []), KEY];
-  for (const code of ERRORS_OF_KEYS) operation.responses[ERROR_STATUSES[code]] ??= errorAnswer(code);
 }
 
 const seconds = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } });
@@ -198,8 +214,13 @@ const HEADERS: Readonly<Record<string, Schema>> = {
     example: 'Bearer error="invalid_token"',
   },
   'Retry-After': seconds('Seconds to wait. With 409: the first request with this `Idempotency-Key` still runs.'),
-  'RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer', minimum: 1 } },
-  'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer', minimum: 0 } },
+  'RateLimit-Limit': { description: 'Requests a minute: of the principal, without a valid token of the address.', schema: { type: 'integer', minimum: 1 } },
+  'RateLimit-Remaining': {
+    description:
+      'Requests left in this minute. A request counts as one, and as one more for each millisecond of processor time ' +
+      'begun beyond the first, which shows on the answers after its own.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   'RateLimit-Reset': seconds('Seconds to the next minute.'),
   'RateLimit-Policy': { description: 'The limit, and its window in seconds.', schema: { type: 'string' } },
 };
@@ -218,26 +239,19 @@ function headers(names: readonly string[]): Record<string, { $ref: string }> {
 /** Given before or instead of an answer of the handler, and therefore never kept for a key. */
 const NEVER_REPLAYED: readonly ErrorCode[] = ['unauthorized', 'rate_limited', 'internal_error', 'unavailable'];
 
-function namedError(code: ErrorCode): Schema {
-  const replayed = NEVER_REPLAYED.includes(code) ? [] : ['Idempotency-Replayed'];
-  const names = ['X-Request-Id', 'Link', ...replayed, ...(HEADERS_OF_ERRORS[code] ?? [])];
-  return { ...errorAnswer(code), headers: headers(names) };
+function namedError(codes: readonly ErrorCode[]): Schema {
+  const replayed = codes.every((code) => NEVER_REPLAYED.includes(code)) ? [] : ['Idempotency-Replayed'];
+  const names = ['X-Request-Id', 'Link', ...replayed, ...codes.flatMap((code) => HEADERS_OF_ERRORS[code] ?? [])];
+  return { ...errorAnswer(codes), headers: headers(names) };
 }
 
-/** Names the errors, which are the same everywhere, and gives their codes; the other answers get their headers. */
-function describeAnswers(operation: Operation): ErrorCode[] {
-  const errors: ErrorCode[] = [];
+/** Gives the answers that are no errors their headers. */
+function describeAnswers(operation: Operation): void {
   const isConditional = '304' in operation.responses;
   const isList = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === 'cursor');
   const isPost = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === KEY.name);
-  for (const [status, answer] of Object.entries(operation.responses)) {
+  for (const answer of Object.values(operation.responses)) {
     if (!isAnswer(answer)) continue;
-    const code = ERROR_CODES.find((one) => String(ERROR_STATUSES[one]) === status);
-    if (code !== undefined && isError(answer)) {
-      operation.responses[status] = { $ref: `#/components/responses/${code}` };
-      errors.push(code);
-      continue;
-    }
     answer.headers = headers([
       'X-Request-Id',
       ...(isConditional ? ['ETag', 'Cache-Control'] : []),
@@ -245,12 +259,6 @@ function describeAnswers(operation: Operation): ErrorCode[] {
       ...(isPost ? ['Idempotency-Replayed'] : []),
     ]);
   }
-  return errors;
-}
-
-function isError({ content }: Answer): boolean {
-  const schema: unknown = content?.['application/json']?.schema;
-  return isObject(schema) && schema['title'] === ERROR_SCHEMA['title'];
 }
 
 /** Moves every schema with a title into the components and leaves a reference. Throws when two differ under one name. */

@@ -26,7 +26,7 @@ export const MAY_HAVE_AGAIN = 'iss:may_have_again';
 /** An answer without its headers. */
 export interface Answer {
   description: string;
-  content?: Record<string, { schema: Schema; example: unknown }>;
+  content?: Record<string, { schema: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }>;
 }
 
 export interface Route {
@@ -111,13 +111,25 @@ export const ERROR_SCHEMA = view('Error', {
 
 const DETAILS_EXAMPLE = [{ path: '/query/limit', message: 'must be an integer from 1 to 200', code: 'out_of_range' }];
 
-/** An error in the error envelope, with its example. */
-export function errorAnswer(code: ErrorCode): Answer {
-  const details = code === 'validation_error' ? { details: DETAILS_EXAMPLE } : {};
-  const error = { code, message: ERROR_HELP[code], ...details, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' };
+/** Errors of one status in the error envelope, each with its example. */
+export function errorAnswer(codes: readonly ErrorCode[]): Answer {
+  const examples = codes.map((code) => [code, { value: errorExample(code) }] as const);
+  const [first] = examples;
   return {
-    description: ERROR_HELP[code],
-    content: { 'application/json': { schema: ERROR_SCHEMA, example: { error } } },
+    description: codes.map((code) => ERROR_HELP[code]).join(' Or: '),
+    content: {
+      'application/json': {
+        schema: ERROR_SCHEMA,
+        ...(codes.length === 1 ? { example: first?.[1].value } : { examples: Object.fromEntries(examples) }),
+      },
+    },
+  };
+}
+
+function errorExample(code: ErrorCode): object {
+  const details = code === 'validation_error' ? { details: DETAILS_EXAMPLE } : {};
+  return {
+    error: { code, message: ERROR_HELP[code], ...details, request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001' },
   };
 }
 

@@ -5,6 +5,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { ERRORS_PATH } from '../errors/error-statuses';
 import { completeDocument } from '../describe/openapi-document';
 import type { GatewaySettings } from '../../settings';
+import { AnonymousRequests } from '../limits/anonymous-requests';
 import { renderPage } from './pages';
 import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
@@ -76,6 +77,8 @@ export function describe(app: INestApplication, settings: GatewaySettings, webho
 }
 
 const WEBHOOKS_PATH = '/docs/webhooks';
+/** Where no guard stands: who reads here is nobody in particular. */
+const OPEN_PAGES = ['/docs', '/openapi.json', '/openapi.yaml', '/oauth2-redirect.html'];
 
 /**
  * Serves `/openapi.json`, `/openapi.yaml`, Swagger UI with a real sign-in at `/docs`, and the pages of the repository's
@@ -83,6 +86,11 @@ const WEBHOOKS_PATH = '/docs/webhooks';
  */
 export function setUpDocs(app: INestApplication, settings: GatewaySettings, webhooks: Webhooks): void {
   const policy = contentSecurityPolicy(settings.auth.issuer);
+  const anonymous = app.get(AnonymousRequests);
+  app.use(OPEN_PAGES, (request: Request, response: Response, next: NextFunction) => {
+    anonymous.count(request, response);
+    next();
+  });
   app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
     response.setHeader('Content-Security-Policy', policy);
     next();

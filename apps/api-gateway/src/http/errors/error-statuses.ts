@@ -5,6 +5,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   validation_error: 400,
   unauthorized: 401,
   forbidden: 403,
+  limit_reached: 403,
   not_found: 404,
   not_logged_yet: 404,
   method_not_allowed: 405,
@@ -28,6 +29,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   unauthorized: 'No bearer token, or one that is not valid. Get a fresh one from the identity provider.',
   forbidden:
     'The caller may not do this. The message says which membership, role, ownership, scope or flag is missing.',
+  limit_reached:
+    'The tenant or the principal holds as much as it may, and nothing was changed. The message names the limit, its value and the ways out.',
   not_found: 'No such route or resource, or none that the caller may see.',
   not_logged_yet:
     'What was written is not in the published log yet. Try again after as many seconds as Retry-After says, or send wait=10.',

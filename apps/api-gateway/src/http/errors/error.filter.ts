@@ -3,6 +3,7 @@ import { toDomainError } from '@iss/persistence';
 import { type Logger, LOGGER } from '@iss/platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { AnonymousRequests } from '../limits/anonymous-requests';
 import { errorBody } from './error-body';
 import { ERROR_STATUSES, ERRORS_PATH } from './error-statuses';
 import { traceFields } from '../request/request-id';
@@ -18,12 +19,13 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly routes: RouteTable,
+    private readonly anonymous: AnonymousRequests,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const error = this.explain(thrown, request, response);
+    const error = this.countAnonymous(this.explain(thrown, request, response), request, response);
     if (response.headersSent) {
       // Half an answer is out: cutting the connection is the only honest way to say that it failed.
       response.destroy();
@@ -35,6 +37,19 @@ export class ErrorFilter implements ExceptionFilter {
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Link', `<${ERRORS_PATH}#${error.code}>; rel="help"`);
     response.status(ERROR_STATUSES[error.code]).json(errorBody(error, request.requestId));
+  }
+
+  /** What is answered before anybody is known counts by address; `rate_limited` instead, when that was too much. */
+  private countAnonymous(error: DomainError, request: Request, response: Response): DomainError {
+    if (request.principal !== undefined || response.headersSent || error.code === 'rate_limited') return error;
+    try {
+      this.anonymous.count(request, response);
+      return error;
+    } catch (refusal) {
+      response.removeHeader('WWW-Authenticate');
+      response.removeHeader('Allow');
+      return this.explain(refusal, request, response);
+    }
   }
 
   private explain(thrown: unknown, request: Request, response: Response): DomainError {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '@iss/domain';
 import { IdempotencyStore } from '@iss/persistence';
-import { type Logger, LOGGER, SecretBox, SecretBoxError } from '@iss/platform';
+import { limitReached, type Logger, LOGGER, SecretBox, SecretBoxError } from '@iss/platform';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type KeptAnswer, readAnswer, writeAnswer } from './idempotency-answer';
 import { ReplayedAnswer } from './idempotency-replay.filter';
+import { KeyLimiter } from './key-limiter';
 import { ReplayAccess } from './replay-access';
 import { readBody } from '../request/json-body';
 import { traceFields } from '../request/request-id';
@@ -15,13 +16,15 @@ const RETRY_AFTER_SECONDS = '1';
 
 /**
  * Lets a POST with an `Idempotency-Key` run once for (principal, method, path) and body (contract, "Idempotency"): the
- * request that finds the first one's answer gets that by {@link ReplayedAnswer}, if its caller may still ask for it. Runs after authentication, and after the rate
- * limit. A guard and not an interceptor, for which every request of every route would pay.
+ * request that finds the first one's answer gets that by {@link ReplayedAnswer}, if its caller may still ask for it. A
+ * principal has so many new keys a day; what it sent under others is still answered. Runs after authentication, and after
+ * the rate limit. A guard and not an interceptor, for which every request of every route would pay.
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
   constructor(
     private readonly keys: IdempotencyStore,
+    private readonly newKeys: KeyLimiter,
     private readonly secrets: SecretBox,
     private readonly access: ReplayAccess,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -37,7 +40,11 @@ export class IdempotencyGuard implements CanActivate {
   private async begin(context: ExecutionContext, request: Request, key: string | string[]): Promise<boolean> {
     const response = context.switchToHttp().getResponse<Response>();
     const keyHash = hashOfKey(request, requireKey(key));
-    const outcome = await this.keys.begin(keyHash, sha256(await readBody(request)));
+    const bodyHash = sha256(await readBody(request));
+    const principalId = principalIdOf(request);
+    const { isAllowed, limit } = await this.newKeys.take(principalId);
+    const outcome = await this.keys.begin(keyHash, bodyHash, isAllowed);
+    if (isAllowed && outcome.kind !== 'began') this.newKeys.giveBack(principalId);
     switch (outcome.kind) {
       case 'began':
         interceptAnswer(response, (answer) => this.settle(request, keyHash, outcome.claim, answer));
@@ -53,6 +60,8 @@ export class IdempotencyGuard implements CanActivate {
         );
       case 'other_body':
         throw conflict('This Idempotency-Key came with another body before. Use a fresh key.', 'mismatch');
+      case 'refused':
+        throw limitReached('idempotency_keys_per_day', limit);
     }
   }
 
@@ -108,8 +117,11 @@ function conflict(message: string, code: string): DomainError {
 function hashOfKey(request: Request, key: string): Buffer {
   const route: unknown = request.route;
   const pattern = typeof route === 'object' && route !== null && 'path' in route ? route.path : request.path;
-  const principalId = request.principal?.principalId ?? '';
-  return sha256(JSON.stringify([principalId, request.method, pattern, request.params, key]));
+  return sha256(JSON.stringify([principalIdOf(request), request.method, pattern, request.params, key]));
+}
+
+function principalIdOf({ principal }: Request): string {
+  return principal?.principalId ?? '';
 }
 
 function sha256(data: string | Buffer): Buffer {

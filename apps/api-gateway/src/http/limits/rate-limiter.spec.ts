@@ -1,5 +1,5 @@
-import type { RateReservation } from '@iss/persistence';
-import { RateLimiter } from './rate-limiter';
+import type { RateReservation, RateWindow } from '@iss/persistence';
+import { costOf, RateLimiter } from './rate-limiter';
 
 const LIMIT = 40;
 const WINDOW_MS = 60_000;
@@ -11,18 +11,19 @@ class Table {
   private readonly rows = new Map<string, { window: number; used: number }>();
 
   limiter(limit = LIMIT): RateLimiter {
-    return new RateLimiter(limit, this, () => this.nowMs);
+    return new RateLimiter({ name: 'requests_per_minute', limit, seconds: 60 }, this, () => this.nowMs);
   }
 
-  async reserve(principalId: string, wanted: number, limit: number): Promise<RateReservation> {
+  async reserve({ limit }: RateWindow, principalId: string, owed: number): Promise<RateReservation> {
     this.statements += 1;
     await Promise.resolve();
     const window = Math.floor(this.nowMs / WINDOW_MS);
     const row = this.rows.get(principalId);
-    const used = row?.window === window ? row.used : 0;
-    const granted = Math.min(wanted, limit - used);
+    const used = (row?.window === window ? row.used : 0) + owed;
+    const granted = Math.max(0, Math.min(Math.max(1, Math.floor(limit / 20)), limit - used));
     this.rows.set(principalId, { window, used: used + granted });
-    return { granted, left: limit - used - granted, endsInMs: (window + 1) * WINDOW_MS - this.nowMs };
+    const left = Math.max(0, limit - used - granted);
+    return { granted, left, limit, endsInMs: (window + 1) * WINDOW_MS - this.nowMs };
   }
 }
 
@@ -54,10 +55,15 @@ describe('RateLimiter', () => {
     await passed(limiter, LIMIT);
     const { statements } = table;
     table.nowMs = WINDOW_MS - 400;
-    expect(await limiter.take('a')).toEqual({ isAllowed: false, remaining: 0, resetSeconds: 1 });
+    expect(await limiter.take('a')).toEqual({ isAllowed: false, limit: LIMIT, remaining: 0, resetSeconds: 1 });
     expect(table.statements).toBe(statements);
     table.nowMs = WINDOW_MS;
-    expect(await limiter.take('a')).toEqual({ isAllowed: true, remaining: LIMIT - 1, resetSeconds: 60 });
+    expect(await limiter.take('a')).toEqual({
+      isAllowed: true,
+      limit: LIMIT,
+      remaining: LIMIT - 1,
+      resetSeconds: 60,
+    });
   });
 
   it('drops what is left of a share when its window ends', async () => {
@@ -96,4 +102,101 @@ describe('RateLimiter', () => {
     expect(reserve).toHaveBeenCalledTimes(1);
     expect((await limiter.take('a')).isAllowed).toBe(true);
   });
+
+  it('takes what a request cost from the share, and tells it on the next answer', async () => {
+    const limiter = new Table().limiter(1000);
+    expect((await limiter.take('a')).remaining).toBe(999);
+    limiter.charge('a', 30);
+    expect((await limiter.take('a')).remaining).toBe(968);
+    limiter.charge('a', 0);
+    expect((await limiter.take('a')).remaining).toBe(967);
+  });
+
+  it('tells what is beyond the share to all processes, and refuses the rest of the window', async () => {
+    const table = new Table();
+    const [one, other] = [table.limiter(1000), table.limiter(1000)];
+    await one.take('a');
+    one.charge('a', 500);
+    await Promise.resolve();
+    expect((await other.take('a')).remaining).toBeLessThanOrEqual(499);
+    one.charge('a', 10_000);
+    // What `other` still holds of its share it may use up.
+    expect(await passed(other, 1000)).toBeLessThan(50);
+    expect((await one.take('a')).isAllowed).toBe(false);
+    table.nowMs = WINDOW_MS;
+    expect((await one.take('a')).remaining).toBe(999);
+  });
+
+  it('counts in the window that runs what was begun in the one before', async () => {
+    const table = new Table();
+    const limiter = table.limiter(100);
+    await limiter.take('a');
+    table.nowMs = WINDOW_MS;
+    limiter.charge('a', 60);
+    expect((await limiter.take('a')).remaining).toBe(39);
+  });
+
+  it('forgets no charge that comes while a share is taken', async () => {
+    const table = new Table();
+    const limiter = table.limiter(100);
+    const first = limiter.take('a');
+    for (let count = 0; count < 10; count += 1) limiter.charge('a', 5);
+    expect((await first).isAllowed).toBe(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await limiter.take('a')).remaining).toBe(100 - 2 - 50);
+  });
+
+  it('asks nothing for charges once all is used up, and none where there is no limit', async () => {
+    const table = new Table();
+    const limiter = table.limiter();
+    await passed(limiter, LIMIT);
+    const { statements } = table;
+    for (let count = 0; count < 100; count += 1) limiter.charge('a', 500);
+    table.limiter(0).charge('b', 500);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(table.statements).toBe(statements);
+  });
+
+  it('charges without failing while the table is away', async () => {
+    const table = new Table();
+    const limiter = table.limiter();
+    jest.spyOn(table, 'reserve').mockRejectedValueOnce(new Error('away'));
+    limiter.charge('a', 5);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await limiter.take('a')).isAllowed).toBe(true);
+  });
+
+  it('gives back what was not needed', async () => {
+    const limiter = new Table().limiter(2);
+    await limiter.take('a');
+    limiter.giveBack('a');
+    expect(await passed(limiter, 5)).toBe(2);
+  });
+
+  it('sees in a long window, within a minute, that an operator allows more', async () => {
+    const table = new Table();
+    const answers = [
+      { granted: 1, left: 0, limit: 1, endsInMs: 86_400_000 },
+      { granted: 5, left: 94, limit: 100, endsInMs: 86_300_000 },
+    ];
+    jest.spyOn(table, 'reserve').mockImplementation(async () => answers.shift() ?? Promise.reject(new Error('asked')));
+    const limiter = table.limiter(1);
+    expect(await passed(limiter, 3)).toBe(1);
+    table.nowMs += 59_000;
+    expect(await passed(limiter, 1)).toBe(0);
+    table.nowMs += 1_000;
+    expect(await limiter.take('a')).toMatchObject({ isAllowed: true, limit: 100, remaining: 98 });
+  });
+});
+
+it.each([
+  [0, 0],
+  [0.2, 0],
+  [1, 0],
+  [1.01, 1],
+  [2, 1],
+  [500, 499],
+  [Number.NaN, 0],
+])('%d ms of processor time cost %i requests beyond the first', (ms, requests) => {
+  expect(costOf(ms)).toBe(requests);
 });

@@ -11,6 +11,7 @@ import {
   type SubjectRef,
 } from '@iss/domain';
 import { type AccessibleSubject, type GrantRecord, GrantStore, type Page, type PageRequest } from '@iss/persistence';
+import { limitReached } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 
 export interface GrantRequest extends SubjectRef {
@@ -26,7 +27,7 @@ const MANAGERS = rolesFrom(RULES.manageGrants.role);
 export class GrantService {
   constructor(private readonly grants: GrantStore) {}
 
-  /** Throws `validation_error`, `forbidden` unless the tenant owns the subject, or `conflict`. */
+  /** Throws `validation_error`, `forbidden` unless the tenant owns the subject, `conflict`, or `limit_reached`. */
   async create(actor: Actor, request: GrantRequest): Promise<GrantRecord> {
     const expiresAt = requireExpiry(request.expiresAt);
     if (request.granteeTenantId === actor.tenantId) {
@@ -36,9 +37,12 @@ export class GrantService {
     const outcome = await this.grants.create(actor, grant, MANAGERS);
     if (outcome.kind === 'granted') return outcome.grant;
     requireAccess(outcome.facts, RULES.manageGrants);
-    throw outcome.granteeExists
+    if (!outcome.granteeExists) {
+      throw granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'names no tenant');
+    }
+    throw outcome.isGranted
       ? granteeConflict('An active grant exists for this subject and grantee. Revoke it first.', 'has an active grant')
-      : granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'names no tenant');
+      : limitReached('live_grants_per_subject', outcome.cap);
   }
 
   /** Throws `forbidden` unless the caller is an active member. */

@@ -19,6 +19,7 @@ import {
   type RefreshRequestRecord,
   RefreshRequestStore,
 } from '@iss/persistence';
+import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventHandOver } from '../../events/event-hand-over';
 import type { RequestTrace } from '../../request-trace';
@@ -43,7 +44,10 @@ export class RefreshRequestService {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Throws `validation_error`, or `forbidden` unless the requesting tenant owns the subject or holds a live grant. */
+  /**
+   * Throws `validation_error`, `forbidden` unless the requesting tenant owns the subject or holds a live grant, or
+   * `limit_reached` while too many of its requests are pending.
+   */
   async create(
     principalId: string,
     trace: RequestTrace,
@@ -63,7 +67,7 @@ export class RefreshRequestService {
     );
     if (outcome.kind === 'refused') {
       requireAccess(outcome.facts, RULES.requestRefresh);
-      throw new Error('a refresh request was refused that its rule allows');
+      throw limitReached('pending_refresh_requests', outcome.cap);
     }
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
     return outcome.request;

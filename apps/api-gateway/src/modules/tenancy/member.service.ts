@@ -43,7 +43,7 @@ export class MemberService {
 
   /**
    * Changes a principal's record, making it a member if it is none. Throws `forbidden` (not an admin, or more than the
-   * caller may give), `human_principal_required`, or `conflict` (the last owner).
+   * caller may give), `human_principal_required`, `conflict` (the last owner), or `limit_reached`.
    */
   put(caller: Principal, tenantId: string, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
     const actor = { tenantId, principalId: caller.principalId };

@@ -25,7 +25,7 @@ export class MembersController {
   @ApiRoute('Give a principal a role in the tenant', RULES.manageMembers, {
     description: WHO_MAY_WHAT,
     answers: { 200: answer('The member.', Member, Member.of(CAROL)) },
-    errors: ['conflict', 'human_principal_required'],
+    errors: ['limit_reached', 'conflict', 'human_principal_required'],
   })
   async putMember(
     @CurrentPrincipal() caller: Caller,
@@ -51,7 +51,7 @@ export class MembersController {
   @ApiRoute("Change a principal's access record, field by field", RULES.manageMembers, {
     description: `${WHO_MAY_WHAT} \`allow_counterparty_access: true\`, a change of \`tenancy_role\`, and making a record \`human\` again take a human \`account_admin\`: 403 for other admins, 422 for an \`account_admin\` that is not human.`,
     answers: { 200: answer('The record.', Principal, Principal.of(CAROL)) },
-    errors: ['conflict', 'human_principal_required'],
+    errors: ['limit_reached', 'conflict', 'human_principal_required'],
   })
   async putPrincipal(
     @CurrentPrincipal() caller: Caller,

@@ -35,7 +35,7 @@ const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
 export class TenantService {
   constructor(private readonly tenancy: TenancyStore) {}
 
-  /** Anyone with a token may found a tenant. Only a human becomes its accountable owner. Throws `conflict`. */
+  /** Anyone with a token may found a tenant. Only a human becomes its accountable owner. Throws `conflict` or `limit_reached`. */
   create(founder: Principal, tenant: TenantToCreate): Promise<TenantRecord> {
     return this.tenancy.create(tenant, {
       principalId: founder.principalId,

@@ -75,7 +75,8 @@ export class TransferOfferService {
 
   /**
    * Makes the offered principal owner and account_admin, and an owner that offered admin. Throws `forbidden`, `not_found`,
-   * `human_principal_required`, or `conflict` when the offer is not pending or its maker could no longer make it.
+   * `human_principal_required`, `conflict` when the offer is not pending or its maker could no longer make it, or
+   * `limit_reached`.
    */
   accept(caller: Principal, tenantId: string, offerId: string): Promise<TransferOfferRecord> {
     return this.offers.end({ tenantId, principalId: caller.principalId, offerId }, (move) => {

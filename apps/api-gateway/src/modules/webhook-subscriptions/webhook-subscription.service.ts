@@ -36,7 +36,7 @@ export class WebhookSubscriptionService {
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
-  /** Throws `forbidden`, or `validation_error` naming the field. */
+  /** Throws `forbidden`, `validation_error` naming the field, or `limit_reached`. */
   async create({ principalId }: Principal, input: SubscriptionToCreate): Promise<SubscriptionWithSecret> {
     const { tenantId } = input;
     await this.access.require({ tenantId, principalId }, RULES.useWebhooks);

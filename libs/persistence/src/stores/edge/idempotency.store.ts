@@ -8,7 +8,9 @@ export type IdempotencyOutcome =
   /** The first one has this answer, as it was kept. */
   | { kind: 'answered'; answer: string }
   | { kind: 'running' }
-  | { kind: 'other_body' };
+  | { kind: 'other_body' }
+  /** It would have begun, and may not. */
+  | { kind: 'refused' };
 
 const KEPT = `interval '24 hours'`;
 /** Longer than any request runs, its wait for a connection and its statement's timeout included. */
@@ -19,12 +21,13 @@ const LEASE = `interval '1 minute'`;
  * not in it, which is told from a row by nulls and means that the other one runs.
  */
 const BEGIN = statement<
-  { keyHash: Buffer; bodyHash: Buffer },
+  { keyHash: Buffer; bodyHash: Buffer; mayBegin: boolean },
   { claim: string | null; isSameBody: boolean | null; answer: string | null }
 >(
   'idempotency_begin',
   `WITH begun AS (
-  INSERT INTO idempotency_keys AS k (key_hash, body_hash) VALUES (:keyHash, :bodyHash)
+  INSERT INTO idempotency_keys AS k (key_hash, body_hash)
+  SELECT :keyHash::bytea, :bodyHash::bytea WHERE :mayBegin::boolean
   ON CONFLICT (key_hash) DO UPDATE
      SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
    WHERE k.started_at <= now() - ${KEPT}
@@ -67,11 +70,13 @@ export class IdempotencyStore {
 
   /**
    * Takes the key for a request, or says why not. Of many at once one begins. A key whose first request has neither
-   * answered nor freed it for a minute is taken over by the next one with the same body: its process is gone.
+   * answered nor freed it for a minute is taken over by the next one with the same body: its process is gone. With
+   * `mayBegin` false only what the first one left is told.
    */
-  async begin(keyHash: Buffer, bodyHash: Buffer): Promise<IdempotencyOutcome> {
-    const { claim, isSameBody, answer } = await this.sql.one(BEGIN, { keyHash, bodyHash });
+  async begin(keyHash: Buffer, bodyHash: Buffer, mayBegin = true): Promise<IdempotencyOutcome> {
+    const { claim, isSameBody, answer } = await this.sql.one(BEGIN, { keyHash, bodyHash, mayBegin });
     if (claim !== null) return { kind: 'began', claim };
+    if (isSameBody === null && !mayBegin) return { kind: 'refused' };
     if (isSameBody === false) return { kind: 'other_body' };
     return answer === null ? { kind: 'running' } : { kind: 'answered', answer };
   }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { statement } from '../../sql/statement';
 import { openWorld, type World } from '../../testing/world';
-import { RateLimitStore } from './rate-limit.store';
+import { RateLimitStore, type RateWindow } from './rate-limit.store';
 
 /** A row whose minute is so many away from the current one. */
 const SET = statement<{ principal: string; minutes: number; used: number }>(
@@ -27,35 +28,78 @@ beforeEach(() => {
 /** In a minute that does not end while the test runs. */
 const used = (count: number) => world.database.sql.run(SET, { principal, minutes: 5, used: count });
 
+/** Of `limit` requests a minute, a twentieth of which is one reservation. */
+const minute = (limit: number): RateWindow => ({ name: 'requests_per_minute', limit, seconds: 60 });
+const reserve = (limit: number, owed = 0) => store.reserve(minute(limit), principal, owed);
+
+async function override(value: number): Promise<void> {
+  const owner = new Client({ connectionString: world.url });
+  await owner.connect();
+  await owner.query(`INSERT INTO limit_overrides VALUES ('principal', $1, 'requests_per_minute', $2)`, [
+    principal,
+    value,
+  ]);
+  await owner.end();
+}
+
 describe('RateLimitStore.reserve', () => {
-  it('gives what was wanted until only less is left, then nothing', async () => {
-    await used(0);
-    expect(await store.reserve(principal, 4, 10)).toMatchObject({ granted: 4, left: 6 });
-    expect(await store.reserve(principal, 4, 10)).toMatchObject({ granted: 4, left: 2 });
-    expect(await store.reserve(principal, 4, 10)).toMatchObject({ granted: 2, left: 0 });
-    expect(await store.reserve(principal, 4, 10)).toMatchObject({ granted: 0, left: 0 });
-    expect(await store.reserve(principal, 4, 10)).toMatchObject({ granted: 0, left: 0 });
+  it('gives a twentieth until only less is left, then nothing', async () => {
+    await used(50);
+    expect(await reserve(60)).toMatchObject({ granted: 3, left: 7, limit: 60 });
+    expect(await reserve(60)).toMatchObject({ granted: 3, left: 4 });
+    expect(await reserve(60)).toMatchObject({ granted: 3, left: 1 });
+    expect(await reserve(60)).toMatchObject({ granted: 1, left: 0 });
+    expect(await reserve(60)).toMatchObject({ granted: 0, left: 0 });
   });
 
-  it('never gives more than the limit, whoever races, for shares of every size', async () => {
+  it('never gives more than the limit, whoever races', async () => {
     await used(0);
-    const taken = await Promise.all(
-      Array.from({ length: 40 }, async (_, index) => (await store.reserve(principal, 1 + (index % 7), 50)).granted),
-    );
+    const taken = await Promise.all(Array.from({ length: 40 }, async () => (await reserve(50)).granted));
     expect(taken.reduce((sum, granted) => sum + granted)).toBe(50);
   });
 
   it('gives nothing under a limit that has been lowered', async () => {
     await used(30);
-    expect(await store.reserve(principal, 5, 20)).toMatchObject({ granted: 0, left: 0 });
-    expect(await store.reserve(principal, 5, 40)).toMatchObject({ granted: 5, left: 5 });
+    expect(await reserve(20)).toMatchObject({ granted: 0, left: 0 });
+    expect(await reserve(200)).toMatchObject({ granted: 10, left: 160 });
   });
 
-  it('begins with a new minute, and tells when it ends', async () => {
+  it('counts what is owed, for every process, also beyond the limit', async () => {
+    await used(0);
+    expect(await reserve(40, 10)).toMatchObject({ granted: 2, left: 28 });
+    expect(await reserve(40, 1_000_000)).toMatchObject({ granted: 0, left: 0 });
+    expect(await reserve(40)).toMatchObject({ granted: 0, left: 0 });
+    expect(await reserve(2_000_000)).toMatchObject({ granted: 100_000 });
+    expect(await reserve(1_000_000_000, Number.MAX_SAFE_INTEGER)).toMatchObject({ limit: 1_000_000_000 });
+  });
+
+  it('takes an operator’s value for the principal at once', async () => {
+    await used(0);
+    expect(await reserve(40)).toMatchObject({ granted: 2, left: 38, limit: 40 });
+    await override(400);
+    expect(await reserve(40)).toMatchObject({ granted: 20, left: 378, limit: 400 });
+    expect(await store.reserve(minute(40), randomUUID(), 0)).toMatchObject({ limit: 40 });
+  });
+
+  it('lets nothing pass where an operator set 0', async () => {
+    await override(0);
+    expect(await reserve(40)).toMatchObject({ granted: 0, left: 0, limit: 0 });
+  });
+
+  it('begins with a new window, and tells when it ends', async () => {
     await world.database.sql.run(SET, { principal, minutes: -1, used: 1000 });
-    const { granted, left, endsInMs } = await store.reserve(principal, 3, 10);
-    expect([granted, left]).toEqual([3, 7]);
+    const { granted, left, endsInMs } = await reserve(60);
+    expect([granted, left]).toEqual([3, 57]);
     expect(endsInMs).toBeLessThanOrEqual(60_000);
-    expect((await store.reserve(randomUUID(), 1, 1)).granted).toBe(1);
+  });
+
+  it('counts by the day of UTC besides, apart from minutes', async () => {
+    await used(1000);
+    const day: RateWindow = { name: 'idempotency_keys_per_day', limit: 20, seconds: 86_400 };
+    const { granted, left, endsInMs } = await store.reserve(day, principal, 0);
+    expect([granted, left]).toEqual([1, 19]);
+    const untilMidnight = 86_400_000 - (Date.now() % 86_400_000);
+    expect(Math.abs(((endsInMs - untilMidnight + 43_200_000) % 86_400_000) - 43_200_000)).toBeLessThan(60_000);
+    expect((await store.reserve(day, principal, 0)).left).toBe(18);
   });
 });

@@ -59,20 +59,40 @@ const IS_OF_OWNER = `(SELECT true FROM memberships m
 
 /**
  * Facts about `i.principal_id` acting for whichever of its tenants has a right on subject `s`, as `f`: membership of
- * the owner, or the scopes of every live grant to a tenant in which its counterparty flag is on. A subquery with a limit
- * and not EXISTS, for which a plan made early reads the whole table into a hash; OFFSET keeps one from walking through
- * the grants of every tenant.
+ * the owner, or the scopes of every live grant to a tenant in which its counterparty flag is on.
+ *
+ * Of tenants and grants either may be many, and neither is the caller's own doing: anybody may add it to a tenant. So `met`
+ * goes along both in one order, and each step skips what the other side has not: it takes the first grantee behind the last
+ * tenant, and the first of the caller's tenants from there on. There are no more steps than the smaller side has rows.
  */
 export const ANY_TENANT_ACCESS = `
 LEFT JOIN LATERAL (
   SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, true AS allow_counterparty_access,
          ${IS_OF_OWNER} AS owns_subject,
-         (SELECT array_agg(DISTINCT scope)
-            FROM memberships m
+         (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+            SELECT ''::text COLLATE "C", false
+             UNION ALL
+            SELECT m.tenant_id, m.allow_counterparty_access
+              FROM met
+             CROSS JOIN LATERAL (
+               SELECT g.grantee_tenant_id FROM grants g
+                WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+                  AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+                ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+             ) g
+             CROSS JOIN LATERAL (
+               SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+                WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+                  AND m.principal_id <= i.principal_id AND m.status = 'active'
+                ORDER BY m.principal_id, m.tenant_id LIMIT 1
+             ) m
+          )
+          SELECT array_agg(DISTINCT scope)
+            FROM met m
            CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
                                 WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} OFFSET 0) g
            CROSS JOIN unnest(g.scopes) scope
-           WHERE m.principal_id = i.principal_id AND m.status = 'active' AND m.allow_counterparty_access) AS grant_scopes
+           WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true`;
 
 /**

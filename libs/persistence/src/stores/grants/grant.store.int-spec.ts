@@ -27,6 +27,16 @@ SELECT gen_random_uuid(), 'acme', 'beta', subject_key, '{read_latest}',
        CASE WHEN subject_id::int % 100 = 0 THEN NULL ELSE now() - interval '1 day' END
   FROM added`,
 );
+/** To gamma: one on each subject, expired but for two, and a hundred expired ones beside one of these. */
+const ADD_EXPIRED = statement(
+  'spec_add_expired_grants',
+  `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
+  SELECT gen_random_uuid(), 'acme', 'gamma', subject_key, '{read_latest}',
+         CASE WHEN extra = 0 AND subject_id IN ('1000', '2500') THEN NULL ELSE now() - interval '1 day' END
+    FROM (SELECT s.*, extra FROM subjects s
+           CROSS JOIN LATERAL generate_series(CASE s.subject_id WHEN '1000' THEN -100 ELSE 0 END, 0) extra
+           WHERE s.subject_type = 'entity' ORDER BY s.subject_key, extra) s`,
+);
 /** So many grants more on one subject, revoked. */
 const ADD_REVOKED = statement<{ count: number }>(
   'spec_add_revoked_grants',
@@ -73,6 +83,29 @@ describe('GrantStore.accessible', () => {
     }
     expect(seen).toEqual(Array.from({ length: EVERY_HUNDREDTH }, (_, index) => String((index + 1) * 100)));
     expect(pages).toEqual([7, 7, 7, 7, 2]);
+  });
+
+  // gamma never asked for any of them.
+  it('looks at a bounded number of expired grants for a page, and leads on to what lies behind them', async () => {
+    await addTenant(world, 'gamma');
+    await world.database.sql.run(ALLOW_READERS, {});
+    await world.database.sql.run(ADD_EXPIRED, {});
+    const reader = { tenantId: 'gamma', principalId: 'tenant_reader' };
+    const seen: string[] = [];
+    let pages = 0;
+    for (let after: PagePosition | null = null; ; pages++) {
+      const [afterGrantId = null] = after ?? [];
+      const read = await rowsRead(world, 'subjects_accessible', { ...reader, afterGrantId, rows: 8 });
+      expect(read).toBeLessThan(1_200);
+      const { page } = await store.accessible(reader, { limit: 7, after });
+      seen.push(...page.items.map(({ grant }) => grant.subjectId));
+      if (page.next === null) break;
+      after = page.next;
+    }
+    // The first page ends among the grants on one subject, of which the live one lies behind those that it looked at.
+    expect(seen).toEqual(['1000', '2500']);
+    // And an empty one, since the third looked at as many as a page may.
+    expect(pages).toBe(3);
   });
 
   it('reads no grant for those who may not use any', async () => {

@@ -1,5 +1,6 @@
 import type { AccessFacts, EventType, RefreshRequestOrigin, RefreshRequestStatus, SubjectRef } from '@iss/domain';
 import { RULES } from '@iss/domain';
+import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { inputRow, SUBJECT } from '../../sql/input';
 import {
@@ -16,6 +17,7 @@ import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
+import { capOf, countUpTo } from '../limits/caps';
 
 /** A stored refresh request. The three `resolved…` are set together, when it is fulfilled. */
 export interface RefreshRequestRecord extends SubjectRef {
@@ -67,7 +69,8 @@ export interface RefreshRequestWritten {
   eventId: string | null;
 }
 
-export type CreateRefreshOutcome = RefreshRequestWritten | { kind: 'refused'; facts: AccessFacts };
+/** Refused for the caller's rights, or else because as many requests as `cap` are pending. */
+export type CreateRefreshOutcome = RefreshRequestWritten | { kind: 'refused'; facts: AccessFacts; cap: number };
 
 export type FulfilRefreshOutcome =
   | RefreshRequestWritten
@@ -100,13 +103,21 @@ const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
   resolvedSnapshotVersion: 'r.resolved_snapshot_version',
 });
 
+/** A tenant asks for one subject one request after the other, so that each is counted before the next one. */
+const LOCK_REQUESTER = statement<RefreshRequestToCreate>(
+  'refresh_request_lock_requester',
+  `SELECT pg_advisory_xact_lock(hashtextextended(
+     'refresh/' || :requestingTenantId::text || '/' || :subjectType::text || '/' || :subjectId::text, 0))`,
+);
+
 const CREATE = statement<
-  RefreshRequestToCreate,
-  { facts: AccessFacts; request: RefreshRequestRecord | null; ownerTenantId: string | null }
+  RefreshRequestToCreate & Pick<Caps, 'pending_refresh_requests'>,
+  { facts: AccessFacts; request: RefreshRequestRecord | null; ownerTenantId: string | null; cap: number }
 >(
   'refresh_request_create',
   `WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id
+  SELECT i.*, f.*, s.subject_key, s.owner_tenant_id,
+         ${capOf('pending_refresh_requests', 'i.tenant_id')} AS cap
     FROM (SELECT :requestingTenantId::text AS tenant_id, :principalId::text AS principal_id,
                  :subjectType::text AS subject_type, :subjectId::text AS subject_id) i
     ${NAMED_SUBJECT}
@@ -121,9 +132,18 @@ made AS (
     FROM facts
    WHERE member_status = 'active' AND role IN (${rolesOf(RULES.requestRefresh)})
      AND (owns_subject OR grant_scopes IS NOT NULL)
+     AND ${countUpTo(
+       'facts.cap',
+       `FROM refresh_requests r
+           WHERE (r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity'))
+                 > (facts.subject_key, facts.tenant_id, statement_timestamp())
+             AND (r.subject_key, r.requesting_tenant_id) <= (facts.subject_key, facts.tenant_id)
+             AND r.status = 'pending'
+           ORDER BY r.subject_key, r.requesting_tenant_id, coalesce(r.expires_at, 'infinity')`,
+     )} < cap
   RETURNING *
 )
-SELECT ${FACTS},
+SELECT ${FACTS}, f.cap,
   f.owner_tenant_id AS "ownerTenantId", ${columns(requestColumns('f'), 'request?')}
   FROM facts f LEFT JOIN made r ON true`,
 );
@@ -163,7 +183,7 @@ done AS (
      SET status = 'fulfilled', resolved_at = now(), resolved_snapshot_id = f.snapshot_id,
          resolved_snapshot_version = f.snapshot_version
     FROM facts f
-   WHERE r.refresh_request_id = f.refresh_request_id AND r.status = 'pending'
+   WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE
      AND f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)}) AND f.is_of_subject
   RETURNING r.*
 )
@@ -217,19 +237,24 @@ const OF_SUBJECT_BY_TENANT = listStatement(
 
 /** Refresh requests: a tenant asks a subject's owner for a newer snapshot, or to confirm the latest one. */
 export class RefreshRequestStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly caps: Caps = DEFAULT_CAPS,
+  ) {}
 
   /**
-   * Stores a request if the requesting tenant owns the subject or holds a live grant on it, and with it the event for
-   * the owner when a counterparty asks. `toEvent` may be called more than once.
+   * Stores a request if the requesting tenant owns the subject or holds a live grant on it and has fewer pending than it
+   * may, and with it the event for the owner when a counterparty asks. `toEvent` may be called more than once.
    */
   async create(
     create: RefreshRequestToCreate,
     toEvent: (request: RefreshRequestRecord, tenantId: string) => EventToWrite,
   ): Promise<CreateRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
-      const { facts, request, ownerTenantId } = await sql.one(CREATE, create);
-      if (request === null || ownerTenantId === null) return { kind: 'refused', facts };
+      await sql.run(LOCK_REQUESTER, create);
+      const { pending_refresh_requests } = this.caps;
+      const { facts, request, ownerTenantId, cap } = await sql.one(CREATE, { ...create, pending_refresh_requests });
+      if (request === null || ownerTenantId === null) return { kind: 'refused', facts, cap };
       const isForOwner = request.originType === 'counterparty';
       const eventId = isForOwner ? await tell(sql, toEvent(request, ownerTenantId)) : null;
       return { kind: 'written', request, eventId };
@@ -252,7 +277,8 @@ export class RefreshRequestStore {
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<RefreshRequestRecord> }> {
     const query = requestingTenantId === null ? OF_SUBJECT : OF_SUBJECT_BY_TENANT;
-    const rows = await this.sql.run(query, { principalId, ...subject, requestingTenantId, ...before(request) });
+    const parameters = { principalId, ...subject, requestingTenantId, ...before(request) };
+    const rows = await this.sql.runInTurn(principalId, query, parameters);
     return toList(rows, request.limit);
   }
 

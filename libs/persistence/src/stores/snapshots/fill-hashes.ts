@@ -1,8 +1,5 @@
 import { canonicalize, parseStoredJson } from '@iss/domain';
-import { Client } from 'pg';
-import { PLANNER } from '../../database';
-import { toDomainError } from '../../sql/db-errors';
-import { TransactionSql } from '../../sql/sql';
+import { asOwner } from '../../owner';
 import { statement } from '../../sql/statement';
 
 export interface FilledHashes {
@@ -23,7 +20,6 @@ interface Unsealed {
 }
 
 const BATCH = 100;
-const CONNECT_TIMEOUT_MS = 5_000;
 
 const NEXT = statement<{ afterKey: string; afterVersion: number }, Unsealed>(
   'fill_hashes_next',
@@ -60,17 +56,8 @@ RETURNING child.snapshot_id AS "snapshotId"`,
  * cannot be reached.
  */
 export async function fillHashes(databaseUrl: string): Promise<FilledHashes> {
-  const client = new Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
-  });
-  // The failure rejects the statement under way; without a listener it would end the process.
-  client.on('error', () => undefined);
-  const sql = new TransactionSql(client);
-  const filled: FilledHashes = { hashes: 0, links: 0, notCanonical: [] };
-  try {
-    await client.connect();
+  return asOwner(databaseUrl, async (sql) => {
+    const filled: FilledHashes = { hashes: 0, links: 0, notCanonical: [] };
     let rows: Unsealed[] = [];
     do {
       const last = rows.at(-1);
@@ -84,11 +71,7 @@ export async function fillHashes(databaseUrl: string): Promise<FilledHashes> {
       filled.links += (await sql.run(FILL_LINKS, snapshotIds(rows))).length;
     } while (rows.length === BATCH);
     return filled;
-  } catch (error) {
-    throw toDomainError(error);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }
 
 function isCanonical(text: string): boolean {

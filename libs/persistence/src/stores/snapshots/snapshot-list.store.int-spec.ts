@@ -93,7 +93,7 @@ describe('read', () => {
   it('brings the envelopes that fit, one at least, and the headers of all', async () => {
     for (const [padding, fitting] of [
       [ENVELOPE_BYTES / 4, 4],
-      [ENVELOPE_BYTES + 1, 1],
+      [ENVELOPE_BYTES / 2, 2],
     ] as const) {
       const subject = await lineage(6, padding);
       for (const order of LINEAGE_ORDERS) {
@@ -107,6 +107,19 @@ describe('read', () => {
       expect(headers.snapshots.map(({ envelope }) => envelope)).toEqual(Array(6).fill(null));
     }
   });
+});
+
+it('ends a page with envelopes where they are 8 MiB together, and one without them at its limit alone', async () => {
+  const subject = await lineage(9, 1024 * 1024);
+  for (const order of LINEAGE_ORDERS) {
+    const { snapshots, found } = await store.read(owner, subject, range({ order }));
+    expect(snapshots).toHaveLength(7);
+    expect(found).toBe(9);
+    const headers = await store.read(owner, subject, range({ order, withEnvelopes: false }));
+    expect(headers).toMatchObject({ found: 9, snapshots: { length: 9 } });
+  }
+  const single = await lineage(2, 9 * 1024 * 1024);
+  expect(await store.read(owner, single, range())).toMatchObject({ found: 2, snapshots: { length: 1 } });
 });
 
 describe('below', () => {

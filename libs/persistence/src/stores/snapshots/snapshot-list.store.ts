@@ -1,6 +1,7 @@
 import type { AccessFacts, Reader, SubjectRef } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
+import { PAGE_BYTES } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { ANY_TENANT_ACCESS, FACTS, TENANT_ACCESS } from '../facts/access-facts';
@@ -24,8 +25,13 @@ export interface LineageRead {
   facts: AccessFacts;
   /** The newest version, which is also the number of versions; null when the subject does not exist. */
   headVersion: number | null;
-  /** Envelopes stand on the first of them: on as many as fit into {@link ENVELOPE_BYTES}, and on one at least. */
+  /**
+   * Envelopes stand on the first of them: on as many as fit into {@link ENVELOPE_BYTES}, and on one at least. With
+   * envelopes, those that do not fit into {@link PAGE_BYTES} together are left out, the first one never.
+   */
   snapshots: SnapshotRecord[];
+  /** How many there were, those left out included. */
+  found: number;
 }
 
 /** UTF-8 bytes of envelopes in the rows of one statement: so much of a long list lies in memory at once. */
@@ -36,7 +42,7 @@ function range(order: LineageOrder, after: string): string {
   const [compare, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
   return `LATERAL (
   SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ${direction})
-              - octet_length(n.envelope) AS bytes_before
+              - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
     FROM (SELECT n.* FROM snapshots n
            WHERE n.subject_key = s.subject_key AND n.snapshot_version ${compare} ${after}
            ORDER BY n.snapshot_version ${direction} LIMIT :limit) n
@@ -44,11 +50,12 @@ function range(order: LineageOrder, after: string): string {
 }
 
 const FITS = `n.bytes_before < ${ENVELOPE_BYTES}`;
+const FITS_PAGE = `(n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= ${PAGE_BYTES})`;
 const BEFORE_THE_FIRST = { asc: 0, desc: 2 ** 31 };
 
 type LineageStatement = Statement<
   Reader & SubjectRef & Omit<LineageRange, 'order'>,
-  { facts: AccessFacts; headVersion: number | null; snapshot: SnapshotRecord | null }
+  { facts: AccessFacts; headVersion: number | null; snapshot: SnapshotRecord | null; found: number | null }
 >;
 
 function lineageStatement(order: LineageOrder, form: 'tenant' | 'global'): LineageStatement {
@@ -57,13 +64,14 @@ function lineageStatement(order: LineageOrder, form: 'tenant' | 'global'): Linea
     `snapshot_lineage_${order}_${form}`,
     `SELECT ${FACTS},
   ${columns(snapshotColumns(envelope), 'snapshot?')},
-  head_version AS "headVersion"
+  head_version AS "headVersion", n.found
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}
   LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
                       WHERE subject_key = s.subject_key) h ON true
-  LEFT JOIN ${range(order, `coalesce(:after::bigint, ${BEFORE_THE_FIRST[order]})`)} ON true
+  LEFT JOIN ${range(order, `coalesce(:after::bigint, ${BEFORE_THE_FIRST[order]})`)}
+    ON NOT :withEnvelopes::boolean OR ${FITS_PAGE}
  ORDER BY n.snapshot_version ${order}`,
   );
 }
@@ -89,11 +97,12 @@ export class SnapshotListStore {
   /** A range of a subject's snapshots together with the access facts, in one statement. */
   async read(reader: Reader, subject: SubjectRef, range: LineageRange): Promise<LineageRead> {
     const query = LINEAGE[range.order][reader.tenantId === null ? 'global' : 'tenant'];
-    const rows = await this.sql.run(query, { ...reader, ...subject, ...range });
+    const whose = reader.tenantId ?? reader.principalId;
+    const rows = await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range });
     const [first] = rows;
     if (first === undefined) throw new Error(`${query.name} answered no row`);
     const snapshots = rows.map(({ snapshot }) => snapshot).filter((snapshot) => snapshot !== null);
-    return { facts: first.facts, headVersion: first.headVersion, snapshots };
+    return { facts: first.facts, headVersion: first.headVersion, snapshots, found: first.found ?? 0 };
   }
 
   /**
@@ -101,6 +110,7 @@ export class SnapshotListStore {
    * {@link ENVELOPE_BYTES}, and one at least if there is one. For a reader who may see the version itself.
    */
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[]> {
-    return this.sql.run(BELOW, { ...subject, version, limit });
+    const whose = `${subject.subjectType}/${subject.subjectId}`;
+    return this.sql.runInTurn(whose, BELOW, { ...subject, version, limit });
   }
 }

@@ -53,20 +53,21 @@ export class SnapshotPairStore {
   /** Two versions of one subject, which may be the same; `snapshot` is null for one that does not exist. */
   byVersions(reader: Reader, subject: SubjectRef, versions: { from: number; to: number }): Promise<SnapshotPairRead> {
     const input = (snapshotVersion: number): VersionInput => ({ ...reader, ...subject, snapshotVersion });
-    return this.read(BY_VERSIONS[formOf(reader)], [input(versions.from), input(versions.to)]);
+    return this.read(reader, BY_VERSIONS[formOf(reader)], [input(versions.from), input(versions.to)]);
   }
 
   /** Two snapshots by id, of one subject or of two; `snapshot` is null for an id that does not exist. */
   byIds(reader: Reader, ids: { from: string; to: string }): Promise<SnapshotPairRead> {
     const input = (snapshotId: string): IdInput => ({ ...reader, snapshotId });
-    return this.read(BY_IDS[formOf(reader)], [input(ids.from), input(ids.to)]);
+    return this.read(reader, BY_IDS[formOf(reader)], [input(ids.from), input(ids.to)]);
   }
 
   private async read<Input>(
+    { tenantId, principalId }: Reader,
     query: Statement<{ inputs: readonly Input[] }, SnapshotRead>,
     inputs: readonly Input[],
   ): Promise<SnapshotPairRead> {
-    const [from, to] = await this.sql.run(query, { inputs });
+    const [from, to] = await this.sql.runInTurn(tenantId ?? principalId, query, { inputs });
     if (from === undefined || to === undefined) throw new Error(`${query.name} answered fewer than two rows`);
     return { from, to };
   }

@@ -50,7 +50,8 @@ it.each([
       subjectId: 's',
       snapshotVersion,
     });
-    const read = (name: string, ...versions: number[]) => rowsRead(world, name, { inputs: versions.map(input) });
+    const read = (name: string, ...versions: number[]) =>
+      rowsRead(world, name, { inputs: versions.map(input), maxBytes: 1_000 });
     expect(await read('snapshot_latest_tenant', VERSIONS)).toBe(rows);
     expect(await read('snapshot_version_tenant', 250)).toBe(rows);
     expect(await read('snapshot_pair_versions_tenant', 1, 250)).toBe(2 * rows);

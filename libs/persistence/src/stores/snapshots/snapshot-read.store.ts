@@ -1,5 +1,5 @@
 import type { AccessFacts, Reader, SubjectRef } from '@iss/domain';
-import { Coalescer } from '../../sql/coalescer';
+import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
@@ -58,15 +58,21 @@ const TARGETS: Record<SnapshotTarget['kind'], string> = {
 };
 const ACCESS = { tenant: TENANT_ACCESS, global: ANY_TENANT_ACCESS };
 
-type ReadStatement = Statement<{ inputs: readonly ReadInput[] }, ConditionalRead>;
+/** A snapshot whose envelope has more bytes than `maxBytes` comes without it. */
+type ReadStatement = Statement<
+  { inputs: readonly ReadInput[]; maxBytes: number },
+  ConditionalRead & { isTooLarge: boolean }
+>;
 
 function readStatement(target: SnapshotTarget['kind'], form: keyof typeof ACCESS): ReadStatement {
-  const envelope = 'CASE WHEN i.with_envelope THEN n.envelope END';
+  // The length of a text is known without reading it.
+  const isTooLarge = '(i.with_envelope AND octet_length(n.envelope) > :maxBytes::int) IS TRUE';
+  const envelope = `CASE WHEN i.with_envelope AND NOT ${isTooLarge} THEN n.envelope END`;
   return statement(
     `snapshot_${target}_${form}`,
     `SELECT ${FACTS},
   ${columns(snapshotColumns(envelope), 'snapshot?')},
-       (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown"
+       (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", ${isTooLarge} AS "isTooLarge"
   FROM ${TARGETS[target]}
   LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
   ${ACCESS[form]}
@@ -114,13 +120,19 @@ export class SnapshotReadStore {
   }
 
   private reader(form: Form): Coalescer<ReadInput, ConditionalRead> {
-    return new Coalescer<ReadInput, ConditionalRead>(
-      async (inputs) => {
-        const rows = await this.sql.run(STATEMENTS[form], { inputs });
-        return rows.map((value) => ({ value }));
+    const { sql: shared, lone } = this.sql.sharing;
+    return new Coalescer<ReadInput, ConditionalRead>({
+      run: async (inputs, isAlone) => {
+        const rows = isAlone
+          ? await this.sql.run(STATEMENTS[form], { inputs, maxBytes: ANY_BYTES })
+          : await shared.run(STATEMENTS[form], { inputs, maxBytes: LARGE_ANSWER });
+        return rows.map((value) => (value.isTooLarge ? 'tooLarge' : { value }));
       },
-      { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-    );
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId, principalId }) => tenantId ?? principalId,
+    });
   }
 }
 

@@ -176,17 +176,23 @@ export class SnapshotWriteStore {
   private readonly appends: Coalescer<SnapshotToWrite, WriteOutcome>;
 
   constructor(sql: Sql) {
+    const { sql: shared, lone } = sql.sharing;
     const writer = (query: WriteStatement): Coalescer<SnapshotToWrite, WriteOutcome> =>
-      new Coalescer<SnapshotToWrite, WriteOutcome>(
-        async (snapshots) => {
-          const rows = await sql.run(query, { inputs: snapshots, eventIds: snapshots.map(() => newEventId()) });
+      new Coalescer<SnapshotToWrite, WriteOutcome>({
+        run: async (inputs, isAlone) => {
+          const on = isAlone ? sql : shared;
+          const rows = await on.run(query, { inputs, eventIds: inputs.map(() => newEventId()) });
           return rows.map(({ createdAt, eventId, ...refusal }) => ({
             value: createdAt === null ? { kind: 'refused', ...refusal } : { kind: 'written', createdAt, eventId },
           }));
         },
-        { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-        (snapshot) => [snapshot.subjectId, snapshot.snapshotId],
-      );
+        maxRows: MAX_ROWS,
+        maxRunning: MAX_RUNNING,
+        lone,
+        whoseOf: ({ tenantId }) => tenantId,
+        keysOf: ({ subjectId, snapshotId }) => [subjectId, snapshotId],
+        sizeOf: ({ envelope }) => envelope.length,
+      });
     this.creates = writer(CREATE);
     this.appends = writer(APPEND);
   }

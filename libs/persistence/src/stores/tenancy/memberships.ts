@@ -1,7 +1,9 @@
 import { type MemberStatus, OWNER, type PrincipalType, type Role, type TenancyRole } from '@iss/domain';
+import { type Caps, limitReached } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import type { TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
+import { capOf, countUpTo } from '../limits/caps';
 
 /** One principal's access record in one tenant (specification, "Principal access record"). */
 export interface MembershipRecord {
@@ -28,16 +30,6 @@ export const MEMBERSHIP: Columns<MembershipRecord> = {
   status: 'm.status',
   createdAt: 'm.created_at',
 };
-
-const LOCK = statement<{ tenantId: string }>(
-  'membership_lock',
-  'SELECT FROM tenants WHERE tenant_id = :tenantId FOR NO KEY UPDATE',
-);
-
-/** Who belongs to a tenant changes one change after the other: each is decided by records that may not exist yet. */
-export async function lockMembers(sql: TransactionSql, tenantId: string): Promise<void> {
-  await sql.run(LOCK, { tenantId });
-}
 
 const FIND = statement<{ tenantId: string; principalId: string }, MembershipRecord>(
   'membership_find',
@@ -71,19 +63,41 @@ export async function hasOtherOwner(sql: TransactionSql, tenantId: string, princ
   return (await sql.run(OTHER_OWNER, { tenantId, principalId })).length > 0;
 }
 
-const PUT = statement<NewMembership, MembershipRecord>(
+/** A member that is active already takes no other place. The tenant is locked: nobody takes one meanwhile. */
+const PUT = statement<
+  NewMembership & Pick<Caps, 'members_per_tenant'>,
+  { member: MembershipRecord | null; cap: number }
+>(
   'membership_put',
-  `INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
-                                 allow_counterparty_access, status)
-  VALUES (:tenantId, :principalId, :tenancyRole, :role, :principalType, :allowCounterpartyAccess, :status)
+  `WITH cap AS MATERIALIZED (SELECT ${capOf('members_per_tenant', ':tenantId')} AS value),
+put AS (
+  INSERT INTO memberships AS m (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
+                                allow_counterparty_access, status)
+  SELECT :tenantId::text, :principalId::text, :tenancyRole::text, :role::text, :principalType::text,
+         :allowCounterpartyAccess::boolean, :status::text
+    FROM cap
+   WHERE CASE WHEN :status::text = 'active'
+                   AND (SELECT held.status FROM memberships held
+                         WHERE held.tenant_id = :tenantId AND held.principal_id = :principalId LIMIT 1) IS DISTINCT FROM 'active'
+              THEN ${countUpTo(
+                'cap.value',
+                `FROM memberships c WHERE c.tenant_id = :tenantId AND (c.status = 'active') IS TRUE`,
+              )} < cap.value
+              ELSE true END
   ON CONFLICT (tenant_id, principal_id) DO UPDATE
      SET tenancy_role = excluded.tenancy_role, api_functional_role = excluded.api_functional_role,
          principal_type = excluded.principal_type, allow_counterparty_access = excluded.allow_counterparty_access,
          status = excluded.status
-  RETURNING ${columns(MEMBERSHIP)}`,
+  RETURNING *
+)
+SELECT ${columns(MEMBERSHIP, 'member?')}, cap.value AS cap
+  FROM cap LEFT JOIN put m ON true`,
 );
 
-/** Stores the record in place of the one before, if any. */
-export function putMember(sql: TransactionSql, member: NewMembership): Promise<MembershipRecord> {
-  return sql.one(PUT, member);
+/** Stores the record in place of the one before, if any. Throws `limit_reached` for one active member too many. */
+export async function putMember(sql: TransactionSql, member: NewMembership, caps: Caps): Promise<MembershipRecord> {
+  const { members_per_tenant } = caps;
+  const put = await sql.one(PUT, { ...member, members_per_tenant });
+  if (put.member === null) throw limitReached('members_per_tenant', put.cap);
+  return put.member;
 }

@@ -8,22 +8,24 @@ import {
   type Role,
   type TenancyRole,
 } from '@iss/domain';
+import { type Caps, DEFAULT_CAPS, limitReached } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
 import { type ListRow, type Page, type PageRequest, toList, toPage } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
+import { capOf, countUpTo } from '../limits/caps';
 import { findClaimedType } from './claimed-type.store';
 import {
   findMember,
   hasOtherOwner,
-  lockMembers,
   MEMBERSHIP,
   type MembershipRecord,
   type NewMembership,
   putMember,
 } from './memberships';
+import { lockTenant } from './tenant-lock';
 
 export type { MembershipRecord, NewMembership } from './memberships';
 
@@ -80,17 +82,32 @@ const TENANT: Columns<TenantRecord> = {
 
 const CALLER = `${inputRow(ACTOR)} ${MEMBER_ACCESS}`;
 
-const CREATE = statement<NewTenant & Omit<NewMembership, 'tenantId'>, TenantRecord>(
+/** A principal founds one tenant after the other, so that each is counted before the next one. */
+const LOCK_FOUNDER = statement<{ principalId: string }>(
+  'tenant_lock_founder',
+  `SELECT pg_advisory_xact_lock(hashtextextended('founder/' || :principalId::text, 0))`,
+);
+
+const CREATE = statement<
+  NewTenant & Omit<NewMembership, 'tenantId'> & Pick<Caps, 'tenants_per_principal'>,
+  { tenant: TenantRecord | null; cap: number }
+>(
   'tenant_create',
-  `WITH made AS (
-  INSERT INTO tenants (tenant_id, name, slug, chain_enforced) VALUES (:tenantId, :name, :slug, :chainEnforced)
+  `WITH cap AS MATERIALIZED (SELECT ${capOf('tenants_per_principal', ':principalId')} AS value),
+made AS (
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, founded_by)
+  SELECT :tenantId::text, :name::text, :slug::text, :chainEnforced::boolean, :principalId::text
+    FROM cap
+   WHERE ${countUpTo('cap.value', 'FROM tenants f WHERE f.founded_by = :principalId')} < cap.value
   RETURNING *
 ), founder AS (
   INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
                            allow_counterparty_access, status)
-  VALUES (:tenantId, :principalId, :tenancyRole, :role, :principalType, :allowCounterpartyAccess, :status)
+  SELECT t.tenant_id, :principalId, :tenancyRole, :role, :principalType, :allowCounterpartyAccess::boolean, :status
+    FROM made t
 )
-SELECT ${columns(TENANT)} FROM made t`,
+SELECT ${columns(TENANT, 'tenant?')}, cap.value AS cap
+  FROM cap LEFT JOIN made t ON true`,
 );
 
 const MEMBER_FACTS = statement<Actor, { facts: AccessFacts }>('member_facts', `SELECT ${FACTS} FROM ${CALLER}`);
@@ -199,16 +216,28 @@ function isOwner(member: MembershipRecord | null): boolean {
 
 /** Tenants, their members, and what they wrote. */
 export class TenancyStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly caps: Caps = DEFAULT_CAPS,
+  ) {}
 
   /** What the principal may do in the tenant, subjects aside. */
   async facts(actor: Actor): Promise<AccessFacts> {
     return (await this.sql.one(MEMBER_FACTS, actor)).facts;
   }
 
-  /** Stores a tenant with its first member, both or neither. Throws `conflict` when the id or the slug is taken. */
+  /**
+   * Stores a tenant with its founder as first member, both or neither. Throws `conflict` when the id or the slug is taken,
+   * and `limit_reached` when the principal founded as many as it may.
+   */
   create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>): Promise<TenantRecord> {
-    return this.sql.one(CREATE, { ...tenant, ...founder });
+    const { tenants_per_principal } = this.caps;
+    return this.sql.transaction(async (sql) => {
+      await sql.run(LOCK_FOUNDER, founder);
+      const { tenant: made, cap } = await sql.one(CREATE, { ...tenant, ...founder, tenants_per_principal });
+      if (made === null) throw limitReached('tenants_per_principal', cap);
+      return made;
+    });
   }
 
   /** The tenants in which the principal is active, by `tenant_id`. */
@@ -248,7 +277,7 @@ export class TenancyStore {
   /**
    * Changes or creates one member's record by the rule `decide`, which sees the records as they are and stay until the
    * change is stored; what `decide` throws ends the change, and it may be called more than once. Pending transfer offers
-   * that lose their ground are cancelled.
+   * that lose their ground are cancelled. Throws `limit_reached` for one active member too many.
    */
   async changeMembership(
     { tenantId, principalId: callerId }: Actor,
@@ -256,7 +285,7 @@ export class TenancyStore {
     decide: (current: MembershipChange) => NewMembership,
   ): Promise<MembershipRecord> {
     return this.sql.transaction(async (sql) => {
-      await lockMembers(sql, tenantId);
+      await lockTenant(sql, tenantId);
       const caller = await findMember(sql, tenantId, callerId);
       const target = callerId === targetId ? caller : await findMember(sql, tenantId, targetId);
       const current = {
@@ -265,7 +294,7 @@ export class TenancyStore {
         hasOtherOwner: await hasOtherOwner(sql, tenantId, targetId),
         claimedType: await findClaimedType(sql, targetId),
       };
-      const member = await putMember(sql, decide(current));
+      const member = await putMember(sql, decide(current), this.caps);
       await sql.run(CANCEL_OFFERS, {
         tenantId,
         principalId: targetId,
@@ -286,7 +315,8 @@ export class TenancyStore {
     window: { from: Date; to: Date },
     readers: readonly Role[],
   ): Promise<{ facts: AccessFacts; days: UsageDay[] }> {
-    const rows = await this.sql.run(USAGE, { ...actor, ...window, readers });
+    // Counts all that was written in the window.
+    const rows = await this.sql.runInTurn(actor.tenantId, USAGE, { ...actor, ...window, readers });
     const [first] = rows;
     if (first === undefined) throw new Error('usage_by_day answered no row');
     return { facts: first.facts, days: rows.map(({ day }) => day).filter((day) => day !== null) };

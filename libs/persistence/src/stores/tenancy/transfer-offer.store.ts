@@ -1,18 +1,13 @@
 import type { AccessFacts, Actor, TransferOfferStatus } from '@iss/domain';
+import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
 import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
-import {
-  findMember,
-  hasOtherOwner,
-  lockMembers,
-  type MembershipRecord,
-  type NewMembership,
-  putMember,
-} from './memberships';
+import { findMember, hasOtherOwner, type MembershipRecord, type NewMembership, putMember } from './memberships';
+import { lockTenant } from './tenant-lock';
 
 /** An offer of a tenant's ownership, with its status by the clock of the moment it was read. */
 export interface TransferOfferRecord {
@@ -105,6 +100,7 @@ const HANDED_OVER_BY = statement<{ principalId: string }>(
 
 const LIST = newestFirst('o', 'offer_id');
 
+// Each kind of caller by the index of what it may see: whoever sees few offers does not walk through all.
 const OF_TENANT = statement<
   Actor & Before & { admins: readonly string[] },
   ListRow<AccessFacts, TransferOfferRecord> & { isOffered: boolean }
@@ -117,18 +113,24 @@ const OF_TENANT = statement<
                   WHERE mine.tenant_id = i.tenant_id AND mine.to_principal_id = i.principal_id LIMIT 1), false) AS "isOffered"
   FROM ${inputRow(ACTOR)}
   ${MEMBER_ACCESS}
+  CROSS JOIN LATERAL (SELECT (f.member_status = 'active' AND f.role = ANY (:admins::text[])) IS TRUE AS is_admin OFFSET 0) a
   LEFT JOIN LATERAL (
-    SELECT * FROM transfer_offers o
-     WHERE o.tenant_id = i.tenant_id
-       AND (o.to_principal_id = i.principal_id OR (f.member_status = 'active' AND f.role = ANY (:admins::text[])))
-       AND ${LIST.next}
+    SELECT * FROM (SELECT * FROM transfer_offers o
+                    WHERE a.is_admin AND o.tenant_id = i.tenant_id AND ${LIST.next}) o
+     UNION ALL
+    SELECT * FROM (SELECT * FROM transfer_offers o
+                    WHERE NOT a.is_admin AND o.tenant_id = i.tenant_id AND o.to_principal_id = i.principal_id
+                      AND ${LIST.next}) o
   ) o ON true
  ${LIST.order}`,
 );
 
 /** Offers of a tenant's ownership from one principal to another. */
 export class TransferOfferStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly caps: Caps = DEFAULT_CAPS,
+  ) {}
 
   /**
    * Stores an offer unless `decide`, which sees what its maker stands on, throws; it may be called more than once. Throws
@@ -140,7 +142,7 @@ export class TransferOfferStore {
   ): Promise<TransferOfferRecord> {
     const { tenantId, fromPrincipalId } = offer;
     return this.sql.transaction(async (sql) => {
-      await lockMembers(sql, tenantId);
+      await lockTenant(sql, tenantId);
       const offerer = await findMember(sql, tenantId, fromPrincipalId);
       decide({ offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromPrincipalId) });
       await sql.run(EXPIRE, { tenantId });
@@ -168,7 +170,8 @@ export class TransferOfferStore {
 
   /**
    * Ends a pending offer by the rule `decide`, together with the members' records that change with it; what `decide`
-   * throws leaves all as it is, and it may be called more than once. It must refuse an offer that is not pending.
+   * throws leaves all as it is, and it may be called more than once. It must refuse an offer that is not pending. Throws
+   * `limit_reached` where one of the members would be one too many.
    */
   async end(
     ref: TransferOfferRef,
@@ -176,7 +179,7 @@ export class TransferOfferStore {
   ): Promise<TransferOfferRecord> {
     const { tenantId, principalId, offerId } = ref;
     return this.sql.transaction(async (sql) => {
-      await lockMembers(sql, tenantId);
+      await lockTenant(sql, tenantId);
       const { offer } = await sql.one(FIND, ref);
       const caller = await findMember(sql, tenantId, principalId);
       const fromId = offer?.fromPrincipalId ?? principalId;
@@ -185,7 +188,7 @@ export class TransferOfferStore {
       const { status, members } = decide(move);
       const ended = await sql.one(END, { offerId, status });
       if (members.some(({ principalId: id }) => id === fromId)) await sql.run(HANDED_OVER_BY, { principalId: fromId });
-      for (const member of members) await putMember(sql, member);
+      for (const member of members) await putMember(sql, member, this.caps);
       return ended;
     });
   }

@@ -1,6 +1,7 @@
 import type { AccessFacts, Actor, Role, SubjectRef, UpdateStatus } from '@iss/domain';
 import { RULES } from '@iss/domain';
-import { Coalescer } from '../../sql/coalescer';
+import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
+import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
 import {
@@ -17,6 +18,8 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
+import { capOf, countUpTo } from '../limits/caps';
+import { Headroom } from '../limits/headroom';
 import { updateColumns, type UpdateRecord } from './update-record';
 
 export { type UpdateRecord } from './update-record';
@@ -35,7 +38,7 @@ export interface UpdateToPropose extends SubjectRef {
 
 export type ProposeOutcome =
   | { kind: 'proposed' | 'existing'; update: UpdateRecord }
-  | { kind: 'refused'; facts: AccessFacts; headVersion: number | null };
+  | { kind: 'refused'; facts: AccessFacts; headVersion: number | null; reached: ReachedCap | null };
 
 /** One update of a tenant, asked for by one of its members. */
 export interface UpdateRef extends Actor {
@@ -62,31 +65,74 @@ interface ProposeRow {
   facts: AccessFacts;
   headVersion: number | null;
   createdAt: Date | null;
+  tenantCap: number;
+  /** What the tenant has proposed before this statement; null where that was not counted. */
+  pendingOfTenant: number | null;
+  reached: ReachedCap | null;
 }
 
-const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] }, ProposeRow>(
+/** A cap that left no place, and its value. */
+export interface ReachedCap {
+  name: CapName;
+  value: number;
+}
+
+/** Of each row: the cap under which its tenant is known to have room, and how many rows before it are of its subject and tenant. */
+interface Places {
+  countedCaps: readonly (number | null)[];
+  aheadOfSubject: readonly number[];
+  aheadOfTenant: readonly number[];
+}
+
+type PendingCaps = Pick<Caps, 'pending_updates_per_subject' | 'pending_updates_per_tenant'>;
+
+/** Rows that share the statement count together: those before a row take their places before it. */
+const SUBJECT_IS_FULL = 'f.pending_of_subject + (:aheadOfSubject::int[])[f.ord] >= f.subject_cap';
+const TENANT_IS_FULL = 'f.pending_of_tenant + (:aheadOfTenant::int[])[f.ord] >= f.tenant_cap';
+
+/** A tenant's are counted where its cap is not the one under which the process knows of room ({@link Headroom}). */
+const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] } & Places & PendingCaps, ProposeRow>(
   'update_propose',
   `WITH facts AS MATERIALIZED (
-  SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version
-    FROM ${inputRows({ update_id: 'uuid', ...ACTOR, ...SUBJECT, base_snapshot_version: 'int', request_id: 'text' })}
-    ${NAMED_SUBJECT}
-    ${TENANT_ACCESS}
-   ORDER BY i.tenant_id, i.request_id
+  SELECT f.*,
+         ${countUpTo(
+           'f.subject_cap',
+           `FROM updates u WHERE (u.subject_key, u.status) BETWEEN (f.subject_key, 'proposed') AND (f.subject_key, 'proposed')`,
+         )} AS pending_of_subject,
+         CASE WHEN f.tenant_cap IS DISTINCT FROM (:countedCaps::int[])[f.ord] THEN ${countUpTo(
+           'f.tenant_cap',
+           `FROM updates u WHERE (u.tenant_id, u.status) BETWEEN (f.tenant_id, 'proposed') AND (f.tenant_id, 'proposed')`,
+         )} END AS pending_of_tenant
+    FROM (
+    SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version,
+           ${capOf('pending_updates_per_subject', 'i.tenant_id')} AS subject_cap,
+           ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap
+      FROM ${inputRows({ update_id: 'uuid', ...ACTOR, ...SUBJECT, base_snapshot_version: 'int', request_id: 'text' })}
+      ${NAMED_SUBJECT}
+      ${TENANT_ACCESS}
+     ORDER BY i.tenant_id, i.request_id
+    OFFSET 0
+  ) f
 ),
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
                        request_id, initiated_by, proposed_by)
   SELECT update_id, tenant_id, subject_key, (:inputs.baseSnapshotId::uuid[])[ord], base_snapshot_version,
          (:inputs.patchOps::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
-    FROM facts
+    FROM facts f
    WHERE member_status = 'active' AND role IN (${rolesOf(RULES.proposeUpdate)}) AND owns_subject
      AND head_version = base_snapshot_version
+     AND (${SUBJECT_IS_FULL}) IS NOT TRUE AND (${TENANT_IS_FULL}) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
 SELECT ${FACTS},
   f.head_version AS "headVersion",
-       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt"
+       CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
+       f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
+       CASE WHEN ${SUBJECT_IS_FULL} THEN 'pending_updates_per_subject'
+            WHEN ${TENANT_IS_FULL} THEN 'pending_updates_per_tenant' END AS "reached?.name",
+       CASE WHEN ${SUBJECT_IS_FULL} THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
   FROM facts f
  ORDER BY f.ord`,
 );
@@ -114,13 +160,20 @@ const UPDATE = `
   LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
   ${TENANT_ACCESS}`;
 
-const FOR_APPLY = statement<{ inputs: readonly UpdateInput[] }, UpdateToApply>(
+// The length of a text is known without reading it.
+const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(b.envelope) > :maxBytes::int) IS TRUE';
+const unlessTooLarge = (text: string): string => `CASE WHEN NOT ${IS_TOO_LARGE} THEN ${text} END`;
+
+const FOR_APPLY = statement<
+  { inputs: readonly UpdateInput[]; maxBytes: number },
+  UpdateToApply & { isTooLarge: boolean }
+>(
   'update_for_apply',
   `SELECT ${FACTS},
-  ${columns(updateColumns(), 'update?')},
+  ${columns({ ...updateColumns(), patchOps: unlessTooLarge('u.patch_ops') }, 'update?')},
   ${HEAD_VERSION} AS "headVersion",
-       t.chain_enforced IS TRUE AS "chainEnforced",
-       b.envelope AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+       t.chain_enforced IS TRUE AS "chainEnforced", ${IS_TOO_LARGE} AS "isTooLarge",
+       ${unlessTooLarge('b.envelope')} AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
   FROM ${inputRows(INPUT)}
   ${UPDATE}
   ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'b')}
@@ -202,31 +255,61 @@ export class UpdateStore {
   private readonly proposals: Coalescer<UpdateToPropose, ProposeRow>;
   private readonly applications: Coalescer<UpdateRef, UpdateToApply>;
 
-  constructor(private readonly sql: Sql) {
-    this.proposals = new Coalescer<UpdateToPropose, ProposeRow>(
-      async (updates) => {
-        const rows = await sql.run(PROPOSE, { inputs: updates });
+  constructor(
+    private readonly sql: Sql,
+    { pending_updates_per_subject, pending_updates_per_tenant }: PendingCaps = DEFAULT_CAPS,
+  ) {
+    const headroom = new Headroom();
+    const { sql: shared, lone } = sql.sharing;
+    this.proposals = new Coalescer<UpdateToPropose, ProposeRow>({
+      run: async (updates, isAlone) => {
+        const rows = await (isAlone ? sql : shared).run(PROPOSE, {
+          inputs: updates,
+          countedCaps: updates.map(({ tenantId }) => headroom.take(tenantId)),
+          aheadOfSubject: aheadOf(updates, isOfSameSubject),
+          aheadOfTenant: aheadOf(updates, isOfSameTenant),
+          pending_updates_per_subject,
+          pending_updates_per_tenant,
+        });
+        rows.forEach(({ pendingOfTenant, tenantCap }, index) => {
+          const tenantId = updates[index]?.tenantId;
+          if (pendingOfTenant !== null && tenantId !== undefined)
+            headroom.counted(tenantId, pendingOfTenant, tenantCap);
+        });
         return rows.map((value) => ({ value }));
       },
-      { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-      (update) => (update.requestId === null ? [] : [`${update.tenantId}/${update.requestId}`]),
-    );
-    this.applications = new Coalescer<UpdateRef, UpdateToApply>(
-      async (refs) => {
-        const rows = await sql.run(FOR_APPLY, { inputs: refs.map(toInput) });
-        return rows.map((value) => ({ value }));
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId }) => tenantId,
+      keysOf: ({ tenantId, requestId }) => (requestId === null ? [] : [`${tenantId}/${requestId}`]),
+      sizeOf: ({ patchOps }) => patchOps.length,
+    });
+    this.applications = new Coalescer<UpdateRef, UpdateToApply>({
+      run: async (refs, isAlone) => {
+        const inputs = refs.map(toInput);
+        const rows = isAlone
+          ? await sql.run(FOR_APPLY, { inputs, maxBytes: ANY_BYTES })
+          : await shared.run(FOR_APPLY, { inputs, maxBytes: LARGE_ANSWER });
+        return rows.map((value) => (value.isTooLarge ? 'tooLarge' : { value }));
       },
-      { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING },
-    );
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId }) => tenantId,
+    });
   }
 
-  /** Stores a proposal on the head, or answers the one that the tenant stored under the same `requestId`. */
+  /**
+   * Stores a proposal on the head, or answers the one that the tenant stored under the same `requestId`. Refused for the
+   * caller's rights, then for a stale base, then for the cap that is `reached`.
+   */
   async propose(update: UpdateToPropose): Promise<ProposeOutcome> {
-    const { facts, headVersion, createdAt } = await this.proposals.submit(update);
+    const { facts, headVersion, createdAt, reached } = await this.proposals.submit(update);
     if (createdAt !== null) return { kind: 'proposed', update: toProposed(update, createdAt) };
     const existing = await this.byRequestId(update.tenantId, update.requestId);
     if (existing !== null) return { kind: 'existing', update: existing };
-    return { kind: 'refused', facts, headVersion };
+    return { kind: 'refused', facts, headVersion, reached };
   }
 
   /** The tenant's proposal under this `requestId`, or null. */
@@ -270,10 +353,33 @@ export class UpdateStore {
   ): Promise<{ facts: AccessFacts; page: Page<UpdateRecord> }> {
     const parameters = { tenantId, principalId, statuses, ...before(request) };
     const rows = await (subject === null
-      ? this.sql.run(OF_TENANT, parameters)
-      : this.sql.run(OF_SUBJECT, { ...parameters, ...subject }));
+      ? this.sql.runInTurn(tenantId, OF_TENANT, parameters)
+      : this.sql.runInTurn(tenantId, OF_SUBJECT, { ...parameters, ...subject }));
     return toList(rows, request.limit);
   }
+}
+
+/** How many rows before each one are like it. Plain comparisons: a statement has few rows. */
+function aheadOf(
+  updates: readonly UpdateToPropose[],
+  isLike: (one: UpdateToPropose, other: UpdateToPropose) => boolean,
+): number[] {
+  return updates.map((update, place) => {
+    let count = 0;
+    for (let before = 0; before < place; before += 1) {
+      const other = updates[before];
+      if (other !== undefined && isLike(update, other)) count += 1;
+    }
+    return count;
+  });
+}
+
+function isOfSameTenant(one: UpdateToPropose, other: UpdateToPropose): boolean {
+  return one.tenantId === other.tenantId;
+}
+
+function isOfSameSubject(one: UpdateToPropose, other: UpdateToPropose): boolean {
+  return one.subjectId === other.subjectId && one.subjectType === other.subjectType;
 }
 
 function toInput({ subject, ...ref }: UpdateRef): UpdateInput {

@@ -191,26 +191,34 @@ export class DeliveryStore {
     private readonly sql: Sql,
     settings: DeliverySettings,
   ) {
-    const limits = { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING };
-    this.claims = new Coalescer(async (deliveryIds) => {
-      const attempts = await sql.run(CLAIM, { deliveryIds, leaseMs: settings.leaseMs });
-      const claimed = new Map(attempts.map((attempt) => [attempt.deliveryId, attempt]));
-      return deliveryIds.map((deliveryId) => {
-        const attempt = claimed.get(deliveryId) ?? null;
-        // An id that was asked for twice is given once.
-        claimed.delete(deliveryId);
-        return { value: attempt };
-      });
-    }, limits);
-    this.results = new Coalescer(async (results) => {
-      const { disableAfterMs } = settings;
-      const rows = await sql.run(RECORD, { inputs: results.map(toInput), disableAfterMs });
-      const recorded = new Map(rows.map((row) => [row.deliveryId, row]));
-      return results.map(({ deliveryId }) => {
-        const row = recorded.get(deliveryId);
-        return { value: { held: row !== undefined, disabledReason: row?.disabledReason ?? null } };
-      });
-    }, limits);
+    const { sql: shared, lone } = sql.sharing;
+    const limits = { maxRows: MAX_ROWS, maxRunning: MAX_RUNNING, lone };
+    this.claims = new Coalescer({
+      run: async (deliveryIds, isAlone) => {
+        const { leaseMs } = settings;
+        const attempts = await (isAlone ? sql : shared).run(CLAIM, { deliveryIds, leaseMs });
+        const claimed = new Map(attempts.map((attempt) => [attempt.deliveryId, attempt]));
+        return deliveryIds.map((deliveryId) => {
+          const attempt = claimed.get(deliveryId) ?? null;
+          // An id that was asked for twice is given once.
+          claimed.delete(deliveryId);
+          return { value: attempt };
+        });
+      },
+      ...limits,
+    });
+    this.results = new Coalescer({
+      run: async (results, isAlone) => {
+        const { disableAfterMs } = settings;
+        const rows = await (isAlone ? sql : shared).run(RECORD, { inputs: results.map(toInput), disableAfterMs });
+        const recorded = new Map(rows.map((row) => [row.deliveryId, row]));
+        return results.map(({ deliveryId }) => {
+          const row = recorded.get(deliveryId);
+          return { value: { held: row !== undefined, disabledReason: row?.disabledReason ?? null } };
+        });
+      },
+      ...limits,
+    });
   }
 
   /**

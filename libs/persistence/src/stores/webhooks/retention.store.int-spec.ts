@@ -163,11 +163,14 @@ describe('RetentionStore', () => {
   it('deletes rate-limit windows that are over', async () => {
     await run(
       'windows',
-      `INSERT INTO rate_limits VALUES ('old', now() - interval '1 hour', 1), ('older', now() - interval '2 hours', 1),
-                                      ('now', date_trunc('minute', now()), 1)`,
+      `INSERT INTO rate_limits VALUES ('old', now() - interval '25 hours', 1), ('older', now() - interval '26 hours', 1),
+                                      ('now', date_trunc('minute', now()), 1), ('today', now() - interval '23 hours', 1)`,
     );
     expect(await store.deleteRateWindows(1)).toBe(1);
     expect(await store.deleteRateWindows(10)).toBe(1);
-    expect(await run('left', 'SELECT principal_id FROM rate_limits')).toEqual([{ principal_id: 'now' }]);
+    expect(await run('left', 'SELECT principal_id FROM rate_limits ORDER BY 1')).toEqual([
+      { principal_id: 'now' },
+      { principal_id: 'today' },
+    ]);
   });
 });

@@ -38,12 +38,12 @@ const DELETE_EVENTS = statement<
     ORDER BY old.fanned_out_at, old.event_id`,
 );
 
-/** Nobody counts in a window that ended long ago; the margin is for clocks and for statements under way. */
+/** Nobody counts in a window that ended long ago: the longest is a day, the margin for clocks and statements under way. */
 const DELETE_RATE_WINDOWS = statement<{ limit: number }, { deleted: number }>(
   'retention_delete_rate_windows',
   `WITH deleted AS (
      DELETE FROM rate_limits WHERE principal_id = ANY (ARRAY(
-       SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '10 minutes'
+       SELECT principal_id FROM rate_limits WHERE window_start < now() - interval '1 day 10 minutes'
         ORDER BY window_start LIMIT :limit FOR UPDATE SKIP LOCKED))
      RETURNING 1
    )

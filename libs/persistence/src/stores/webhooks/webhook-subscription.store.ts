@@ -1,8 +1,11 @@
 import type { EventType, SubscriptionStatus } from '@iss/domain';
+import { type Caps, DEFAULT_CAPS, limitReached } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { type Page, type PageRequest, toPage } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
+import { capOf, countUpTo } from '../limits/caps';
+import { lockTenant } from '../tenancy/tenant-lock';
 
 /** Where a tenant wants its events sent, without the secret. */
 export interface WebhookSubscriptionRecord {
@@ -62,12 +65,26 @@ interface ById {
 }
 const BY_ID = 's.subscription_id = :subscriptionId AND (s.deleted_at IS NULL) IS TRUE';
 
-const CREATE = statement<NewWebhookSubscription, WebhookSubscriptionRecord>(
+const CREATE = statement<
+  NewWebhookSubscription & Pick<Caps, 'subscriptions_per_tenant'>,
+  { subscription: WebhookSubscriptionRecord | null; cap: number }
+>(
   'webhook_subscription_create',
-  `INSERT INTO webhook_subscriptions AS s
-       (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
-VALUES (:subscriptionId, :tenantId, :targetUrl, :eventTypes, :secretSealed, :secretFingerprint)
-RETURNING ${COLUMNS}`,
+  `WITH cap AS MATERIALIZED (SELECT ${capOf('subscriptions_per_tenant', ':tenantId')} AS value),
+made AS (
+  INSERT INTO webhook_subscriptions
+         (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
+  SELECT :subscriptionId::uuid, :tenantId::text, :targetUrl::text, :eventTypes::text[], :secretSealed::text,
+         :secretFingerprint::text
+    FROM cap
+   WHERE ${countUpTo(
+     'cap.value',
+     'FROM webhook_subscriptions w WHERE w.tenant_id = :tenantId AND w.deleted_at IS NULL',
+   )} < cap.value
+  RETURNING *
+)
+SELECT ${columns(SUBSCRIPTION, 'subscription?')}, cap.value AS cap
+  FROM cap LEFT JOIN made s ON true`,
 );
 
 const FIND = statement<ById, WebhookSubscriptionRecord>(
@@ -124,10 +141,20 @@ const DELETE = statement<ById, ById>(
  * statement, so that of many changes at once each finds the subscription as the one before it left it.
  */
 export class WebhookSubscriptionStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly caps: Caps = DEFAULT_CAPS,
+  ) {}
 
+  /** Throws `limit_reached` when the tenant has as many as it may. */
   create(subscription: NewWebhookSubscription): Promise<WebhookSubscriptionRecord> {
-    return this.sql.one(CREATE, subscription);
+    const { subscriptions_per_tenant } = this.caps;
+    return this.sql.transaction(async (sql) => {
+      await lockTenant(sql, subscription.tenantId);
+      const { subscription: made, cap } = await sql.one(CREATE, { ...subscription, subscriptions_per_tenant });
+      if (made === null) throw limitReached('subscriptions_per_tenant', cap);
+      return made;
+    });
   }
 
   async find(subscriptionId: string): Promise<WebhookSubscriptionRecord | null> {

@@ -105,12 +105,13 @@ export class SnapshotListService {
   ): Promise<SnapshotPage> {
     const [version] = after ?? [];
     const range = { order, after: version === undefined ? null : Number(version), limit: limit + 1, withEnvelopes };
-    const { headVersion, snapshots } = await this.read(reader, subject, range);
+    const { headVersion, snapshots, found } = await this.read(reader, subject, range);
     const page = toPage(
       snapshots,
       limit,
       (snapshot) => snapshot,
       ({ snapshotVersion }) => [snapshotVersion],
+      found,
     );
     return { ...page, headVersion };
   }
@@ -121,10 +122,10 @@ export class SnapshotListService {
     subject: SubjectRef,
     range: LineageRange,
   ): Promise<LineageRead & { headVersion: number }> {
-    const { facts, headVersion, snapshots } = await this.lineage.read(reader, subject, range);
-    this.access.require(reader, facts, RULES.readLineage);
+    const { headVersion, ...read } = await this.lineage.read(reader, subject, range);
+    this.access.require(reader, read.facts, RULES.readLineage);
     if (headVersion === null) throw notFound();
-    return { facts, headVersion, snapshots };
+    return { ...read, headVersion };
   }
 
   /**

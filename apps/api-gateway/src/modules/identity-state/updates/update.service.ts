@@ -19,6 +19,7 @@ import {
   type UpdateRef,
   UpdateStore,
 } from '@iss/persistence';
+import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { patchEnvelope, requireOperations, requireValidResult, type SentPatch } from './patched-envelope';
@@ -46,7 +47,8 @@ export class UpdateService {
 
   /**
    * Stores a proposal after a dry run against its base. `isNew` is false when the tenant proposed the same under the
-   * same `request_id` before. Throws `validation_error`, `forbidden`, or `conflict` when the base is stale.
+   * same `request_id` before. Throws `validation_error`, `forbidden`, `conflict` when the base is stale, or
+   * `limit_reached`.
    */
   async propose(actor: Actor, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
     const { limits } = this.settings;
@@ -86,7 +88,10 @@ export class UpdateService {
         return replay(outcome.update, isSame);
       case 'refused':
         requireAccess(outcome.facts, RULES.proposeUpdate);
-        throw staleBase(outcome.headVersion ?? 0);
+        if (outcome.reached === null || outcome.headVersion !== proposal.baseSnapshotVersion) {
+          throw staleBase(outcome.headVersion ?? 0);
+        }
+        throw limitReached(outcome.reached.name, outcome.reached.value);
     }
   }
 

@@ -1,0 +1,25 @@
+import { DomainError } from '@iss/domain';
+import type { Response } from 'express';
+import type { Allowance } from './rate-limiter';
+
+const WINDOW_SECONDS = 60;
+
+/** Tells a caller what is left to it. Throws `rate_limited` when that was nothing. */
+export function requireAllowance(response: Response, allowance: Allowance, hint = ''): void {
+  const { isAllowed, limit, remaining, resetSeconds } = allowance;
+  response.setHeader('RateLimit-Limit', limit);
+  response.setHeader('RateLimit-Remaining', remaining);
+  response.setHeader('RateLimit-Reset', resetSeconds);
+  response.setHeader('RateLimit-Policy', `${limit};w=${WINDOW_SECONDS}`);
+  if (isAllowed) return;
+  response.setHeader('Retry-After', resetSeconds);
+  throw new DomainError(
+    'rate_limited',
+    `More than ${limit} requests in a minute${hint}. Wait ${resetSeconds} s, as Retry-After says.`,
+  );
+}
+
+/** Whether the answer tells of a limit already: its request was counted. */
+export function tellsAllowance(response: Response): boolean {
+  return response.hasHeader('RateLimit-Limit');
+}

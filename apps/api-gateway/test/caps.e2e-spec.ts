@@ -1,0 +1,321 @@
+import { CAPS, type CapName, operatorEnv } from '@iss/platform';
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { runCommand } from '../../cli/src/run';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
+
+let gateway: TestGateway;
+let database: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  database = new Client({ connectionString: gateway.databaseUrl });
+  await database.connect();
+});
+
+afterAll(async () => {
+  await database?.end();
+  await gateway?.close();
+});
+
+const principalOf = (user: User): string => `oidc:test#${user}`;
+
+/** What an operator does. */
+async function limit(name: CapName, scopeId: string, value: number | null): Promise<void> {
+  const change = value === null ? ['unset'] : ['set', '--value', String(value)];
+  const words = ['admin', 'limits', ...change, `--${CAPS[name].scope}`, scopeId, '--limit', name];
+  const complaints: string[] = [];
+  const exitCode = await runCommand(words, {
+    env: () => operatorEnv({ DATABASE_URL: gateway.databaseUrl }),
+    print: () => undefined,
+    complain: (text) => complaints.push(text),
+  });
+  expect({ exitCode, complaints }).toEqual({ exitCode: 0, complaints: [] });
+}
+
+async function addTenant(user: User = 'alice'): Promise<string> {
+  const tenantId = `t-${randomUUID()}`;
+  await gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: tenantId, name: 'T' }).expect(201);
+  return tenantId;
+}
+
+async function addSubject(tenantId: string): Promise<string> {
+  const sent = envelope();
+  await gateway.as('alice', 'post', `/v1/tenants/${tenantId}/entity-states`).send(sent).expect(201);
+  return String(Object(sent['subject']).subject_id);
+}
+
+const rowsOf = async (from: string, ...values: unknown[]): Promise<number> =>
+  Number((await database.query(`SELECT count(*) FROM ${from}`, values)).rows[0].count);
+
+type AnswerTo = Promise<{ status: number; body: { error: { code: string; message: string } } }>;
+
+/** One thing that a cap counts. */
+interface Holding {
+  /** Asks for the next one, each time another one. */
+  add: () => AnswerTo;
+  /** Whose cap it is. */
+  scopeId: string;
+  /** How many there are. */
+  count: () => Promise<number>;
+  /** Gives one up, as the message says. */
+  giveUp: () => Promise<unknown>;
+}
+
+const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
+  members_per_tenant: async () => {
+    const tenantId = await addTenant();
+    const path = (id: string) => `/v1/tenants/${tenantId}/members/${encodeURIComponent(`oidc:test#${id}`)}`;
+    const added: string[] = [];
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        const id = randomUUID();
+        const answer = await gateway.as('alice', 'put', path(id)).send({ role: 'tenant_reader' });
+        if (answer.status === 200) added.push(id);
+        return answer;
+      },
+      count: () => rowsOf(`memberships WHERE tenant_id = $1 AND status = 'active'`, tenantId),
+      giveUp: () => gateway.as('alice', 'delete', path(added[0] ?? '')).expect(204),
+    };
+  },
+  subscriptions_per_tenant: async () => {
+    const tenantId = await addTenant();
+    const added: string[] = [];
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        const body = {
+          tenant_id: tenantId,
+          target_url: 'http://127.0.0.1:9/x',
+          event_types: ['identity.snapshot.created'],
+        };
+        const answer = await gateway.as('alice', 'post', '/v1/webhook-subscriptions').send(body);
+        if (answer.status === 201) added.push(String(answer.body.webhook_subscription.subscription_id));
+        return answer;
+      },
+      count: () => rowsOf('webhook_subscriptions WHERE tenant_id = $1 AND deleted_at IS NULL', tenantId),
+      giveUp: () => gateway.as('alice', 'delete', `/v1/webhook-subscriptions/${added[0] ?? ''}`).expect(204),
+    };
+  },
+  pending_updates_per_subject: async () => {
+    const tenantId = await addTenant();
+    const path = `/v1/tenants/${tenantId}/subjects/organization/${await addSubject(tenantId)}/updates`;
+    return proposals(tenantId, async () => path);
+  },
+  pending_updates_per_tenant: async () => {
+    const tenantId = await addTenant();
+    return proposals(
+      tenantId,
+      async () => `/v1/tenants/${tenantId}/subjects/organization/${await addSubject(tenantId)}/updates`,
+    );
+  },
+  pending_refresh_requests: async () => {
+    const tenantId = await addTenant();
+    const subjectId = await addSubject(tenantId);
+    const path = `/v1/subjects/organization/${subjectId}/refresh-requests`;
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => gateway.as('alice', 'post', path).send({ requesting_tenant_id: tenantId }),
+      count: () =>
+        rowsOf(
+          `refresh_requests WHERE requesting_tenant_id = $1 AND status = 'pending' AND coalesce(expires_at, 'infinity') > now()`,
+          tenantId,
+        ),
+      // As time passes.
+      giveUp: () =>
+        database.query(
+          `UPDATE refresh_requests SET expires_at = now() WHERE refresh_request_id =
+             (SELECT refresh_request_id FROM refresh_requests WHERE requesting_tenant_id = $1 LIMIT 1)`,
+          [tenantId],
+        ),
+    };
+  },
+  live_grants_per_subject: async () => {
+    const tenantId = await addTenant();
+    const subjectId = await addSubject(tenantId);
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        const body = { grantee_tenant_id: await addTenant(), subject_type: 'organization', subject_id: subjectId };
+        return gateway.as('alice', 'post', `/v1/tenants/${tenantId}/grants`).send({ ...body, scopes: ['read_latest'] });
+      },
+      count: () =>
+        rowsOf(
+          `grants WHERE grantor_tenant_id = $1 AND revoked_at IS NULL AND coalesce(expires_at, 'infinity') > now()`,
+          tenantId,
+        ),
+      giveUp: () =>
+        database.query(
+          'UPDATE grants SET expires_at = now() WHERE grant_id = (SELECT grant_id FROM grants WHERE grantor_tenant_id = $1 LIMIT 1)',
+          [tenantId],
+        ),
+    };
+  },
+};
+
+function proposals(tenantId: string, nextPath: () => Promise<string>): Holding {
+  const added: string[] = [];
+  const patch_ops = [{ op: 'add', path: '/attributes/x', value: 1 }];
+  return {
+    scopeId: tenantId,
+    add: async (): AnswerTo => {
+      const path = await nextPath();
+      const subject_id = path.split('/').at(-2);
+      const answer = await gateway.as('alice', 'post', path).send({ subject_id, base_snapshot_version: 1, patch_ops });
+      if (answer.status === 201) added.push(`${path}/${String(answer.body.update_id)}`);
+      return answer;
+    },
+    count: () => rowsOf(`updates WHERE tenant_id = $1 AND status = 'proposed'`, tenantId),
+    giveUp: () => gateway.as('alice', 'post', `${added[0] ?? ''}/withdraw`).expect(200),
+  };
+}
+
+const isDone = ({ status }: { status: number }): boolean => status === 200 || status === 201;
+const CASES = Object.entries(HOLDINGS).flatMap(([name, make]) =>
+  Object.keys(CAPS).includes(name) ? [[name as CapName, make] as const] : [],
+);
+
+describe.each(CASES)('%s', (name, make) => {
+  it('refuses what is too much until one is given up, and changes nothing; an operator’s value acts at once', async () => {
+    const holding = await make();
+    expect(isDone(await holding.add())).toBe(true);
+    const before = await holding.count();
+    await limit(name, holding.scopeId, before + 1);
+    expect(isDone(await holding.add())).toBe(true);
+    const refused = await holding.add();
+    expect(refused.status).toBe(403);
+    expect(refused.body.error).toMatchObject({ code: 'limit_reached' });
+    expect(refused.body.error.message).toContain(`The limit ${name} is reached: ${before + 1} `);
+    expect(refused.body.error.message).toContain('ask the operator');
+    expect(await holding.count()).toBe(before + 1);
+    await holding.giveUp();
+    expect(isDone(await holding.add())).toBe(true);
+    expect((await holding.add()).status).toBe(403);
+    await limit(name, holding.scopeId, null);
+    expect(isDone(await holding.add())).toBe(true);
+  });
+});
+
+// A hot, shared statement counts its own rows together, and not those of another one that runs at the same time.
+const STRICT = CASES.filter(([name]) => !name.startsWith('pending_updates'));
+
+it.each(STRICT)('%s is not passed by requests that come together', async (name, make) => {
+  const holding = await make();
+  await limit(name, holding.scopeId, (await holding.count()) + 3);
+  const most = (await holding.count()) + 3;
+  const answers = await Promise.all(Array.from({ length: 12 }, () => holding.add()));
+  expect(answers.filter(isDone)).toHaveLength(3);
+  expect(await holding.count()).toBe(most);
+});
+
+describe('tenants_per_principal', () => {
+  const found = (user: User) =>
+    gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: `t-${randomUUID()}`, name: 'T' });
+  const foundedBy = (user: User) => rowsOf('tenants WHERE founded_by = $1', principalOf(user));
+
+  it('is counted by founder, not by membership', async () => {
+    const tenantId = await addTenant('bob');
+    expect((await database.query('SELECT founded_by FROM tenants WHERE tenant_id = $1', [tenantId])).rows).toEqual([
+      { founded_by: principalOf('bob') },
+    ]);
+    await limit('tenants_per_principal', principalOf('bob'), 2);
+    await found('bob').expect(201);
+    const { body } = await found('bob').expect(403);
+    expect(body.error.code).toBe('limit_reached');
+    expect(body.error.message).toContain('The limit tenants_per_principal is reached: 2 ');
+    await found('zoe').expect(201);
+    expect(await foundedBy('bob')).toBe(2);
+    expect(await rowsOf('memberships WHERE principal_id = $1', principalOf('bob'))).toBe(2);
+  });
+
+  it('is not passed by requests that come together', async () => {
+    await limit('tenants_per_principal', principalOf('editor'), 3);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => found('editor')));
+    expect(answers.filter(isDone)).toHaveLength(3);
+    expect(await foundedBy('editor')).toBe(3);
+  });
+});
+
+describe('members_per_tenant', () => {
+  it('lets records change that are there, and refuses a new owner by transfer too', async () => {
+    const tenantId = await addTenant();
+    const reader = `/v1/tenants/${tenantId}/members/${encodeURIComponent(principalOf('reader'))}`;
+    await gateway.as('alice', 'put', reader).send({ role: 'tenant_reader' }).expect(200);
+    await limit('members_per_tenant', tenantId, 2);
+    await gateway.as('alice', 'put', reader).send({ role: 'tenant_editor' }).expect(200);
+    const offers = `/v1/tenants/${tenantId}/transfer-offers`;
+    const { body } = await gateway
+      .as('alice', 'post', offers)
+      .send({ to_principal_id: principalOf('o1') })
+      .expect(201);
+    const accept = `${offers}/${String(body.transfer_offer.offer_id)}/accept`;
+    expect((await gateway.as('o1', 'post', accept).expect(403)).body.error.code).toBe('limit_reached');
+    await gateway.as('alice', 'delete', reader).expect(204);
+    await gateway.as('o1', 'post', accept).expect(200);
+    expect((await gateway.as('alice', 'put', reader).send({ role: 'tenant_reader' }).expect(403)).body.error.code).toBe(
+      'limit_reached',
+    );
+  });
+});
+
+describe('idempotency_keys_per_day', () => {
+  const post = (key: string) => {
+    const body = { tenant_id: `t-${key}`, name: 'T' };
+    return gateway.as('stranger', 'post', '/v1/tenants').set('Idempotency-Key', key).send(body);
+  };
+
+  it('refuses new keys and still answers old ones, which do not count again', async () => {
+    await limit('idempotency_keys_per_day', principalOf('stranger'), 2);
+    const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+    await post(first).expect(201);
+    for (let times = 0; times < 3; times += 1) await post(first).expect(201).expect('Idempotency-Replayed', 'true');
+    await post(second).expect(201);
+    const { body } = await post(third).expect(403);
+    expect(body.error.code).toBe('limit_reached');
+    expect(body.error.message).toContain('The limit idempotency_keys_per_day is reached: 2 ');
+    await post(first).expect(201).expect('Idempotency-Replayed', 'true');
+    expect(await rowsOf('tenants WHERE tenant_id = $1', `t-${third}`)).toBe(0);
+  });
+
+  it('is not passed by requests that come together', async () => {
+    await limit('idempotency_keys_per_day', principalOf('o2'), 3);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        gateway
+          .as('o2', 'post', '/v1/tenants')
+          .set('Idempotency-Key', randomUUID())
+          .send({ tenant_id: `t-${randomUUID()}`, name: 'T' }),
+      ),
+    );
+    expect(answers.filter(isDone)).toHaveLength(3);
+  });
+});
+
+describe('proposals that come together', () => {
+  const ops = [{ op: 'add', path: '/attributes/x', value: 1 }];
+
+  it('that share a statement do not take one place twice, and a request_id is answered again at the cap', async () => {
+    const tenantId = await addTenant();
+    const paths = await Promise.all(
+      Array.from(
+        { length: 8 },
+        async () => `/v1/tenants/${tenantId}/subjects/organization/${await addSubject(tenantId)}/updates`,
+      ),
+    );
+    await limit('pending_updates_per_tenant', tenantId, 1);
+    const propose = (path: string, request_id?: string) =>
+      gateway
+        .as('alice', 'post', path)
+        .send({ subject_id: path.split('/').at(-2), base_snapshot_version: 1, patch_ops: ops, request_id });
+    const answers = await Promise.all(paths.map((path) => propose(path)));
+    expect(answers.filter(isDone).length).toBeGreaterThanOrEqual(1);
+    // At most one of each of the statements that run at the same time.
+    expect(answers.filter(isDone).length).toBeLessThanOrEqual(3);
+    await limit('pending_updates_per_tenant', tenantId, 20);
+    await propose(paths[0] ?? '', 'again').expect(201);
+    await limit('pending_updates_per_tenant', tenantId, 1);
+    await propose(paths[0] ?? '', 'again').expect(200);
+    await propose(paths[0] ?? '', 'other').expect(403);
+  });
+});

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENT_TYPES, SCOPES } from '@iss/domain';
+import type { AttemptRecord, GrantRecord, SnapshotRecord } from '@iss/persistence';
+import { repositoryRoot } from '../../../tools/root';
+import { AccessibleSubject, Grant } from '../src/modules/grants/grant.views';
+import { ChainItem } from '../src/modules/identity-state/lineage/lineage.openapi';
+import { Principal } from '../src/modules/tenancy/member.views';
+import { Ownership, Subject } from '../src/modules/tenancy/subject.views';
+import { TenantItem } from '../src/modules/tenancy/tenant.views';
+import { TransferOffer } from '../src/modules/tenancy/transfer-offer.views';
+import { Delivery } from '../src/modules/webhook-subscriptions/delivery.views';
+import { Subscription } from '../src/modules/webhook-subscriptions/webhook-subscription.views';
+
+const MIB = 1024 * 1024;
+/** What a page of any list may have, as those have whose items may be large. */
+const PAGE_BYTES = 8 * MIB;
+
+interface Operation {
+  operationId?: string;
+  parameters?: { name: string; in: string; schema: { maximum?: number } }[];
+}
+const { paths }: { paths: Record<string, Record<string, Operation>> } = JSON.parse(
+  readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'),
+);
+/** The most items of a page, by the operation's id. */
+const limits = new Map<string, number>();
+for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
+  const parameter = (name: string) => operation.parameters?.find((one) => one.in === 'query' && one.name === name);
+  if (parameter('cursor') !== undefined)
+    limits.set(operation.operationId ?? '', parameter('limit')?.schema.maximum ?? 0);
+}
+
+// A subject has one owner.
+limits.set('listOwners', 1);
+
+/** So many characters of four bytes each: no JSON escape takes more. */
+const wide = (characters: number): string => '𝒳'.repeat(characters);
+const UUID = '00000000-0000-7000-8000-000000000000';
+const HASH = 'f'.repeat(64);
+const TENANT = 't'.repeat(128);
+const PRINCIPAL = `oidc:${wide(255)}#${wide(255)}`;
+const SUBJECT = { subjectType: 'organization', subjectId: wide(512) };
+const NOW = new Date();
+const HEADER: SnapshotRecord = {
+  ...SUBJECT,
+  snapshotId: UUID,
+  snapshotVersion: 2_147_483_647,
+  generatedAt: `2026-01-15T09:30:00.${'9'.repeat(30)}+00:00`,
+  createdAt: NOW,
+  envelopeHash: HASH,
+  prevHash: HASH,
+  envelope: null,
+};
+const GRANT: GrantRecord = {
+  ...SUBJECT,
+  grantId: UUID,
+  grantorTenantId: TENANT,
+  granteeTenantId: TENANT,
+  scopes: SCOPES,
+  expiresAt: NOW,
+  createdAt: NOW,
+  revokedAt: NOW,
+  status: 'revoked',
+};
+const ATTEMPT: AttemptRecord = {
+  attempt: 2_147_483_647,
+  startedAt: NOW,
+  latencyMs: 2_147_483_647,
+  statusCode: 500,
+  errorPhase: 'response',
+  error: 'e'.repeat(200),
+};
+
+const OWNER = { tenantId: TENANT, createdAt: NOW };
+const WORST: Record<string, object> = {
+  listTenants: TenantItem.of({
+    ...OWNER,
+    name: wide(256),
+    slug: TENANT,
+    chainEnforced: true,
+    role: 'tenant_proposer',
+    tenancyRole: 'account_admin',
+  }),
+  listPrincipals: Principal.of({
+    ...OWNER,
+    principalId: PRINCIPAL,
+    tenancyRole: 'account_admin',
+    role: 'tenant_proposer',
+    principalType: 'service_account',
+    allowCounterpartyAccess: false,
+    status: 'removed',
+  }),
+  listSubjects: Subject.of({ ...SUBJECT, createdAt: NOW, latest: HEADER }),
+  listOwners: Ownership.of({ ...SUBJECT, createdAt: NOW, ownerTenantId: TENANT }),
+  listTransferOffers: TransferOffer.of({
+    ...OWNER,
+    offerId: UUID,
+    fromPrincipalId: PRINCIPAL,
+    toPrincipalId: PRINCIPAL,
+    message: wide(2_000),
+    status: 'cancelled',
+    expiresAt: NOW,
+    resolvedAt: NOW,
+  }),
+  listGrants: Grant.of(GRANT),
+  listSubjectGrants: Grant.of(GRANT),
+  listAccessibleSubjects: AccessibleSubject.of({ ...GRANT, latest: HEADER }),
+  getChainProof: [ChainItem.of({ ...HEADER, chainValid: false }), ChainItem.of({ ...HEADER, chainValid: false })],
+  getChainProofAcrossTenants: [
+    ChainItem.of({ ...HEADER, chainValid: false }),
+    ChainItem.of({ ...HEADER, chainValid: false }),
+  ],
+  listWebhookSubscriptions: Subscription.of({
+    ...OWNER,
+    subscriptionId: UUID,
+    // A URL is counted in UTF-16, of which one takes three bytes at most.
+    targetUrl: '漢'.repeat(2_048),
+    eventTypes: [...EVENT_TYPES],
+    status: 'disabled',
+    disabledReason: 'r'.repeat(64),
+    disabledAt: NOW,
+    secretLastRotatedAt: NOW,
+  }),
+  listDeliveries: Delivery.of({
+    deliveryId: UUID,
+    eventId: UUID,
+    eventType: EVENT_TYPES[0],
+    subscriptionId: UUID,
+    status: 'succeeded',
+    attemptCount: 2_147_483_647,
+    nextAttemptAt: NOW,
+    createdAt: NOW,
+    finishedAt: NOW,
+    requestId: 'r'.repeat(128),
+    traceparent: 'f'.repeat(55),
+    attempts: Array.from({ length: 50 }, () => ATTEMPT),
+  }),
+};
+
+/** These end by bytes (`fitting` and `snapshot-list.store.ts`), since one item may be as large as a request. */
+const BY_BYTES = [
+  'listUpdates',
+  'listSubjectUpdates',
+  'listRefreshRequests',
+  'listSnapshots',
+  'listHistory',
+  'listHistoryAcrossTenants',
+  'listSnapshotsAcrossTenants',
+];
+
+it('knows the worst item of every list, or that the list ends by bytes', () => {
+  expect([...Object.keys(WORST), ...BY_BYTES].sort()).toEqual([...limits.keys()].sort());
+});
+
+it.each(Object.entries(WORST))('the worst page of %s is no larger than one that ends by bytes', (operationId, item) => {
+  const bytes = Buffer.byteLength(JSON.stringify(item)) * (limits.get(operationId) ?? Infinity);
+  expect(bytes).toBeLessThanOrEqual(PAGE_BYTES);
+  // docs/limits.md says how large it is.
+  const said = new RegExp(`\\| \`${operationId}\`[^|]*\\|[^|]*\\| ([0-9.]+) MiB`).exec(
+    readFileSync(join(repositoryRoot, 'docs/limits.md'), 'utf8'),
+  );
+  expect(`${operationId}: ${said?.[1]}`).toBe(`${operationId}: ${(bytes / MIB).toFixed(1)}`);
+});

@@ -1,0 +1,7 @@
+module.exports = {
+  preset: '../../jest.preset.js',
+  displayName: 'cli',
+  rootDir: __dirname,
+  globalSetup: '../../tools/testing/global-setup.ts',
+  globalTeardown: '../../tools/testing/global-teardown.ts',
+};

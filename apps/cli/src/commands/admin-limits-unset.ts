@@ -1,0 +1,22 @@
+import { asOwner, LimitOverrideStore } from '@iss/persistence';
+import type { Command } from '../command';
+import { limitOf, OWNER_OPTIONS, OWNER_USAGE } from './limit-options';
+import { requireTenant } from './require-tenant';
+
+/** Takes back what was set, so that the default holds again. */
+export const unsetLimit: Command = {
+  summary: 'Takes back what was set: the default holds again, at once.',
+  usage: `(${OWNER_USAGE}) --limit NAME`,
+  options: { ...OWNER_OPTIONS, limit: { type: 'string' } },
+  async run(options, { env, print }) {
+    const { owner, name } = limitOf(options);
+    const { databaseUrl, limits } = env();
+    const unset = await asOwner(databaseUrl, async (sql) => {
+      const overrides = new LimitOverrideStore(sql);
+      await requireTenant(overrides, owner);
+      return overrides.unset(owner, name);
+    });
+    const was = unset === null ? 'had no value of its own' : `was ${unset.value}`;
+    print(`${name} of the ${owner.scope} ${owner.scopeId} ${was}; the default of ${limits[name]} holds.`);
+  },
+};

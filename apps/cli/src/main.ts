@@ -1,0 +1,18 @@
+import { operatorEnv } from '@iss/platform';
+import { runCommand } from './run';
+
+const io = {
+  env: () => operatorEnv(),
+  print: (text: string) => process.stdout.write(`${text}\n`),
+  complain: (text: string) => process.stderr.write(`${text}\n`),
+};
+
+runCommand(process.argv.slice(2), io).then(
+  (exitCode) => {
+    process.exitCode = exitCode;
+  },
+  (error: unknown) => {
+    console.error(error);
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,1 @@
+DROP INDEX refresh_requests_pending, grants_live_by_subject;

@@ -1,0 +1,1 @@
+DROP INDEX grants_live_by_grantee;

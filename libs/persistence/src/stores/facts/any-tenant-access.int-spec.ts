@@ -1,0 +1,161 @@
+import { SCOPES } from '@iss/domain';
+import { statement } from '../../sql/statement';
+import { rowsRead } from '../../testing/rows-read';
+import { openWorld, type World } from '../../testing/world';
+import { SnapshotReadStore } from '../snapshots/snapshot-read.store';
+
+const PRINCIPAL = 'oidc:project#caller';
+
+interface Membership {
+  tenantId: string;
+  status: 'active' | 'removed';
+  allows: boolean;
+}
+interface Grant {
+  tenantId: string;
+  scopes: string[];
+  isRevoked: boolean;
+  expiresInMs: number | null;
+}
+
+const ADD_SUBJECT = statement<{ subjectId: string; owner: string }>(
+  'spec_add_subject',
+  `WITH subject AS (
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id) VALUES ('organization', :subjectId, :owner)
+  RETURNING subject_key
+)
+INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
+SELECT subject_key, 1, gen_random_uuid(), :owner, '2026-01-15T09:30:00Z', sha256('{}'), '{}' FROM subject`,
+);
+const ADD_MEMBERSHIPS = statement<{ principalId: string; tenants: string[]; statuses: string[]; allows: boolean[] }>(
+  'spec_add_memberships',
+  `WITH given AS (
+  SELECT * FROM unnest(:tenants::text[], :statuses::text[], :allows::boolean[]) AS m(tenant_id, status, allows)
+), made AS (
+  INSERT INTO tenants (tenant_id, name) SELECT tenant_id, 'x' FROM given ON CONFLICT DO NOTHING
+)
+INSERT INTO memberships (tenant_id, principal_id, api_functional_role, status, allow_counterparty_access)
+SELECT tenant_id, :principalId, 'tenant_reader', status, allows FROM given`,
+);
+const ADD_GRANTS = statement<{
+  subjectId: string;
+  tenants: string[];
+  scopes: string[];
+  revoked: boolean[];
+  expires: (string | null)[];
+}>(
+  'spec_add_grants',
+  `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at, expires_at)
+SELECT gen_random_uuid(), 'owner', g.tenant_id, s.subject_key, g.scopes::text[], CASE WHEN g.is_revoked THEN now() END,
+       g.expires_at::timestamptz
+  FROM unnest(:tenants::text[], :scopes::text[], :revoked::boolean[], :expires::text[])
+         AS g(tenant_id, scopes, is_revoked, expires_at)
+  JOIN subjects s ON s.subject_id = :subjectId`,
+);
+
+let world: World;
+let reads: SnapshotReadStore;
+
+beforeAll(async () => {
+  world = await openWorld();
+  reads = new SnapshotReadStore(world.database.sql);
+});
+
+afterAll(() => world?.close());
+
+async function add(subjectId: string, principalId: string, memberships: Membership[], grants: Grant[]): Promise<void> {
+  const { sql } = world.database;
+  await sql.run(ADD_SUBJECT, { subjectId, owner: 'owner' });
+  await sql.run(ADD_MEMBERSHIPS, {
+    principalId,
+    tenants: memberships.map(({ tenantId }) => tenantId),
+    statuses: memberships.map(({ status }) => status),
+    allows: memberships.map(({ allows }) => allows),
+  });
+  await sql.run(ADD_GRANTS, {
+    subjectId,
+    tenants: grants.map(({ tenantId }) => tenantId),
+    scopes: grants.map(({ scopes }) => `{${scopes.join()}}`),
+    revoked: grants.map(({ isRevoked }) => isRevoked),
+    expires: grants.map(({ expiresInMs }) =>
+      expiresInMs === null ? null : new Date(Date.now() + expiresInMs).toISOString(),
+    ),
+  });
+}
+
+const scopesFound = async (subjectId: string, principalId: string): Promise<readonly string[]> => {
+  const target = { kind: 'latest', subject: { subjectType: 'organization', subjectId } } as const;
+  const { facts } = await reads.read({ tenantId: null, principalId }, target, { envelope: false });
+  return [...(facts.grantScopes ?? [])].sort();
+};
+
+/** The rule itself, over all that there is. */
+function scopesAllowed(memberships: readonly Membership[], grants: readonly Grant[]): string[] {
+  const readers = memberships.filter(({ status, allows }) => status === 'active' && allows);
+  const live = grants.filter(({ isRevoked, expiresInMs }) => !isRevoked && (expiresInMs === null || expiresInMs > 0));
+  const held = live.filter(({ tenantId }) => readers.some((member) => member.tenantId === tenantId));
+  return [...new Set(held.flatMap(({ scopes }) => scopes))].sort();
+}
+
+/** Deterministic, so that a failure can be looked at. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+}
+
+it('finds exactly the scopes of live grants to tenants that let the caller use them, however the two lie', async () => {
+  const random = randomFrom(2026);
+  for (let world_ = 0; world_ < 60; world_++) {
+    const tenants = Array.from({ length: 1 + random(12) }, (_, index) => `w${world_}-${'abcdefghijkl'.charAt(index)}`);
+    const memberships = tenants
+      .filter(() => random(3) > 0)
+      .map((tenantId): Membership => ({
+        tenantId,
+        status: random(4) > 0 ? 'active' : 'removed',
+        allows: random(3) > 0,
+      }));
+    const grants = tenants.flatMap((tenantId): Grant[] =>
+      Array.from({ length: random(3) }, () => ({
+        tenantId,
+        scopes: [SCOPES[random(SCOPES.length)] ?? SCOPES[0]],
+        isRevoked: random(4) === 0,
+        expiresInMs: [null, null, -1_000, 3_600_000][random(4)] ?? null,
+      })),
+    );
+    const [subjectId, principalId] = [`subject-${world_}`, `${PRINCIPAL}-${world_}`];
+    await add(subjectId, principalId, memberships, grants);
+    const found = await scopesFound(subjectId, principalId);
+    expect({ memberships, grants, found }).toEqual({ memberships, grants, found: scopesAllowed(memberships, grants) });
+  }
+});
+
+const MANY = 3_000;
+const numbered = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+const member = (tenantId: string): Membership => ({ tenantId, status: 'active', allows: true });
+const grant = (tenantId: string): Grant => ({ tenantId, scopes: ['read_latest'], isRevoked: false, expiresInMs: null });
+
+// Each name begins with what it belongs to; the tenants of both sides lie among each other.
+it.each([
+  ['many tenants, one grant', numbered('mt-', MANY), ['mt-01500']],
+  ['one tenant, many grants', ['mg-01500'], numbered('mg-', MANY)],
+  ['many of both, and one in common', [...numbered('a-m', MANY), 'b-c'], [...numbered('a-g', MANY), 'b-c', 'b-d']],
+])('with %s it reads a handful of rows', async (name, tenants, grantees) => {
+  const [subjectId, principalId] = [`subject of ${name}`, `${PRINCIPAL} of ${name}`];
+  await add(subjectId, principalId, tenants.map(member), grantees.map(grant));
+  expect(await scopesFound(subjectId, principalId)).toEqual(['read_latest']);
+  const input = {
+    tenantId: null,
+    principalId,
+    withEnvelope: false,
+    knownHash: undefined,
+    subjectType: 'organization',
+    subjectId,
+  };
+  const read = await rowsRead(world, 'snapshot_latest_global', { inputs: [input], maxBytes: 1_000 });
+  // Some of them for each step; a side that was read whole would be three thousand.
+  expect(read).toBeLessThan(30);
+});

@@ -1,0 +1,39 @@
+import { Headroom } from './headroom';
+
+/** How many rows pass without another count. */
+function uncounted(headroom: Headroom, cap: number): number {
+  let rows = 0;
+  while (headroom.take('acme') === cap) rows += 1;
+  return rows;
+}
+
+it('knows nothing before a count', () => {
+  expect(new Headroom().take('acme')).toBeNull();
+});
+
+it.each([
+  [0, 10_000, 2499],
+  [5000, 10_000, 1249],
+  [9992, 10_000, 1],
+  [9993, 10_000, 0],
+  [10_000, 10_000, 0],
+  [20_000, 10_000, 0],
+  [0, 100, 24],
+  [0, 3, 0],
+  [0, 0, 0],
+])('after %i of %i it needs no count for %i more rows', (count, cap, rows) => {
+  const headroom = new Headroom();
+  headroom.counted('acme', count, cap);
+  expect(uncounted(headroom, cap)).toBe(rows);
+});
+
+it('forgets a count after a minute, and of other tenants knows nothing', () => {
+  let nowMs = 0;
+  const headroom = new Headroom(() => nowMs);
+  headroom.counted('acme', 0, 100);
+  expect(headroom.take('beta')).toBeNull();
+  nowMs = 59_999;
+  expect(headroom.take('acme')).toBe(100);
+  nowMs = 60_000;
+  expect(headroom.take('acme')).toBeNull();
+});

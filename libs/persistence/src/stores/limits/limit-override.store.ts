@@ -1,0 +1,97 @@
+import type { LimitScope, OverridableName } from '@iss/platform';
+import type { TransactionSql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+
+/** Whose limit it is: a tenant's or a principal's. */
+export interface LimitOwner {
+  scope: LimitScope;
+  /** `tenant_id` or `principal_id`. */
+  scopeId: string;
+}
+
+/** A limit that an operator set for one tenant or principal, in place of the default. */
+export interface LimitOverride extends LimitOwner {
+  name: string;
+  value: number;
+  reason: string | null;
+  setAt: Date;
+}
+
+const COLUMNS = `l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.reason, l.set_at AS "setAt"`;
+
+const LIST = statement<{ scope: LimitScope; afterId: string; afterName: string; rows: number }, LimitOverride>(
+  'limit_override_list',
+  `SELECT ${COLUMNS} FROM limit_overrides l
+  WHERE l.scope = :scope AND (l.scope_id, l.limit_name) > (:afterId, :afterName)
+  ORDER BY l.scope_id, l.limit_name LIMIT :rows`,
+);
+
+const OF = statement<LimitOwner, LimitOverride>(
+  'limit_override_of',
+  `SELECT ${COLUMNS} FROM limit_overrides l
+  WHERE l.scope = :scope AND l.scope_id = :scopeId ORDER BY l.limit_name`,
+);
+
+const TENANT = statement<{ tenantId: string }, { tenantId: string }>(
+  'limit_override_tenant',
+  'SELECT t.tenant_id AS "tenantId" FROM tenants t WHERE t.tenant_id = :tenantId',
+);
+
+const SET = statement<LimitOwner & { name: OverridableName; value: number; reason: string | null }, LimitOverride>(
+  'limit_override_set',
+  `INSERT INTO limit_overrides AS l (scope, scope_id, limit_name, value, reason)
+  VALUES (:scope, :scopeId, :name, :value, :reason)
+  ON CONFLICT (scope, scope_id, limit_name) DO UPDATE
+     SET value = excluded.value, reason = excluded.reason, set_at = excluded.set_at
+  RETURNING ${COLUMNS}`,
+);
+
+const UNSET = statement<LimitOwner & { name: OverridableName }, LimitOverride>(
+  'limit_override_unset',
+  `DELETE FROM limit_overrides l WHERE l.scope = :scope AND l.scope_id = :scopeId AND l.limit_name = :name
+  RETURNING ${COLUMNS}`,
+);
+
+const PAGE = 1000;
+
+/** Limits of single tenants and principals, for their operator: the applications' role may read the rows and no more. */
+export class LimitOverrideStore {
+  constructor(private readonly sql: TransactionSql) {}
+
+  /** Those of all tenants, or of all principals, by id and name. */
+  async all(scope: LimitScope): Promise<LimitOverride[]> {
+    const found: LimitOverride[] = [];
+    let rows: LimitOverride[];
+    do {
+      const last = found.at(-1);
+      rows = await this.sql.run(LIST, {
+        scope,
+        afterId: last?.scopeId ?? '',
+        afterName: last?.name ?? '',
+        rows: PAGE,
+      });
+      found.push(...rows);
+    } while (rows.length === PAGE);
+    return found;
+  }
+
+  /** Those of one tenant or principal, by name. */
+  of(owner: LimitOwner): Promise<LimitOverride[]> {
+    return this.sql.run(OF, owner);
+  }
+
+  async hasTenant(tenantId: string): Promise<boolean> {
+    return (await this.sql.run(TENANT, { tenantId })).length > 0;
+  }
+
+  /** Puts the value in place of whichever stood there. */
+  set(owner: LimitOwner, name: OverridableName, value: number, reason: string | null): Promise<LimitOverride> {
+    return this.sql.one(SET, { ...owner, name, value, reason });
+  }
+
+  /** Takes the value away, so that the default holds again; the value that stood, or null. */
+  async unset(owner: LimitOwner, name: OverridableName): Promise<LimitOverride | null> {
+    const [unset = null] = await this.sql.run(UNSET, { ...owner, name });
+    return unset;
+  }
+}
