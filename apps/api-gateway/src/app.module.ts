@@ -8,6 +8,7 @@ import { ReadAccess } from './access/read-access';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
 import { EdgeModule } from './http/edge.module';
+import { LogModule } from './log/log.module';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
@@ -55,6 +56,7 @@ export class AppModule {
         ResourcesModule.of(resources, logger),
         AuthModule.forRoot(resources.settings.auth),
         EdgeModule.of(resources.settings),
+        LogModule,
         IdentityStateModule.of(resources.settings),
         TenancyModule,
         GrantsModule,

@@ -94,8 +94,7 @@ export class Conformance {
     const operation = this.operations.find((one) => one.method === method && one.pattern.test(path));
     const place = `${method.toUpperCase()} ${operation?.path ?? path} ${response.status}`;
     if (operation === undefined) {
-      if (![404, 405, 429].includes(response.status))
-        throw new Error(`${place}: no such operation is documented`);
+      if (![404, 405, 429].includes(response.status)) throw new Error(`${place}: no such operation is documented`);
       return;
     }
     const documented = member(member(operation.description, 'responses'), String(response.status));

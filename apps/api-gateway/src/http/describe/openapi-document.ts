@@ -214,7 +214,10 @@ const HEADERS: Readonly<Record<string, Schema>> = {
     example: 'Bearer error="invalid_token"',
   },
   'Retry-After': seconds('Seconds to wait. With 409: the first request with this `Idempotency-Key` still runs.'),
-  'RateLimit-Limit': { description: 'Requests a minute: of the principal, without a valid token of the address.', schema: { type: 'integer', minimum: 1 } },
+  'RateLimit-Limit': {
+    description: 'Requests a minute: of the principal, without a valid token of the address.',
+    schema: { type: 'integer', minimum: 1 },
+  },
   'RateLimit-Remaining': {
     description:
       'Requests left in this minute. A request counts as one, and as one more for each millisecond of processor time ' +

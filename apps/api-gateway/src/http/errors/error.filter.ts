@@ -5,6 +5,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { Request, Response } from 'express';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { errorBody } from './error-body';
+import { NotAcceptable } from './not-acceptable';
 import { ERROR_STATUSES, ERRORS_PATH } from './error-statuses';
 import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
@@ -36,7 +37,9 @@ export class ErrorFilter implements ExceptionFilter {
     if (!request.complete) response.setHeader('Connection', 'close');
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Link', `<${ERRORS_PATH}#${error.code}>; rel="help"`);
-    response.status(ERROR_STATUSES[error.code]).json(errorBody(error, request.requestId));
+    response
+      .status(error instanceof NotAcceptable ? 406 : ERROR_STATUSES[error.code])
+      .json(errorBody(error, request.requestId));
   }
 
   /** What is answered before anybody is known counts by address; `rate_limited` instead, when that was too much. */

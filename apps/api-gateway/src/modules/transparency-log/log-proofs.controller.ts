@@ -8,7 +8,7 @@ import { answer, ApiRoute, inAnyTenant, type Route } from '../../http/describe/o
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { UuidParam } from '../../http/request/path-params';
-import { type LogProof, LogProofService, type ProofOptions } from './log-proof.service';
+import { type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
 import {
   GrantProofQuery,
   InclusionProof,

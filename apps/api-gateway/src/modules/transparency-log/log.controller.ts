@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import { Public } from '../../auth/public.decorator';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { QueryOf } from '../../http/lists/query';
-import { LogTreeService } from './log-tree.service';
+import { LogTreeService } from '../../log/log-tree.service';
 import {
   CHECKPOINT_EXAMPLE,
   CONSISTENCY_EXAMPLE,

@@ -3,7 +3,7 @@ import { listOf, shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
 import { count, hash, matching, oneOf, positive, text, time } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
-import type { LogProof } from './log-proof.service';
+import type { LogProof } from '../../log/log-proof.service';
 
 const base64 = shown<string>({ type: 'string', contentEncoding: 'base64' });
 const origin = text.described('The name of the log, in its checkpoints and keys.');

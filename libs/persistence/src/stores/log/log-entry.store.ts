@@ -1,4 +1,4 @@
-import type { AccessFacts, Actor, LogFact } from '@iss/domain';
+import type { AccessFacts, Actor, LogFact, SubjectRef } from '@iss/domain';
 import { ACTOR, inputRow } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
@@ -27,6 +27,18 @@ const OF_SNAPSHOT = statement<{ snapshotId: string }, EntryRow>(
                       WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
                         AND e.entry_type = 1 LIMIT 1) k
   ${FACT_OF_KEYS}`,
+);
+
+/** The entries of these versions of a subject, for a reader who may see them. */
+const OF_VERSIONS = statement<SubjectRef & { from: number; to: number }, EntryRow>(
+  'log_entries_of_versions',
+  `SELECT ${ENTRY}
+  FROM (SELECT subject_key FROM subjects WHERE subject_type = :subjectType AND subject_id = :subjectId) found
+ CROSS JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.subject_key = found.subject_key AND e.snapshot_version BETWEEN :from::int AND :to::int
+                        AND e.entry_type = 1 ORDER BY e.snapshot_version) k
+  ${FACT_OF_KEYS}
+ ORDER BY k.snapshot_version`,
 );
 
 /** Grantor and grantee alike may see what they agreed on. */
@@ -62,6 +74,12 @@ export class LogEntryStore {
   async ofSnapshot(snapshotId: string): Promise<LogEntry | null> {
     const [row] = await this.sql.run(OF_SNAPSHOT, { snapshotId });
     return row === undefined ? null : entryOf(row);
+  }
+
+  /** The entries of the versions `from` to `to` of a subject, ascending; those that have none yet are left out. */
+  async ofVersions(subject: SubjectRef, from: number, to: number): Promise<LogEntry[]> {
+    const rows = await this.sql.run(OF_VERSIONS, { ...subject, from, to });
+    return rows.map(entryOf).filter((entry) => entry !== null);
   }
 
   /** The entry of a grant that the tenant made or was given, and what the caller may do in that tenant. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Actor, DomainError, logEntryText, type Reader, requireAccess, RULES } from '@iss/domain';
-import { type GrantFact, type LogEntry, LogEntryStore, SnapshotReadStore } from '@iss/persistence';
+import { type GrantFact, type LogCheckpoint, type LogEntry, LogEntryStore, SnapshotReadStore } from '@iss/persistence';
 import { leafHash } from '@iss/tlog';
 import { Injectable } from '@nestjs/common';
-import { notFound, ReadAccess } from '../../access/read-access';
+import { notFound, ReadAccess } from '../access/read-access';
 import { LogTreeService, notLoggedYet } from './log-tree.service';
 
 /** The proof that a fact is in the log, against one published checkpoint. */
@@ -59,15 +59,22 @@ export class LogProofService {
   }
 
   private async prove(find: () => Promise<LogEntry | null>, { size, waitSeconds }: ProofOptions): Promise<LogProof> {
+    const { entry, checkpoint } = await this.published(find, waitSeconds);
+    if (size === undefined || size === checkpoint.size) return this.proofAt(entry, checkpoint.size, checkpoint);
+    requireProvable(size, entry.logIndex, checkpoint.size);
+    const kept = await this.tree.checkpointOf(size);
+    return this.proofAt(entry, size, kept ?? { origin: checkpoint.origin, note: null });
+  }
+
+  /** An entry, as soon as it is found, with a published checkpoint of a tree that has it. Throws `not_logged_yet`. */
+  async published(
+    find: () => Promise<LogEntry | null>,
+    waitSeconds: number,
+  ): Promise<{ entry: LogEntry; checkpoint: LogCheckpoint }> {
     const deadlineMs = performance.now() + waitSeconds * 1000;
     for (;;) {
       const [entry, checkpoint] = await Promise.all([find(), this.tree.checkpoint()]);
-      if (entry !== null && checkpoint !== null && entry.logIndex < checkpoint.size) {
-        if (size === undefined || size === checkpoint.size) return this.proofAt(entry, checkpoint.size, checkpoint);
-        requireProvable(size, entry.logIndex, checkpoint.size);
-        const kept = await this.tree.checkpointOf(size);
-        return this.proofAt(entry, size, kept ?? { origin: checkpoint.origin, note: null });
-      }
+      if (entry !== null && checkpoint !== null && entry.logIndex < checkpoint.size) return { entry, checkpoint };
       if (performance.now() + WAIT_STEP_MS > deadlineMs) throw notLoggedYet('This is not in the published log yet.');
       await pause(WAIT_STEP_MS);
     }
