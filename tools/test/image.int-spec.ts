@@ -56,6 +56,20 @@ it('migrates a database, though it holds no sources', async () => {
   }
 });
 
+it('has the command of operators', async () => {
+  const database = await createTestDatabase({ migrated: 'service' });
+  try {
+    const env = { DATABASE_URL: database.url };
+    const limit = ['--principal', 'oidc:p#alice', '--limit', 'requests_per_minute'];
+    node(['apps/cli/iss.mjs', 'admin', 'limits', 'set', ...limit, '--value', '9000'], env);
+    expect(node(['apps/cli/iss.mjs', 'admin', 'limits', 'list'], env)).toMatch(
+      /oidc:p#alice +requests_per_minute +9000/,
+    );
+  } finally {
+    await database.drop();
+  }
+});
+
 it.each(['apps/api-gateway', 'apps/webhook-worker'])('%s starts without loading what migrations need', (app) => {
   const script = `require('./${app}/dist/app.js'); console.log(Object.keys(require.cache).join('\\n'))`;
   const loaded = node(['-e', script]);

@@ -30,7 +30,7 @@ describe('creating a grant', () => {
         expires_at: '2999-01-01T00:00:00+02:00',
       })
       .expect(201);
-    expect(world.gateway.sent).toEqual(['grant_lock_pair', 'grant_create']);
+    expect(world.gateway.sent).toEqual(['grant_lock_subject', 'grant_create']);
     const { grant, ...flat } = body;
     expect(flat).toEqual({
       grant_id: expect.stringMatching(/^[0-9a-f-]{36}$/),

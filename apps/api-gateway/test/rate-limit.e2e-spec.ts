@@ -114,7 +114,7 @@ describe('without a valid token', () => {
     ['an open route', '/v1/meta', null, 200],
     ['a route that takes a token, hot or not', '/v1/tenants/none/subjects/organization/x/snapshots/latest', null, 401],
     ['a token that is refused', '/v1/tenants', 'none.of.ours', 401],
-    ['no route', '/v1/none', null, 404],
+    ['no route', '/v1/none-such-route', null, 404],
     ['a page of the documentation', '/docs/errors', null, 200],
     ['the description', '/openapi.json', null, 200],
   ])('%s counts by address', async (_, path, token, status) => {

@@ -521,7 +521,7 @@ describe('events', () => {
   });
 });
 
-it('takes one statement to read, and a transaction of two to write and to tell', async () => {
+it('takes one statement to read, and a transaction to write and to tell', async () => {
   const { subject, id } = await makeRequest();
   gateway.sent.length = 0;
   await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
@@ -532,5 +532,6 @@ it('takes one statement to read, and a transaction of two to write and to tell',
   await ask('bob', subject, 'beta').expect(201);
   await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
   const tell = 'refresh_request_tell';
-  expect(gateway.sent).toEqual(['refresh_request_create', tell, 'refresh_request_fulfil', tell]);
+  const create = ['refresh_request_lock_requester', 'refresh_request_create', tell];
+  expect(gateway.sent).toEqual([...create, 'refresh_request_fulfil', tell]);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { EnvError, gatewayEnv, sharedEnv, workerEnv } from './env';
-import { DEFAULT_LIMITS } from './limits';
+import { DEFAULT_CAPS, DEFAULT_LIMITS } from './limits';
 
 const SECRETS_KEYS = `k1:${randomBytes(32).toString('base64')}`;
 const shared = { DATABASE_URL: 'postgres://iss:dbpass@localhost/iss', SECRETS_KEYS };
@@ -52,6 +52,30 @@ describe('gatewayEnv', () => {
       metaRequiresAuth: false,
       globalReads: 'authorized',
     });
+  });
+
+  it.each([
+    [local, 0, 0],
+    [{ ...local, APP_ENV: 'development' }, 0, 0],
+    [{ ...production, APP_ENV: 'staging' }, 600, 60],
+    [production, 600, 60],
+    [{ ...production, RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PER_MINUTE_ANONYMOUS: '0' }, 0, 0],
+    [{ ...local, RATE_LIMIT_PER_MINUTE: '5', RATE_LIMIT_PER_MINUTE_ANONYMOUS: '7' }, 5, 7],
+  ])('bounds how fast callers may ask where others depend on it (%#)', (source, rateLimitPerMinute, anonymous) => {
+    expect(gatewayEnv(source)).toMatchObject({ rateLimitPerMinute, anonymousRateLimitPerMinute: anonymous });
+  });
+
+  it('trusts the proxies that are named, and none unless they are', () => {
+    expect(gatewayEnv(production).trustedProxies).toEqual([]);
+    const trusting = gatewayEnv({ ...production, TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1' });
+    expect(trusting.trustedProxies).toEqual(['10.0.0.0/8', '2001:db8::1']);
+    expect(faultyVariables({ ...production, TRUSTED_PROXIES: 'proxy.example.com' })).toEqual(['TRUSTED_PROXIES']);
+  });
+
+  it('has the caps of the contract', () => {
+    expect(gatewayEnv(local).caps).toEqual(DEFAULT_CAPS);
+    expect(gatewayEnv({ ...local, MAX_MEMBERS_PER_TENANT: '0' }).caps.members_per_tenant).toBe(0);
+    expect(faultyVariables({ ...local, MAX_MEMBERS_PER_TENANT: 'many' })).toEqual(['MAX_MEMBERS_PER_TENANT']);
   });
 
   it('has the limits of the contract', () => {

@@ -56,8 +56,13 @@ const LIMITERS: Provider[] = [
   exports: [AccessLog, RateLimiter, AnonymousRequests],
 })
 export class EdgeModule {
-  constructor(host: HttpAdapterHost, @Inject(SETTINGS) { limits }: GatewaySettings, cursors: Cursors) {
-    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors });
+  constructor(
+    host: HttpAdapterHost,
+    @Inject(SETTINGS) { limits }: GatewaySettings,
+    cursors: Cursors,
+    limiter: RateLimiter,
+  ) {
+    setRequestSettings(host.httpAdapter.getInstance(), { limits, cursors, limiter });
   }
 
   /** In this order: a caller is known, then counted, and only then is a query looked at, and a key looked up. */

@@ -6,6 +6,7 @@ import request from 'supertest';
 import { Public } from '../../auth/public.decorator';
 import { AccessLog } from './access-log';
 import { ErrorFilter } from '../errors/error.filter';
+import { AnonymousRequests } from '../limits/anonymous-requests';
 import { requestIdMiddleware, Trace } from '../request/request-id';
 import type { RequestTrace } from '../../request-trace';
 import { RouteTable } from '../errors/route-table';
@@ -34,6 +35,7 @@ let app: INestApplication;
     { provide: LOGGER, useValue: logger },
     { provide: Registry, useValue: new Registry() },
     { provide: APP_FILTER, useClass: ErrorFilter },
+    { provide: AnonymousRequests, useValue: new AnonymousRequests(0, [], () => undefined) },
   ],
 })
 class EchoModule {}

@@ -1,5 +1,6 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
+import { charged } from '../limits/charged';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
 import { JsonText, TextStream } from './json-text';
 import { setHeaders, standingHeaders } from './standing-headers';
@@ -83,7 +84,10 @@ export class JsonAdapter extends ExpressAdapter {
       response.end();
     } else {
       if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
-      end(response, JSON.stringify(body));
+      end(
+        response,
+        charged(response.req, () => JSON.stringify(body)),
+      );
     }
     return response;
   }

@@ -35,6 +35,7 @@ import { JsonAdapter } from '../answer/json-adapter';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
 import { standingHeadersMiddleware } from '../answer/standing-headers';
 import { ErrorFilter } from '../errors/error.filter';
+import { AnonymousRequests } from '../limits/anonymous-requests';
 import { RouteTable } from '../errors/route-table';
 import { requestIdMiddleware } from '../request/request-id';
 import { HandlerChain } from './handler-chain';
@@ -137,6 +138,7 @@ async function start(controllers: Type[], providers: Provider[] = []): Promise<s
       { provide: LOGGER, useValue: logger },
       { provide: Registry, useValue: new Registry() },
       { provide: APP_FILTER, useClass: ErrorFilter },
+      { provide: AnonymousRequests, useValue: new AnonymousRequests(0, [], () => undefined) },
       ...providers,
     ],
   })
@@ -150,6 +152,9 @@ async function start(controllers: Type[], providers: Provider[] = []): Promise<s
       abortOnError: false,
     },
   );
+  const express: unknown = app.getHttpAdapter().getInstance();
+  // The toy routes ask for nothing else of the settings.
+  Object.assign(Object(express).request, { settings: { limiter: { window: { limit: 0 } } } });
   app.use(requestIdMiddleware, standingHeadersMiddleware);
   await app.listen(0, '127.0.0.1');
   return app.getUrl();

@@ -7,6 +7,7 @@ import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
 import { type Field, type Fields, listOf, shown, type ShownBy } from '../describe/field';
 import { type Answer, documented } from '../describe/openapi';
 import { part, view } from '../describe/view';
+import { charged } from '../limits/charged';
 import { flag, oneOf, PAGE } from '../request/fields';
 import { query, type Shape } from '../request/shape';
 import { declareQuery } from './query';
@@ -77,7 +78,8 @@ export class Paging<Query extends object = object> {
     page: { items: readonly Item[]; next: PagePosition | null },
     view: (item: Item) => View,
   ): { items: View[] } & PageView {
-    return { items: page.items.map(view), ...this.members(page.next) };
+    const items = charged(this.request, () => page.items.map(view));
+    return { items, ...this.members(page.next) };
   }
 
   /** The same for items that are JSON text already. */
@@ -86,7 +88,8 @@ export class Paging<Query extends object = object> {
     text: (item: Item) => string,
   ): JsonText {
     const members = JSON.stringify(this.members(page.next));
-    return new JsonText(`{"items":[${page.items.map(text).join(',')}],${members.slice(1)}`);
+    const items = charged(this.request, () => page.items.map(text).join(','));
+    return new JsonText(`{"items":[${items}],${members.slice(1)}`);
   }
 
   /** The same for items that are read while they are sent. */

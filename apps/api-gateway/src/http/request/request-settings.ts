@@ -1,11 +1,14 @@
 import type { Limits } from '@iss/platform';
 import type { Express } from 'express';
+import type { RateLimiter } from '../limits/rate-limiter';
 import type { Cursors } from '../lists/cursors';
 
-/** What parameter decorators need of the deployment to read a request. */
+/** What those who read and answer a request need of the deployment. */
 export interface RequestSettings {
   limits: Limits;
   cursors: Cursors;
+  /** Is told what a request cost. */
+  limiter: Pick<RateLimiter, 'window' | 'charge'>;
 }
 
 declare module 'express-serve-static-core' {

@@ -1,0 +1,50 @@
+import type { Request } from 'express';
+import type { RateLimiter } from './rate-limiter';
+import { charged } from './charged';
+
+/** A request of alice, and what it is charged. */
+function requestOf(limit: number): { request: Request; charges: number[] } {
+  const charges: number[] = [];
+  const limiter: Pick<RateLimiter, 'window' | 'charge'> = {
+    window: { name: 'requests_per_minute', limit, seconds: 60 },
+    charge: (_principalId, requests) => charges.push(requests),
+  };
+  const principal = { principalId: 'oidc:test#alice', subject: 'alice', claimedType: 'human' };
+  return { request: Object.assign(Object.create(null), { principal, settings: { limiter } }), charges };
+}
+
+function spin(milliseconds: number): void {
+  const before = process.threadCpuUsage();
+  for (;;) {
+    const { user, system } = process.threadCpuUsage(before);
+    if (user + system >= milliseconds * 1000) return;
+  }
+}
+
+it('charges what the work took of the processor, also where it fails', () => {
+  const { request, charges } = requestOf(600);
+  expect(charged(request, () => (spin(20), 'done'))).toBe('done');
+  expect(() =>
+    charged(request, () => {
+      spin(20);
+      throw new Error('failed');
+    }),
+  ).toThrow('failed');
+  for (const charge of charges) {
+    expect(charge).toBeGreaterThanOrEqual(19);
+    expect(charge).toBeLessThan(60);
+  }
+  expect(charges).toHaveLength(2);
+});
+
+it('charges nothing for what is quick', () => {
+  const { request, charges } = requestOf(600);
+  charged(request, () => 1);
+  expect(charges).toEqual([0]);
+});
+
+it('measures nothing where there is no limit', () => {
+  const { request, charges } = requestOf(0);
+  expect(charged(request, () => 'done')).toBe('done');
+  expect(charges).toEqual([]);
+});
