@@ -130,7 +130,8 @@ function readAnswer(type: string, { text, body }: Response): unknown {
 }
 
 describe.each(operations.map((operation) => [idOf(operation), operation] as const))('%s', (id, operation) => {
-  const query = exampleQuery(operation);
+  // With it the answer is another one: a bundle.
+  const query = Object.fromEntries(Object.entries(exampleQuery(operation)).filter(([name]) => name !== 'proofs'));
 
   it('has valid examples', () => {
     for (const [at, example] of examplesOf(operation)) conformance.checkValue(at, example);

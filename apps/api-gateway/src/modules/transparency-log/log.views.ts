@@ -1,4 +1,4 @@
-import { encodeBase64, formatLogProof, toHex } from '@iss/tlog';
+import { decodeBase64, encodeBase64, formatLogProof, toHex } from '@iss/tlog';
 import { listOf, shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
 import { count, hash, matching, oneOf, positive, text, time } from '../../http/request/fields';
@@ -60,6 +60,12 @@ export function inclusionProof(proof: LogProof): InclusionProof {
 /** The same as a `.tlog-proof` file, whose extra data is the entry (C2SP tlog-proof). */
 export function proofFile({ index, inclusion, entry }: LogProof, checkpoint: string): string {
   return formatLogProof({ extra: Buffer.from(entry), index, inclusion, checkpoint });
+}
+
+/** The file that says the same as this answer. */
+export function proofFileOf({ log_index: index, inclusion, entry, checkpoint }: InclusionProof): string {
+  const hashes = inclusion.map((hash) => decodeBase64(hash, 'hash of the inclusion proof'));
+  return formatLogProof({ extra: Buffer.from(entry), index, inclusion: hashes, checkpoint: checkpoint ?? '' });
 }
 
 const size = positive({ example: 3 });
