@@ -54,6 +54,8 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   getSnapshotLogProof: { stage: 'logged' },
   getSnapshotLogProofAcrossTenants: { stage: 'logged' },
   getGrantLogProof: { stage: 'logged' },
+  listAccessHistory: { stage: 'logged' },
+  listOwnerHistory: { stage: 'logged' },
   acceptTransferOffer: { caller: 'carol' },
   declineTransferOffer: { caller: 'carol' },
 };

@@ -178,6 +178,11 @@ export class ExampleWorld {
     const origin = signer.key.name;
     const note = await signNote({ text: formatCheckpoint({ origin, ...tree, extensionLines: [] }) }, [signer], 0);
     await this.insert('log_checkpoints', { origin, size: tree.size, note });
+    await this.insert('owner_changes', {
+      tenant_id: 'acme',
+      principal_id: OWNER_EXAMPLE.principal_id,
+      changed_at: '2026-01-15T09:00:00Z',
+    });
     await this.insert('log_keys', { vkey: signer.verifierKey, used_at: created_at });
   }
 
