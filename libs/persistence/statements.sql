@@ -15,6 +15,53 @@ SET random_page_cost = 0;
 SET seq_page_cost = 0;
 SET jit = off;
 
+-- access_history
+--   asked by HistoryStore.access (stores/log/history.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 rows bigint
+--   enters grants_by_subject, grants_live, log_entries_of_grants, memberships_pkey, subjects_identity_key
+PREPARE access_history (text, text, text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  g.scopes AS "item?.scopes",
+  g.created_at AS "item?.from",
+  least(g.revoked_at, g.expires_at) AS "item?.until",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' END AS "item?.endedBy",
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = 2
+  LIMIT 1) AS "item?.grantedIndex",
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = 3
+  LIMIT 1) AS "item?.endedIndex",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject
+    AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7) g ON true
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
 -- backlog_oldest_delivery
 --   asked by BacklogStore.oldestDeliveryMs (stores/webhooks/backlog.store.ts)
 --   enters deliveries_due
@@ -775,6 +822,386 @@ RETURNING l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.rea
 PREPARE lock_tenant (text) AS
 SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
 
+-- log_append
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 waitingIds bigint[]
+--   $2 size bigint
+--   $3 salts bytea
+--   $4 tiles.level integer[]
+--   $5 tiles.index bigint[]
+--   $6 tiles.hashes bytea[]
+--   $7 newSize bigint
+--   $8 root bytea
+--   enters log_tree_pkey, log_waiting_pkey
+PREPARE log_append (bigint[], bigint, bytea, integer[], bigint[], bytea[], bigint, bytea) AS
+WITH taken AS (
+  DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]) RETURNING *
+), added AS (
+  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, salt)
+  SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id,
+    substr($3::bytea, (16 * (place - 1) + 1)::int, 16)
+  FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
+  ORDER BY place
+  RETURNING 1
+), tiled AS (
+  INSERT INTO log_tiles (level, tile_index, hashes)
+  SELECT * FROM unnest($4::int[], $5::bigint[], $6::bytea[])
+  ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
+), grown AS (
+  UPDATE log_tree SET size = $7, root = $8 WHERE is_one AND (size = $2::bigint) IS TRUE RETURNING 1
+)
+SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) AS "isNext";
+
+-- log_checkpoint_newest
+--   asked by LogCheckpointStore.newest (stores/log/log-checkpoint.store.ts)
+--   enters log_checkpoints_pkey
+PREPARE log_checkpoint_newest AS
+SELECT c.origin AS "origin",
+  c.size::float8 AS "size",
+  c.note AS "note",
+  c.signed_at AS "signedAt" FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1;
+
+-- log_checkpoint_of_size
+--   asked by LogCheckpointStore.ofSize (stores/log/log-checkpoint.store.ts)
+--   $1 size bigint
+--   enters log_checkpoints_by_size
+PREPARE log_checkpoint_of_size (bigint) AS
+WITH c AS MATERIALIZED (SELECT * FROM log_checkpoints WHERE size = $1::bigint)
+SELECT c.origin AS "origin",
+  c.size::float8 AS "size",
+  c.note AS "note",
+  c.signed_at AS "signedAt" FROM c ORDER BY c.checkpoint_id DESC LIMIT 1;
+
+-- log_checkpoint_publish
+--   asked by LogCheckpointStore.publish (stores/log/log-checkpoint.store.ts)
+--   $1 origin text
+--   $2 size bigint
+--   $3 note text
+--   enters log_checkpoints_pkey
+PREPARE log_checkpoint_publish (text, bigint, text) AS
+INSERT INTO log_checkpoints (origin, size, note)
+SELECT $1, $2::bigint, $3
+WHERE coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1), 0) <= $2::bigint
+RETURNING size::float8 AS size;
+
+-- log_checkpoint_thin
+--   asked by LogCheckpointStore.thin (stores/log/log-checkpoint.store.ts)
+--   $1 limit bigint
+--   enters log_checkpoints_by_age, log_checkpoints_pkey
+PREPARE log_checkpoint_thin (bigint) AS
+WITH old AS MATERIALIZED (
+  SELECT c.checkpoint_id, date_trunc('hour', c.signed_at) AS hour,
+    (SELECT date_trunc('hour', later.signed_at) FROM log_checkpoints later
+    WHERE later.checkpoint_id > c.checkpoint_id ORDER BY later.checkpoint_id LIMIT 1) AS next_hour
+  FROM log_checkpoints c
+  WHERE c.signed_at < now() - interval '1 day' AND c.signed_at > now() - interval '3 days'
+  ORDER BY c.signed_at
+), deleted AS (
+  DELETE FROM log_checkpoints WHERE checkpoint_id = ANY (ARRAY(
+      SELECT checkpoint_id FROM old WHERE hour = next_hour ORDER BY checkpoint_id LIMIT $1))
+  RETURNING 1
+)
+SELECT count(*)::int AS deleted FROM deleted;
+
+-- log_entries_of_versions
+--   asked by LogEntryStore.ofVersions (stores/log/log-entry.store.ts)
+--   $1 subjectType text
+--   $2 subjectId text
+--   $3 from integer
+--   $4 to integer
+--   enters grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey
+PREPARE log_entries_of_versions (text, text, integer, integer) AS
+SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT subject_key FROM subjects WHERE subject_type = $1 AND subject_id = $2) found
+CROSS JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = found.subject_key AND e.snapshot_version BETWEEN $3::int AND $4::int
+    AND e.entry_type = 1 ORDER BY e.snapshot_version) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true
+ORDER BY k.snapshot_version;
+
+-- log_entry_of_grant
+--   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   $4 entryType smallint
+--   enters grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_grant (text, text, uuid, smallint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  granted.grant_id IS NOT NULL AS exists, granted.revoked_at IS NOT NULL AS "isRevoked",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants WHERE grant_id = i.grant_id LIMIT 1) granted
+  ON i.tenant_id IN (granted.grantor_tenant_id, granted.grantee_tenant_id)
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.grant_id = granted.grant_id AND e.entry_type = $4 LIMIT 1) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true;
+
+-- log_entry_of_snapshot
+--   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
+--   $1 snapshotId uuid
+--   enters grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_snapshot (uuid) AS
+SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT subject_key, snapshot_version FROM snapshots WHERE snapshot_id = $1) found
+CROSS JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
+    AND e.entry_type = 1 LIMIT 1) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true;
+
+-- log_keys
+--   asked by LogCheckpointStore.keys (stores/log/log-checkpoint.store.ts)
+--   enters no index
+PREPARE log_keys AS
+SELECT vkey, used_at AS "from", until_at AS until FROM log_keys ORDER BY used_at, vkey;
+
+-- log_keys_use
+--   asked by LogCheckpointStore.useKeys (stores/log/log-checkpoint.store.ts)
+--   $1 vkeys text[]
+--   enters no index
+PREPARE log_keys_use (text[]) AS
+WITH ended AS (
+  UPDATE log_keys SET until_at = now() WHERE until_at IS NULL AND vkey <> ALL ($1::text[])
+)
+INSERT INTO log_keys (vkey) SELECT unnest($1::text[])
+ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL;
+
+-- log_lag
+--   asked by LogCheckpointStore.lagMs (stores/log/log-checkpoint.store.ts)
+--   enters grants_pkey, log_checkpoints_pkey, log_entries_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_lag AS
+SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
+FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC
+      LIMIT 1), 0) AS published
+  FROM log_tree t WHERE t.is_one) tree
+CROSS JOIN LATERAL (SELECT tree.size - tree.published AS entries) p
+LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.log_index = tree.published LIMIT 1) e ON p.entries > 0
+LEFT JOIN LATERAL (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT 1) w ON p.entries <= 0
+LEFT JOIN LATERAL (SELECT coalesce(e.subject_key, w.subject_key) AS subject_key,
+    coalesce(e.snapshot_version, w.snapshot_version) AS snapshot_version,
+    coalesce(e.grant_id, w.grant_id) AS grant_id,
+    coalesce(e.entry_type, w.entry_type) AS entry_type,
+    coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true
+CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, CASE k.entry_type
+      WHEN 3 THEN g.revoked_at ELSE g.created_at END)
+    AS at) f;
+
+-- log_tiles_edge
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 size bigint
+--   enters log_tiles_pkey
+PREPARE log_tiles_edge (bigint) AS
+SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
+FROM generate_series(0, 7) AS l(level)
+CROSS JOIN LATERAL (SELECT * FROM log_tiles t
+  WHERE t.level = l.level::smallint AND t.tile_index = $1::bigint >> 8 * (l.level + 1) LIMIT 1) t
+WHERE ($1::bigint >> 8 * l.level) % 256 > 0
+ORDER BY t.level;
+
+-- log_tiles_read
+--   asked by LogTileStore.read (stores/log/log-tile.store.ts)
+--   $1 inputs.level integer[]
+--   $2 inputs.index bigint[]
+--   $3 inputs.width integer[]
+--   enters log_tiles_pkey
+PREPARE log_tiles_read (integer[], bigint[], integer[]) AS
+SELECT t.hashes
+FROM unnest($1::int[], $2::bigint[], $3::int[])
+  WITH ORDINALITY AS i(level, tile_index, width, ord)
+LEFT JOIN LATERAL (SELECT substr(t.hashes, 1, 32 * i.width) AS hashes FROM log_tiles t
+  WHERE t.level = i.level::smallint AND t.tile_index = i.tile_index LIMIT 1) t ON true
+ORDER BY i.ord;
+
+-- log_tree
+--   asked by LogIntegrationStore.tree (stores/log/log-integration.store.ts)
+--   enters log_tree_pkey
+PREPARE log_tree AS
+SELECT size::float8 AS size, root FROM log_tree WHERE is_one;
+
+-- log_tree_take
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   enters log_tree_pkey
+PREPARE log_tree_take AS
+SELECT size::float8 AS size, root FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
+
+-- log_waiting_drop
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 waitingIds bigint[]
+--   enters log_waiting_pkey
+PREPARE log_waiting_drop (bigint[]) AS
+DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]);
+
+-- log_waiting_take
+--   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
+--   $1 limit bigint
+--   enters grants_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_waiting_take (bigint) AS
+SELECT k.waiting_id::float8 AS "waitingId",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT $1) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true
+ORDER BY k.waiting_id;
+
 -- member_facts
 --   asked by TenancyStore.facts (stores/tenancy/tenancy.store.ts)
 --   $1 tenantId text
@@ -1024,6 +1451,38 @@ ORDER BY row_number() OVER (PARTITION BY coalesce((SELECT t.founded_by FROM tena
       WHERE t.tenant_id = o.tenant_id LIMIT 1), o.tenant_id)
   ORDER BY o.created_at, o.event_id), o.created_at, o.event_id
 LIMIT $5::int;
+
+-- owner_history
+--   asked by HistoryStore.owners (stores/log/history.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 before bigint
+--   $4 rows bigint
+--   enters log_entries_of_owner_changes, memberships_pkey, owner_changes_by_tenant
+PREPARE owner_history (text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  c.changed_at AS "item?.changedAt",
+  c.principal_id AS "item?.principalId",
+  c.from_principal_id AS "item?.fromPrincipalId",
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.owner_change_id = c.owner_change_id
+  LIMIT 1) AS "item?.logIndex",
+  ARRAY[c.owner_change_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c
+  WHERE c.tenant_id = i.tenant_id AND f.member_status = 'active'
+    AND (-c.owner_change_id) > -($3::bigint)
+  ORDER BY (-c.owner_change_id) LIMIT $4) c ON true
+ORDER BY (-c.owner_change_id);
 
 -- ping
 --   asked by Database.ping (database.ts)
@@ -2826,6 +3285,13 @@ LEFT JOIN LATERAL (
 ) f ON true
 LEFT JOIN LATERAL (SELECT * FROM transfer_offers o WHERE o.offer_id = i.offer_id LIMIT 1) o
   ON o.tenant_id = i.tenant_id;
+
+-- transfer_offer_handed_over_by
+--   asked by TransferOfferStore.end (stores/tenancy/transfer-offer.store.ts)
+--   $1 principalId text
+--   enters no index
+PREPARE transfer_offer_handed_over_by (text) AS
+SELECT set_config('iss.owner_from', $1, true);
 
 -- transfer_offer_insert
 --   asked by TransferOfferStore.create (stores/tenancy/transfer-offer.store.ts)

@@ -16,6 +16,9 @@ export interface RunStatus {
   database_url: string;
   queue_url: string;
   inbox_url: string;
+  /** Prefix of the transparency log's checkpoint and tiles. */
+  log_url: string;
+  log_vkey: string;
 }
 
 /** `run.json`: what is running now, for `status`, `token` and `reset`. */
@@ -35,6 +38,13 @@ export interface DevelopmentSecrets {
   cookie_key: string;
   database_password: string;
   signing_key: JWK;
+}
+
+/** The transparency log's own key, beside the name that it signs for. */
+export interface LogKey {
+  origin: string;
+  signing_key: string;
+  vkey: string;
 }
 
 /** Reads `.env` in the root, if there is one; variables that are set already win. */
@@ -96,6 +106,18 @@ export async function openSecrets(folder: string): Promise<DevelopmentSecrets> {
   };
   writeWhole(file, secrets);
   return secrets;
+}
+
+/** Made once: whoever kept a checkpoint verifies the next one with the same key. Needs the built library. */
+export async function openLogKey(folder: string): Promise<LogKey> {
+  const file = join(folder, 'log-key.json');
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
+  const { generateKeys } = await import('@iss/tlog');
+  const origin = `localhost/identity-state/${randomBytes(4).toString('hex')}`;
+  const { signingKey, verifierKey } = await generateKeys(origin, 'ed25519');
+  const key: LogKey = { origin, signing_key: signingKey, vkey: verifierKey };
+  writeWhole(file, key);
+  return key;
 }
 
 /** Readers see the old text or the new one, never a part. */

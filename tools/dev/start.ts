@@ -33,6 +33,7 @@ await lifetime.run(async () => {
   await ensureBuilt(lifetime.abort.signal);
   lifetime.checkpoint();
   const secrets = await dataFolder.openSecrets(folder);
+  const logKey = await dataFolder.openLogKey(folder);
 
   let server: PostgresServer | undefined;
   if (settings.databaseUrl === undefined) {
@@ -63,7 +64,10 @@ await lifetime.run(async () => {
   await applyMigrations(databaseUrl, settings.queueUrl);
   lifetime.checkpoint();
   const empty = await isEmpty(databaseUrl);
-  const apps = await startApps(folder, settings, appEnvironment(settings, secrets, databaseUrl));
+  const apps = await startApps(folder, settings, {
+    ...logEnvironment(settings, logKey, folder),
+    ...appEnvironment(settings, secrets, databaseUrl),
+  });
   const status: dataFolder.RunStatus = {
     base_url: `http://localhost:${settings.ports.gateway}`,
     docs_url: `http://localhost:${settings.ports.gateway}/docs`,
@@ -74,6 +78,8 @@ await lifetime.run(async () => {
     database_url: databaseUrl,
     queue_url: settings.queueUrl ?? databaseUrl,
     inbox_url: `http://localhost:${settings.ports.inbox}`,
+    log_url: `http://localhost:${settings.ports.gateway}/log`,
+    log_vkey: logKey.vkey,
   };
   const unexpectedEnd = watch(apps, server);
   await Promise.race([lifetime.stopRequested(), unexpectedEnd, waitUntilReady(status)]);
@@ -176,6 +182,16 @@ function appEnvironment(
     ...made,
     ...ownIssuer,
     ...given,
+  };
+}
+
+/** A log of this machine's own; elsewhere the deployment's. */
+function logEnvironment({ local }: StartSettings, key: dataFolder.LogKey, folder: string): NodeJS.ProcessEnv {
+  if (!local) return {};
+  return {
+    LOG_ORIGIN: key.origin,
+    LOG_SIGNING_KEY: key.signing_key,
+    LOG_CHECKPOINT_FILE: join(folder, 'log-checkpoint'),
   };
 }
 

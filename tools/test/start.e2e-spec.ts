@@ -225,8 +225,8 @@ describe('npm start', () => {
     await start();
     expect(Object.keys(status).sort()).toEqual(
       [
-        ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'metrics_url', 'queue_url'],
-        ...['worker_metrics_url', 'worker_url'],
+        ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'log_url', 'log_vkey', 'metrics_url'],
+        ...['queue_url', 'worker_metrics_url', 'worker_url'],
       ].sort(),
     );
     for (const name of ['metrics_url', 'worker_metrics_url']) {

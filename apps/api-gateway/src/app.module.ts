@@ -8,11 +8,13 @@ import { ReadAccess } from './access/read-access';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
 import { EdgeModule } from './http/edge.module';
+import { LogModule } from './log/log.module';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
 import { SystemModule } from './modules/system/system.module';
 import { TenancyModule } from './modules/tenancy/tenancy.module';
+import { TransparencyLogModule } from './modules/transparency-log/transparency-log.module';
 import { WebhookSubscriptionsModule } from './modules/webhook-subscriptions/webhook-subscriptions.module';
 import { type GatewaySettings, SETTINGS } from './settings';
 import { WorkModule } from './work/work.module';
@@ -56,11 +58,13 @@ export class AppModule {
         WorkModule,
         AuthModule.forRoot(resources.settings.auth),
         EdgeModule.of(resources.settings),
+        LogModule,
         IdentityStateModule.of(resources.settings),
         TenancyModule,
         GrantsModule,
         RefreshRequestsModule,
         WebhookSubscriptionsModule,
+        TransparencyLogModule,
         SystemModule,
       ],
     };

@@ -11,6 +11,7 @@ import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
 import { WorkerMetrics } from './health/worker-metrics';
+import { LogService } from './log/log.service';
 import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
@@ -38,6 +39,7 @@ export interface WorkerResources {
     },
     SweepService,
     RetentionService,
+    LogService,
     {
       provide: Liveness,
       inject: [BacklogStore, SETTINGS],

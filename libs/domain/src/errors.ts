@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   'forbidden',
   'limit_reached',
   'not_found',
+  'not_logged_yet',
   'method_not_allowed',
   'conflict',
   'payload_too_large',

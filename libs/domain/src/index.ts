@@ -27,3 +27,4 @@ export * from './chain/verify';
 export * from './chain/snapshot-id';
 export * from './webhooks/events';
 export * from './webhooks/signature';
+export * from './log/entry';

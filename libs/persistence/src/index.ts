@@ -31,3 +31,8 @@ export * from './stores/edge/rate-limit.store';
 export * from './stores/webhooks/retention.store';
 export * from './stores/webhooks/sealed-secret.store';
 export * from './stores/snapshots/fill-hashes';
+export * from './stores/log/log-integration.store';
+export * from './stores/log/log-checkpoint.store';
+export * from './stores/log/log-tile.store';
+export * from './stores/log/log-entry.store';
+export * from './stores/log/history.store';

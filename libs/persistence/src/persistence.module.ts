@@ -11,6 +11,11 @@ import { SnapshotPairStore } from './stores/snapshots/snapshot-pair.store';
 import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
 import { SubjectStore } from './stores/snapshots/subject.store';
+import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
+import { HistoryStore } from './stores/log/history.store';
+import { LogEntryStore } from './stores/log/log-entry.store';
+import { LogIntegrationStore } from './stores/log/log-integration.store';
+import { LogTileStore } from './stores/log/log-tile.store';
 import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
 import { LegacyTenantStore } from './stores/tenancy/legacy-tenant.store';
 import { TenancyStore } from './stores/tenancy/tenancy.store';
@@ -30,6 +35,11 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   GrantStore,
   IdempotencyStore,
   LegacyTenantStore,
+  LogCheckpointStore,
+  LogEntryStore,
+  HistoryStore,
+  LogIntegrationStore,
+  LogTileStore,
   OutboxStore,
   RateLimitStore,
   RefreshRequestStore,

@@ -83,6 +83,15 @@ const workerVariables = {
   WEBHOOK_DISABLE_AFTER_MS: wholeNumber(1000, 365 * DAY_MS).default(5 * DAY_MS),
   WEBHOOK_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
+  LOG_ORIGIN: checkedText('must be a name without spaces and "+", the same for ever', (text) =>
+    /^[^\s+]{1,255}$/.test(text),
+  ).optional(),
+  LOG_SIGNING_KEY: checkedText('must be C2SP signing keys, PRIVATE+KEY+<LOG_ORIGIN>+…, separated by commas', (text) =>
+    text.split(',').every((key) => key.trim().startsWith('PRIVATE+KEY+')),
+  ).optional(),
+  LOG_CHECKPOINT_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
+  LOG_CHECKPOINT_MAX_AGE_MS: wholeNumber(1000, 365 * DAY_MS).default(DAY_MS),
+  LOG_CHECKPOINT_FILE: z.string().optional(),
 };
 
 /** Rules between variables. They run beside the checks of single variables, so they meet unchecked text as well. */
@@ -158,6 +167,18 @@ const gatewayRules: readonly Rule[] = [
   },
 ];
 
+const workerRules: readonly Rule[] = [
+  ...sharedRules,
+  ...queueRules,
+  {
+    variable: 'LOG_ORIGIN',
+    expectation: 'must be set where LOG_SIGNING_KEY is, to the name in that key',
+    holds: ({ LOG_ORIGIN: origin, LOG_SIGNING_KEY: keys }) =>
+      typeof keys !== 'string' ||
+      keys.split(',').every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
+  },
+];
+
 /** What the operator's command reads. */
 export const operatorSchema = z.object({
   DATABASE_URL: sharedVariables.DATABASE_URL,
@@ -169,7 +190,7 @@ export const sharedSchema = withRules(z.object(sharedVariables), sharedRules);
 /** The same of the gateway. */
 export const gatewaySchema = withRules(z.object(gatewayVariables), gatewayRules);
 /** The same of the worker. */
-export const workerSchema = withRules(z.object(workerVariables), [...sharedRules, ...queueRules]);
+export const workerSchema = withRules(z.object(workerVariables), workerRules);
 
 /** `when` makes a rule run although single variables failed, so that the caller learns of every fault at once. */
 function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S {

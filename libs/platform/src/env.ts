@@ -128,6 +128,21 @@ export interface WorkerEnv extends SharedEnv, MetricsEnv {
   /** For so long finished deliveries and their events are kept; 0: for ever. */
   retentionDays: number;
   sweepIntervalMs: number;
+  log: LogSettings;
+}
+
+/** How the transparency log is signed and published. */
+export interface LogSettings {
+  /** The log's name; empty where nothing is signed. */
+  origin: string;
+  /** C2SP signing keys: several while one takes another's place, none where nothing is signed. Secret. */
+  signingKeys: readonly string[];
+  /** A new checkpoint at most so often, */
+  checkpointIntervalMs: number;
+  /** and at least so often. */
+  checkpointMaxAgeMs: number;
+  /** Where the newest checkpoint is kept outside of the database. */
+  checkpointFile: string | undefined;
 }
 
 /** The environment of tools that stand on database, queue and secrets only. @throws EnvError */
@@ -206,6 +221,13 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
     disableAfterMs: env.WEBHOOK_DISABLE_AFTER_MS,
     retentionDays: env.WEBHOOK_RETENTION_DAYS,
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,
+    log: {
+      origin: env.LOG_ORIGIN ?? '',
+      signingKeys: env.LOG_SIGNING_KEY?.split(',').map((key) => key.trim()) ?? [],
+      checkpointIntervalMs: env.LOG_CHECKPOINT_INTERVAL_MS,
+      checkpointMaxAgeMs: env.LOG_CHECKPOINT_MAX_AGE_MS,
+      checkpointFile: env.LOG_CHECKPOINT_FILE,
+    },
   };
 }
 

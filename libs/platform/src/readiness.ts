@@ -5,6 +5,8 @@ export interface Check {
   status: 'ok' | 'degraded' | 'failed';
   /** What is wrong and, where there is something to do, what. */
   detail?: string;
+  /** The same for programs, where there are several. */
+  reason?: string;
 }
 
 /** Answer of `/v1/ops/readiness`: whether the process should get work, and each dependency by name. */

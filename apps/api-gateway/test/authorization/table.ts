@@ -61,6 +61,10 @@ export const TABLE: readonly Row[] = [
   { method: 'get', path: '/v1/meta', ok: 200, open: true, ...ofOwner },
   { method: 'get', path: '/v1/ops/readiness', ok: 200, open: true, ...ofOwner },
 
+  { method: 'get', path: '/log/checkpoint', ok: 200, open: true, ...ofOwner },
+  { method: 'get', path: '/log/keys', ok: 200, open: true, ...ofOwner },
+  { method: 'get', path: '/log/consistency', ok: 200, open: true, ...ofOwner, fixture: 'log_sizes' },
+
   { method: 'post', path: '/v1/tenants', ok: 201, ...ofOwner, fixture: 'new_tenant' },
   { method: 'get', path: '/v1/tenants', ok: 200, ...ofOwner },
   { method: 'get', path: TENANT, ok: 200, role: 'tenant_reader', ...ofOwner },
@@ -205,6 +209,7 @@ export const TABLE: readonly Row[] = [
   ...read(`${SUBJECT}/snapshots/{snapshot_version}`, [...BY_ID, ...LINEAGE]),
   ...read('/snapshots/{snapshot_id}', BY_ID),
   ...read('/snapshots/{snapshot_id}/proof', BY_ID),
+  ...read('/snapshots/{snapshot_id}/log-proof', BY_ID),
   ...read(`${SUBJECT}/history`, LINEAGE),
   ...read(`${SUBJECT}/snapshots`, LINEAGE),
   ...read(`${SUBJECT}/chain-proof`, LINEAGE),
@@ -215,6 +220,23 @@ export const TABLE: readonly Row[] = [
 
   { ...write, path: `${TENANT}/grants`, ok: 201, role: 'tenant_admin', fixture: 'new_grant' },
   { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: `${TENANT}/owner-history`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  {
+    method: 'get',
+    path: `${TENANT}${SUBJECT}/access-history`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'own',
+    fixture: 'subject',
+  },
+  {
+    method: 'get',
+    path: `${TENANT}/grants/{grant_id}/log-proof`,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+    fixture: 'logged_grant',
+  },
   {
     method: 'get',
     path: `${TENANT}${SUBJECT}/grants`,

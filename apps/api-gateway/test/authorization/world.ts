@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buildEventBody, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
 import { Client } from 'pg';
+import { publishLog } from '../publish-log';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway } from '../gateway';
 import { type Caller, CALLERS, GRANTEES, MEMBERS, tenantOf, userOf } from './callers';
@@ -25,6 +26,7 @@ type Prepare = (world: World, caller: Caller) => Promise<Prepared>;
 export class World {
   subjectId = '';
   snapshotIds: string[] = [];
+  loggedGrantId = '';
   private readonly tokens = new Map<Caller, string>();
 
   private constructor(
@@ -41,6 +43,7 @@ export class World {
     await sql.connect();
     const world = new World(gateway, sql);
     await world.populate();
+    await publishLog(gateway.databaseUrl);
     return world;
   }
 
@@ -222,6 +225,7 @@ export class World {
     this.subjectId = subjectId;
     this.snapshotIds = [snapshotId, String(second['snapshot_id'])];
 
+    this.loggedGrantId = await this.addGrant(LEGACY, ['read_latest'], subjectId);
     for (const caller of CALLERS) {
       const scopes = GRANTEES[caller];
       if (scopes === undefined && caller !== 'other tenant') continue;
@@ -302,6 +306,8 @@ export const FIXTURES = {
     const { subjectId } = await world.addSubject();
     return { params: { grant_id: await world.addGrant(LEGACY, ['read_latest'], subjectId) } };
   },
+  logged_grant: async (world) => ({ params: { grant_id: world.loggedGrantId } }),
+  log_sizes: async () => ({ query: { from: '1', to: '2' } }),
   new_refresh_request: async (world, caller) => ({
     params: subject(world.subjectId),
     body: { requesting_tenant_id: tenantOf(caller) },

@@ -48,11 +48,25 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   listAccessibleSubjects: { caller: 'bob' },
   createRefreshRequest: { caller: 'bob' },
   createTransferOffer: { stage: 'first version' },
+  getCheckpoint: { stage: 'logged', caller: null },
+  getLogKeys: { stage: 'logged', caller: null },
+  getConsistencyProof: { stage: 'logged', caller: null },
+  getSnapshotLogProof: { stage: 'logged' },
+  getSnapshotLogProofAcrossTenants: { stage: 'logged' },
+  getGrantLogProof: { stage: 'logged' },
+  listAccessHistory: { stage: 'logged' },
+  listOwnerHistory: { stage: 'logged' },
   acceptTransferOffer: { caller: 'carol' },
   declineTransferOffer: { caller: 'carol' },
 };
 /** Answers of which only the members can be foreseen: they tell of the running process. */
 const OF_THE_PROCESS = ['getMeta'];
+/** Values that a query may have, and that say nothing in this story: its grant is the log's second entry; a bundle is lines. */
+const NOT_IN_THE_STORY = [
+  'getGrantLogProof tree_size 1',
+  'exportSnapshots proofs log',
+  'exportSnapshotsAcrossTenants proofs log',
+];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
 const operations = operationsOf(document);
@@ -109,6 +123,7 @@ function send(
 
 /** What an answer says, as the media type has it: one document, or one for each line. */
 function readAnswer(type: string, { text, body }: Response): unknown {
+  if (type === 'text/plain') return text;
   if (type !== 'application/x-ndjson') return body;
   const lines = text.split('\n');
   expect(lines.pop()).toBe('');
@@ -117,7 +132,8 @@ function readAnswer(type: string, { text, body }: Response): unknown {
 }
 
 describe.each(operations.map((operation) => [idOf(operation), operation] as const))('%s', (id, operation) => {
-  const query = exampleQuery(operation);
+  // With it the answer is another one: a bundle.
+  const query = Object.fromEntries(Object.entries(exampleQuery(operation)).filter(([name]) => name !== 'proofs'));
 
   it('has valid examples', () => {
     for (const [at, example] of examplesOf(operation)) conformance.checkValue(at, example);
@@ -139,7 +155,9 @@ describe.each(operations.map((operation) => [idOf(operation), operation] as cons
     },
   );
 
-  const values = queryValuesOf(operation);
+  const values = queryValuesOf(operation).filter(
+    ({ name, value }) => !NOT_IN_THE_STORY.includes(`${id} ${name} ${String(value)}`),
+  );
   if (values.length > 0) {
     it('takes the documented values of its query, and no other', async () => {
       const [status = ''] = successesOf(operation);

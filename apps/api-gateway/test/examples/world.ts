@@ -1,8 +1,9 @@
-import { parseStoredJson, seal, validateEnvelope } from '@iss/domain';
+import { type LogFact, logEntryText, parseStoredJson, seal, validateEnvelope } from '@iss/domain';
+import { createSigner, emptyRoot, formatCheckpoint, leafHash, rootOfLeaves, signNote } from '@iss/tlog';
 import { Client } from 'pg';
 import { LEGACY } from '../../src/auth/auth.guard';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/answer/snapshot-header.view';
-import { ACME_TO_BETA, Grant } from '../../src/modules/grants/grant.views';
+import { ACME_TO_BETA, Grant, REVOKED } from '../../src/modules/grants/grant.views';
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
 import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/updates/update.views';
 import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refresh-request.views';
@@ -22,10 +23,13 @@ const DELIVERY_WITH_PAYLOAD_EXAMPLE = DeliveryWithPayload.of(DEAD);
 const SUBSCRIPTION_EXAMPLE = Subscription.of(SUBSCRIPTION);
 
 /** How far the story has gone that the examples tell. */
-export const STAGES = ['before all', 'tenants', 'first version', 'in use', 'second version'] as const;
+export const STAGES = ['before all', 'tenants', 'first version', 'in use', 'second version', 'logged'] as const;
 export type Stage = (typeof STAGES)[number];
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** Nobody's but this story's: with it the documented checkpoint is the one that is signed. */
+const LOG_SIGNING_KEY = 'PRIVATE+KEY+log.example/iss+1e403594+AS5dIltN8QWUElsRfC2xdp1J/gULapxSYqdtWIvmHKMC';
 
 const SUBJECT_KEY = 1;
 const SUBSCRIPTION_ID = SUBSCRIPTION_EXAMPLE.subscription_id.replace('wsub_', '');
@@ -62,7 +66,7 @@ export class ExampleWorld {
 
   /** Forgets everything, and tells the story again as far as the stage. */
   async reset(stage: Stage): Promise<void> {
-    const steps = [this.tenants, this.firstVersion, this.use, this.secondVersion];
+    const steps = [this.tenants, this.firstVersion, this.use, this.secondVersion, this.log];
     await this.sql.query('BEGIN');
     try {
       await this.forget();
@@ -79,6 +83,7 @@ export class ExampleWorld {
       `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
     );
     await this.sql.query(`TRUNCATE ${rows.map(({ name }) => name).join(', ')}`);
+    await this.insert('log_tree', { size: 0, root: Buffer.from(emptyRoot()) });
   }
 
   private async tenants(): Promise<void> {
@@ -138,6 +143,47 @@ export class ExampleWorld {
       generated_at,
       snapshot_id,
     ]);
+  }
+
+  /** The first version, the grant and its revocation are in the log, and published. */
+  private async log(): Promise<void> {
+    const { subject, snapshot_id, created_at, envelope_hash } = SNAPSHOT_HEADER_EXAMPLE;
+    const { grantId, granteeTenantId, scopes, expiresAt, createdAt, revokedAt } = REVOKED;
+    if (revokedAt === null) throw new Error('the grant is revoked');
+    await this.sql.query('UPDATE grants SET revoked_at = $1', [revokedAt]);
+    const named = { tenantId: 'acme', subjectType: subject.subject_type, subjectId: subject.subject_id };
+    const facts: LogFact[] = [
+      {
+        ...named,
+        type: 'snapshot.created',
+        snapshotId: snapshot_id,
+        snapshotVersion: 1,
+        envelopeHash: envelope_hash ?? '',
+        prevHash: null,
+        createdAt: new Date(created_at),
+      },
+      { ...named, type: 'grant.created', grantId, granteeTenantId, scopes, expiresAt, createdAt },
+      { tenantId: 'acme', type: 'grant.revoked', grantId, revokedAt },
+    ];
+    const keys = [{ subject_key: SUBJECT_KEY, snapshot_version: 1 }, { grant_id: grantId }, { grant_id: grantId }];
+    const salts = facts.map((_, index) => Buffer.alloc(16, index + 1));
+    for (const [index, key] of keys.entries()) {
+      await this.insert('log_entries', { log_index: index, entry_type: index + 1, salt: salts[index], ...key });
+    }
+    const leaves = facts.map((fact, index) => leafHash(logEntryText(fact, salts[index] ?? Buffer.alloc(16))));
+    const tree = { size: leaves.length, root: rootOfLeaves(leaves) };
+    await this.insert('log_tiles', { level: 0, tile_index: 0, hashes: Buffer.concat(leaves) });
+    await this.sql.query('UPDATE log_tree SET size = $1, root = $2', [tree.size, Buffer.from(tree.root)]);
+    const signer = await createSigner(LOG_SIGNING_KEY);
+    const origin = signer.key.name;
+    const note = await signNote({ text: formatCheckpoint({ origin, ...tree, extensionLines: [] }) }, [signer], 0);
+    await this.insert('log_checkpoints', { origin, size: tree.size, note });
+    await this.insert('owner_changes', {
+      tenant_id: 'acme',
+      principal_id: OWNER_EXAMPLE.principal_id,
+      changed_at: '2026-01-15T09:00:00Z',
+    });
+    await this.insert('log_keys', { vkey: signer.verifierKey, used_at: created_at });
   }
 
   private async addSnapshot(example: Row, createdAt: string, prevHash: string | null): Promise<void> {

@@ -1,9 +1,10 @@
 import { BacklogStore, Database } from '@iss/persistence';
 import { migrated, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
+import { LogService } from '../log/log.service';
 import { Injectable } from '@nestjs/common';
 
-export type WorkerReadiness = Readiness<'database' | 'migrations' | 'queue' | 'outbox' | 'deliveries'>;
+export type WorkerReadiness = Readiness<'database' | 'migrations' | 'queue' | 'outbox' | 'deliveries' | 'log'>;
 
 /** Whether the worker can do its work, dependency by dependency. */
 @Injectable()
@@ -14,6 +15,7 @@ export class ReadinessService {
     private readonly database: Database,
     private readonly backlog: BacklogStore,
     private readonly queue: EventQueue,
+    private readonly log: LogService,
   ) {}
 
   /** The state of each dependency, at most a second old. Without the queue the sweep does all the work. */
@@ -31,6 +33,6 @@ export class ReadinessService {
       timely('event', () => this.backlog.oldestEventMs()),
       timely('due delivery', () => this.backlog.oldestDeliveryMs()),
     ]);
-    return { database, migrations, queue, outbox, deliveries };
+    return { database, migrations, queue, outbox, deliveries, log: this.log.status() };
   }
 }

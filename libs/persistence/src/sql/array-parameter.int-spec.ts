@@ -4,12 +4,13 @@ import { arrayParameter, type ElementType } from './array-parameter';
 import { statement } from './statement';
 import { openWorld, type World } from '../testing/world';
 
-const echoStatement = (type: ElementType) =>
+const echoStatement = (type: ElementType, shown: string = type) =>
   statement<{ values: readonly unknown[] }, { value: unknown }>(
     `spec_echo_${type}`,
-    `SELECT unnest(:values::${type}[]) AS value`,
+    `SELECT unnest(:values::${type}[])::${shown} AS value`,
   );
 const ECHO = {
+  bigint: echoStatement('bigint', 'float8'),
   boolean: echoStatement('boolean'),
   bytea: echoStatement('bytea'),
   int: echoStatement('int'),
@@ -31,6 +32,7 @@ async function echo(type: ElementType, values: readonly unknown[]): Promise<unkn
 }
 
 it.each<[ElementType, unknown[]]>([
+  ['bigint', [0, -1, 2 ** 53 - 1, -(2 ** 53) + 1, null]],
   ['boolean', [true, null, false]],
   ['bytea', [Buffer.from([0, 0xff, 0x5c]), null, Buffer.alloc(0)]],
   ['int', [0, -1, 2 ** 31 - 1, -(2 ** 31), null]],

@@ -1,5 +1,5 @@
 /** Element types of {@link arrayParameter}, with their object ids in PostgreSQL's catalogue. */
-const ELEMENT_OIDS = { boolean: 16, bytea: 17, int: 23, text: 25, uuid: 2950 } as const;
+const ELEMENT_OIDS = { bigint: 20, boolean: 16, bytea: 17, int: 23, text: 25, uuid: 2950 } as const;
 export type ElementType = keyof typeof ELEMENT_OIDS;
 
 export function isElementType(type: string): type is ElementType {
@@ -7,6 +7,7 @@ export function isElementType(type: string): type is ElementType {
 }
 
 const INT32_BYTES = 4;
+const INT64_BYTES = 8;
 const UUID_BYTES = 16;
 /** Dimensions, whether there are nulls, element type; then of the one dimension its size and lower bound. */
 const HEAD_BYTES = 5 * INT32_BYTES;
@@ -52,6 +53,9 @@ export function arrayParameter(type: ElementType, values: readonly unknown[]): B
 
 function lengthOf(type: ElementType, value: unknown): number {
   switch (type) {
+    case 'bigint':
+      if (Number.isSafeInteger(value)) return INT64_BYTES;
+      break;
     case 'boolean':
       if (typeof value === 'boolean') return 1;
       break;
@@ -73,6 +77,7 @@ function lengthOf(type: ElementType, value: unknown): number {
 
 function writeElement(buffer: Buffer, at: number, type: ElementType, value: unknown): void {
   if (typeof value === 'boolean') buffer[at] = value ? 1 : 0;
+  else if (typeof value === 'number' && type === 'bigint') buffer.writeBigInt64BE(BigInt(value), at);
   else if (typeof value === 'number') buffer.writeInt32BE(value, at);
   else if (Buffer.isBuffer(value)) value.copy(buffer, at);
   else if (typeof value === 'string' && type === 'text') buffer.write(value, at);

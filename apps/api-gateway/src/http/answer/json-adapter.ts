@@ -130,7 +130,7 @@ async function send(response: Response, { contentType, chunks }: TextStream, str
   response.end();
 }
 
-async function* inPieces(chunks: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+async function* inPieces(chunks: TextStream['chunks']): AsyncGenerator<string, undefined> {
   let piece = '';
   for await (const chunk of chunks) {
     piece += chunk;

@@ -47,9 +47,9 @@ export class JsonText {
 /** An answer of text that is read while it is sent: however long it is, little of it lies in memory at once. */
 export class TextStream {
   constructor(
-    readonly contentType: 'application/json; charset=utf-8' | 'application/x-ndjson',
+    readonly contentType: 'application/json; charset=utf-8' | 'application/x-ndjson' | 'text/plain; charset=utf-8',
     /** Ends early where nobody reads any more. What it throws ends the answer unfinished. */
-    readonly chunks: AsyncIterable<string>,
+    readonly chunks: AsyncIterable<string> | Iterable<string>,
   ) {}
 }
 

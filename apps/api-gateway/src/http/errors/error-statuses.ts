@@ -7,6 +7,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   forbidden: 403,
   limit_reached: 403,
   not_found: 404,
+  not_logged_yet: 404,
   method_not_allowed: 405,
   conflict: 409,
   payload_too_large: 413,
@@ -31,6 +32,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   limit_reached:
     'The tenant or the principal holds as much as it may, and nothing was changed. The message names the limit, its value and the ways out.',
   not_found: 'No such route or resource, or none that the caller may see.',
+  not_logged_yet:
+    'What was written is not in the published log yet. Try again after as many seconds as Retry-After says, or send wait=10.',
   method_not_allowed: 'The path exists, the method does not. Allow lists the methods.',
   conflict:
     'The state does not allow it. The message says what stands in the way; read the latest state and try again.',

@@ -5,11 +5,14 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { Request, Response } from 'express';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { errorBody } from './error-body';
+import { NotAcceptable } from './not-acceptable';
 import { ERROR_STATUSES, ERRORS_PATH } from './error-statuses';
 import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
 
 const RETRY_AFTER_SECONDS = '1';
+/** What is otherwise a moment later. */
+const PASSES: readonly ErrorCode[] = ['unavailable', 'not_logged_yet'];
 
 /** Every failure as the specification's error envelope; what is not ours to explain becomes 500 and a log line. */
 @Catch()
@@ -29,12 +32,14 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (error.code === 'unavailable') response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    if (PASSES.includes(error.code)) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     // What is left of an unread body must not be taken for the next request.
     if (!request.complete) response.setHeader('Connection', 'close');
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Link', `<${ERRORS_PATH}#${error.code}>; rel="help"`);
-    response.status(ERROR_STATUSES[error.code]).json(errorBody(error, request.requestId));
+    response
+      .status(error instanceof NotAcceptable ? 406 : ERROR_STATUSES[error.code])
+      .json(errorBody(error, request.requestId));
   }
 
   /** What is answered before anybody is known counts by address; `rate_limited` instead, when that was too much. */

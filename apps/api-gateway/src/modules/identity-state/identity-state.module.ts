@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { GatewaySettings } from '../../settings';
+import { BundleService } from './lineage/bundle.service';
 import { DiffController } from './diff/diff.controller';
 import { DiffService } from './diff/diff.service';
 import { EntityStateService } from './write/entity-state.service';
@@ -34,6 +35,7 @@ import { UpdatesController } from './updates/updates.controller';
     RecentAnswers,
     SnapshotReadService,
     SnapshotListService,
+    BundleService,
     SnapshotVerifier,
   ],
 })

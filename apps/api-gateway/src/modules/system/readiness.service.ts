@@ -1,9 +1,9 @@
-import { BacklogStore, Database } from '@iss/persistence';
+import { BacklogStore, Database, LogCheckpointStore } from '@iss/persistence';
 import { migrated, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 
-export type GatewayReadiness = Readiness<'database' | 'migrations' | 'queue' | 'outbox'>;
+export type GatewayReadiness = Readiness<'database' | 'migrations' | 'queue' | 'outbox' | 'log'>;
 
 /** Whether this process should get requests, dependency by dependency. */
 @Injectable()
@@ -15,6 +15,7 @@ export class ReadinessService {
     private readonly database: Database,
     private readonly backlog: BacklogStore,
     private readonly queue: EventQueue,
+    private readonly log: LogCheckpointStore,
   ) {}
 
   /** From now on the process is not ready: it is about to stop. */
@@ -33,12 +34,13 @@ export class ReadinessService {
   }
 
   private async check(): Promise<GatewayReadiness['checks']> {
-    const [database, migrations, queue, outbox] = await Promise.all([
+    const [database, migrations, queue, outbox, log] = await Promise.all([
       reachable(() => this.database.ping(), 'failed'),
       migrated(() => this.database.missingMigrations()),
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
+      timely('fact that is not in the published log', () => this.log.lagMs()),
     ]);
-    return { database, migrations, queue, outbox };
+    return { database, migrations, queue, outbox, log };
   }
 }

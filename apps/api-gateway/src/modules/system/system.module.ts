@@ -1,5 +1,5 @@
-import { BacklogStore } from '@iss/persistence';
-import { watchBacklog } from '@iss/platform';
+import { BacklogStore, LogCheckpointStore } from '@iss/persistence';
+import { watchBacklog, watchFigure } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
@@ -12,7 +12,12 @@ import { SystemController } from './system.controller';
   exports: [ReadinessService],
 })
 export class SystemModule {
-  constructor(metrics: Registry, backlog: BacklogStore, queue: EventQueue) {
+  constructor(metrics: Registry, backlog: BacklogStore, queue: EventQueue, log: LogCheckpointStore) {
     watchBacklog(metrics, backlog, queue);
+    watchFigure(metrics, {
+      name: 'log_lag_seconds',
+      help: 'For how long the oldest fact that is not in the published log has been committed',
+      read: async () => (await log.lagMs()) / 1_000,
+    });
   }
 }

@@ -19,6 +19,7 @@ export const Readiness = view('Readiness', {
     migrations: Check.described('The schema is the one that this code needs.'),
     queue: Check.described('Redis answers.'),
     outbox: Check.described('Events leave the outbox.'),
+    log: Check.described('What is written gets into the published transparency log.'),
   }).described('What the work needs.'),
 });
 
@@ -35,7 +36,7 @@ export const Meta = view('Meta', {
 export type Meta = ViewOf<typeof Meta>;
 
 const OK = { status: 'ok' } as const;
-export const ALL_OK = { database: OK, migrations: OK, queue: OK, outbox: OK };
+export const ALL_OK = { database: OK, migrations: OK, queue: OK, outbox: OK, log: OK };
 export const META_EXAMPLE: Meta = {
   service: 'identity-state-service',
   ts: '2026-01-15T09:00:00.000Z',

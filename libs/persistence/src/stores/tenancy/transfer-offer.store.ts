@@ -92,6 +92,12 @@ const END = statement<{ offerId: string; status: TransferOfferStatus }, Transfer
   RETURNING ${columns(OFFER)}`,
 );
 
+/** For the rest of the transaction whoever becomes an owner does so in this one's place: one change, and not two. */
+const HANDED_OVER_BY = statement<{ principalId: string }>(
+  'transfer_offer_handed_over_by',
+  `SELECT set_config('iss.owner_from', :principalId, true)`,
+);
+
 const LIST = newestFirst('o', 'offer_id');
 
 // Each kind of caller by the index of what it may see: whoever sees few offers does not walk through all.
@@ -181,6 +187,7 @@ export class TransferOfferStore {
       const move = { offer, caller, offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromId) };
       const { status, members } = decide(move);
       const ended = await sql.one(END, { offerId, status });
+      if (members.some(({ principalId: id }) => id === fromId)) await sql.run(HANDED_OVER_BY, { principalId: fromId });
       for (const member of members) await putMember(sql, member, this.caps);
       return ended;
     });

@@ -6,12 +6,14 @@ import type { Request } from 'express';
 import { Public } from '../../../auth/public.decorator';
 import type { TextStream } from '../../../http/answer/json-text';
 import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
+import { NotAcceptable } from '../../../http/errors/not-acceptable';
 import { QueryOf } from '../../../http/lists/query';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { IdleQuery } from '../snapshot/snapshot.query';
+import { ExportQuery } from '../snapshot/snapshot.query';
 import { EXPORT, EXPORT_LINES } from './lineage.openapi';
-import { exportAnswer, exportLines } from './lineage.views';
+import { BundleService } from './bundle.service';
+import { bundleLines, exportAnswer, exportLines } from './lineage.views';
 import { SnapshotListService } from './snapshot-list.service';
 
 const NDJSON = 'application/x-ndjson';
@@ -23,6 +25,7 @@ const NDJSON = 'application/x-ndjson';
 export class ExportController {
   constructor(
     private readonly lists: SnapshotListService,
+    private readonly bundles: BundleService,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -32,9 +35,9 @@ export class ExportController {
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
-    @QueryOf(IdleQuery) _query: object,
+    @QueryOf(ExportQuery) query: ExportQuery,
   ): Promise<TextStream> {
-    return this.export(reader, subject, request);
+    return this.export(reader, subject, query, request);
   }
 
   @Public('global_reads_are_public')
@@ -48,9 +51,9 @@ export class ExportController {
     @ReaderParam() reader: Reader,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
-    @QueryOf(IdleQuery) _query: object,
+    @QueryOf(ExportQuery) query: ExportQuery,
   ): Promise<TextStream> {
-    return this.export(reader, subject, request);
+    return this.export(reader, subject, query, request);
   }
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export.ndjson')
@@ -73,9 +76,19 @@ export class ExportController {
     return this.exportLines(reader, subject);
   }
 
-  private async export(reader: Reader, subject: SubjectRef, request: Request): Promise<TextStream> {
+  private async export(
+    reader: Reader,
+    subject: SubjectRef,
+    { proofs }: ExportQuery,
+    request: Request,
+  ): Promise<TextStream> {
     request.res?.vary('Accept');
-    if (request.accepts('application/json', NDJSON) === NDJSON) return this.exportLines(reader, subject);
+    const takesLines = request.accepts('application/json', NDJSON) === NDJSON;
+    if (proofs !== undefined) {
+      if (!takesLines) throw new NotAcceptable(`A bundle is lines: send Accept: ${NDJSON}.`);
+      return bundleLines(subject, await this.bundles.bundle(reader, subject));
+    }
+    if (takesLines) return this.exportLines(reader, subject);
     return exportAnswer(subject, await this.lists.export(reader, subject, this.settings.limits.exportSnapshots));
   }
 

@@ -1,7 +1,7 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
 import { alias, listOf } from '../../../http/describe/field';
-import { type Answer, answer, type Route } from '../../../http/describe/openapi';
+import { type Answer, answer, type Route, errorAnswer } from '../../../http/describe/openapi';
 import { view, type ViewOf } from '../../../http/describe/view';
 import { lastPage, pageAnswer, pageFields } from '../../../http/lists/paging';
 import { flag, SubjectRef } from '../../../http/request/fields';
@@ -96,7 +96,14 @@ const EXPORTED: Answer = {
     ...LINES,
   },
 };
-export const EXPORT: Route = { answers: { 200: EXPORTED }, errors: ['not_found'] };
+export const EXPORT: Route = {
+  description:
+    'With `proofs=log` a bundle: a first line with checkpoint and keys, then a line for each version with its entry in the ' +
+    'transparency log and the proof of it, all against that checkpoint; `iss verify` checks it offline. It waits up to ten ' +
+    'seconds for the newest version to be published. Without that `Accept`: 406.',
+  answers: { 200: EXPORTED, 406: errorAnswer(['unsupported_media_type']) },
+  errors: ['not_found', 'not_logged_yet'],
+};
 /** For clients that do not choose what they accept, of which are most that were generated. */
 export const EXPORT_LINES: Route = {
   description: 'What `/export` answers with `Accept: application/x-ndjson`, whatever is accepted.',

@@ -1,10 +1,16 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
 import type { SnapshotRecord } from '@iss/persistence';
+import { encodeBase64 } from '@iss/tlog';
 import { jsonStream, TextStream } from '../../../http/answer/json-text';
 import type { PageView } from '../../../http/lists/paging';
 import type { ChainProof } from './lineage.openapi';
+import type { Bundle, ProvedSnapshot } from './bundle.service';
+import type { WholeLineage } from './snapshot-list.service';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
 import { snapshotText, type View } from '../snapshot/snapshot.views';
+
+/** The form of a bundle; a later one is another name. */
+const BUNDLE_FORMAT = 'iss_bundle_v1';
 
 /** The items of a history as JSON texts. */
 export async function* historyTexts(items: AsyncIterable<VerifiedSnapshot>, view: View): AsyncGenerator<string, void> {
@@ -22,7 +28,7 @@ export function chainProofView(
 }
 
 /** A whole lineage as one JSON document. */
-export function exportAnswer(subject: SubjectRef, snapshots: AsyncIterable<SnapshotRecord>): TextStream {
+export function exportAnswer(subject: SubjectRef, { snapshots }: WholeLineage): TextStream {
   const head = JSON.stringify({
     subject: { subject_type: subject.subjectType, subject_id: subject.subjectId },
     canonicalization_method: CANONICALIZATION_METHOD,
@@ -32,8 +38,30 @@ export function exportAnswer(subject: SubjectRef, snapshots: AsyncIterable<Snaps
 }
 
 /** A whole lineage as NDJSON: one full snapshot a line, and nothing else. */
-export function exportLines(snapshots: AsyncIterable<SnapshotRecord>): TextStream {
+export function exportLines({ snapshots }: WholeLineage): TextStream {
   return new TextStream('application/x-ndjson', fullTexts(snapshots, '\n'));
+}
+
+/** A bundle as NDJSON: what it is and what it is proved against, then a line for each version with its proof. */
+export function bundleLines({ subjectType, subjectId }: SubjectRef, bundle: Bundle): TextStream {
+  const head = {
+    bundle: BUNDLE_FORMAT,
+    subject: { subject_type: subjectType, subject_id: subjectId },
+    log_origin: bundle.origin,
+    vkeys: bundle.keys.map(({ vkey }) => vkey),
+    checkpoint: bundle.checkpoint,
+    versions: bundle.headVersion,
+    head_version: bundle.headVersion,
+  };
+  return new TextStream('application/x-ndjson', bundleTexts(JSON.stringify(head), bundle.snapshots));
+}
+
+async function* bundleTexts(head: string, snapshots: AsyncIterable<ProvedSnapshot>): AsyncGenerator<string, void> {
+  yield `${head}\n`;
+  for await (const { snapshot, entry, logIndex, inclusion } of snapshots) {
+    const proof = JSON.stringify({ entry, log_index: logIndex, inclusion: inclusion.map(encodeBase64) });
+    yield `{"snapshot":${snapshotText(snapshot, 'full')},${proof.slice(1)}\n`;
+  }
 }
 
 async function* fullTexts(snapshots: AsyncIterable<SnapshotRecord>, end = ''): AsyncGenerator<string, void> {

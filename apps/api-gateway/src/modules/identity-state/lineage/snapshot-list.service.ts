@@ -34,6 +34,12 @@ export interface HistoryPage {
   next: PagePosition | null;
 }
 
+/** Every snapshot up to the newest one of a moment. */
+export interface WholeLineage {
+  headVersion: number;
+  snapshots: AsyncIterable<SnapshotRecord>;
+}
+
 /** A snapshot's header, and whether it and its link to its parent hold. */
 export interface ChainItem {
   snapshot: SnapshotRecord;
@@ -87,15 +93,11 @@ export class SnapshotListService {
    * Every snapshot up to the newest one of this moment, ascending, read while they are taken.
    * Throws `validation_error` when there are more than `maxSnapshots`; null: however many there are.
    */
-  async export(
-    reader: Reader,
-    subject: SubjectRef,
-    maxSnapshots: number | null,
-  ): Promise<AsyncIterable<SnapshotRecord>> {
+  async export(reader: Reader, subject: SubjectRef, maxSnapshots: number | null): Promise<WholeLineage> {
     const range = { order: 'asc', after: null, limit: BATCH_ROWS, withEnvelopes: true } as const;
     const { headVersion, snapshots } = await this.read(reader, subject, range);
     if (maxSnapshots !== null && headVersion > maxSnapshots) throw tooManyToExport(headVersion, maxSnapshots);
-    return this.walk(reader, subject, 'asc', snapshots, headVersion);
+    return { headVersion, snapshots: this.walk(reader, subject, 'asc', snapshots, headVersion) };
   }
 
   private async page(

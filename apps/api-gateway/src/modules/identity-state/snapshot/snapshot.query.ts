@@ -36,6 +36,18 @@ export type VerifyQuery = SentOf<typeof VerifyQuery>;
 /** Query of the reads that answer the same whatever view is asked for, and verify nothing, or all. */
 export const IdleQuery = query(idle);
 
+/** Query of an export. */
+export const ExportQuery = query({
+  ...idle,
+  proofs: oneOf(['log'])
+    .optional()
+    .example('log')
+    .described(
+      '`log`: a bundle, in which each version has the proof that it is in the transparency log. Only as NDJSON.',
+    ),
+});
+export type ExportQuery = SentOf<typeof ExportQuery>;
+
 /** Query of the reads of one snapshot (specification, "Snapshot reads", common query parameters). */
 export const SnapshotQuery = query({ ...verify, view: view.byDefault('full') });
 export type SnapshotQuery = SentOf<typeof SnapshotQuery>;

@@ -1,0 +1,117 @@
+import { DomainError } from '@iss/domain';
+import { type LogCheckpoint, LogCheckpointStore, type LogKey, LogTileStore } from '@iss/persistence';
+import {
+  hashesAtTileLevel,
+  readConsistencyProof,
+  readInclusionProof,
+  TILE_WIDTH,
+  type Tile,
+  TileHashes,
+  tileHashReader,
+} from '@iss/tlog';
+import { Injectable } from '@nestjs/common';
+
+/** For so long the newest checkpoint is not asked for again: it is at most so much older than what is published. */
+const FRESH_MS = 50;
+/** Full tiles never change. With the hashes above theirs each takes some 24 KiB. */
+const MAX_TILES = 512;
+
+/** The log as it is published: the newest checkpoint, and the tree below it. */
+@Injectable()
+export class LogTreeService {
+  private newest: { askedAtMs: number; checkpoint: Promise<LogCheckpoint | null> } | undefined;
+  /** Least recently used first. */
+  private readonly full = new Map<string, TileHashes>();
+
+  constructor(
+    private readonly checkpoints: LogCheckpointStore,
+    private readonly tiles: LogTileStore,
+  ) {}
+
+  /** The checkpoint that is published; null before the first one. Whoever asks at about the same time shares the answer. */
+  checkpoint(): Promise<LogCheckpoint | null> {
+    const nowMs = performance.now();
+    if (this.newest !== undefined && nowMs - this.newest.askedAtMs < FRESH_MS) return this.newest.checkpoint;
+    const asked = { askedAtMs: nowMs, checkpoint: this.checkpoints.newest() };
+    this.newest = asked;
+    asked.checkpoint.catch(() => {
+      if (this.newest === asked) this.newest = undefined;
+    });
+    return asked.checkpoint;
+  }
+
+  /** The published checkpoint. Throws `not_logged_yet` before the first one. */
+  async requireCheckpoint(): Promise<LogCheckpoint> {
+    const checkpoint = await this.checkpoint();
+    if (checkpoint === null) throw notLoggedYet('The log has published no checkpoint yet.');
+    return checkpoint;
+  }
+
+  /** The checkpoint of a published size, where its note is still kept; else null. */
+  checkpointOf(size: number): Promise<LogCheckpoint | null> {
+    return this.checkpoints.ofSize(size);
+  }
+
+  /** Every key that ever signed. */
+  keys(): Promise<LogKey[]> {
+    return this.checkpoints.keys();
+  }
+
+  /** The hashes of a tile of the published tree, 32 bytes each; null where that has no such tile, or none so wide. */
+  async tile(tile: Tile): Promise<Buffer | null> {
+    const checkpoint = await this.checkpoint();
+    const width = hashesAtTileLevel(checkpoint?.size ?? 0, tile.level) - tile.index * TILE_WIDTH;
+    if (tile.width > width) return null;
+    const [hashes = null] = await this.tiles.read([tile]);
+    return hashes;
+  }
+
+  /** The proof that the entry stands at `index` in the tree of this size, from the leaf's sibling up. */
+  inclusion(index: number, size: number): Promise<Uint8Array[]> {
+    return readInclusionProof(index, size, this.reader(size));
+  }
+
+  /** The proof that the tree of `to` entries begins with that of `from`. */
+  consistency(from: number, to: number): Promise<Uint8Array[]> {
+    return readConsistencyProof(from, to, this.reader(to));
+  }
+
+  private reader(size: number) {
+    return tileHashReader(size, async (tiles) => {
+      const known = tiles.map((tile) => this.recall(tile));
+      const missing = tiles.filter((_, place) => known[place] === undefined);
+      const read = (await this.tiles.read(missing)).map((hashes, place) => this.keep(missing[place], hashes));
+      return known.map((tile) => tile ?? read.shift() ?? unreadable());
+    });
+  }
+
+  private recall({ level, index }: Tile): TileHashes | undefined {
+    const name = `${level}/${index}`;
+    const tile = this.full.get(name);
+    if (tile !== undefined) {
+      this.full.delete(name);
+      this.full.set(name, tile);
+    }
+    return tile;
+  }
+
+  private keep(tile: Tile | undefined, hashes: Buffer): TileHashes {
+    const made = new TileHashes(hashes);
+    if (tile === undefined || made.width < TILE_WIDTH) return made;
+    this.full.set(`${tile.level}/${tile.index}`, made);
+    for (const oldest of this.full.keys()) {
+      if (this.full.size <= MAX_TILES) break;
+      this.full.delete(oldest);
+    }
+    return made;
+  }
+}
+
+function unreadable(): never {
+  throw new Error('fewer tiles were read than asked for');
+}
+
+/** What is committed and not in the published tree yet. */
+export function notLoggedYet(message: string): DomainError {
+  return new DomainError('not_logged_yet', `${message} Try again after Retry-After seconds, or send wait=10.`);
+}

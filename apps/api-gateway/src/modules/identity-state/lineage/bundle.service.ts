@@ -1,0 +1,73 @@
+import { logEntryText, type Reader, type SubjectRef } from '@iss/domain';
+import { LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { LogProofService } from '../../../log/log-proof.service';
+import { LogTreeService } from '../../../log/log-tree.service';
+import { SnapshotListService } from './snapshot-list.service';
+
+/** A snapshot with the proof that it is in the log. */
+export interface ProvedSnapshot {
+  snapshot: SnapshotRecord;
+  entry: string;
+  logIndex: number;
+  inclusion: readonly Uint8Array[];
+}
+
+/** A subject's whole lineage, each version proved against one checkpoint. */
+export interface Bundle {
+  origin: string;
+  keys: readonly LogKey[];
+  /** The signed note. */
+  checkpoint: string;
+  headVersion: number;
+  /** Ascending, read while they are taken. */
+  snapshots: AsyncIterable<ProvedSnapshot>;
+}
+
+/** The newest version is waited for, since a bundle never leaves it out. */
+const WAIT_SECONDS = 10;
+/** Entries read at once. */
+const BATCH = 256;
+
+/** Exports that prove themselves. */
+@Injectable()
+export class BundleService {
+  constructor(
+    private readonly lists: SnapshotListService,
+    private readonly proofs: LogProofService,
+    private readonly tree: LogTreeService,
+    private readonly entries: LogEntryStore,
+  ) {}
+
+  /** Throws as reading the lineage does, and `not_logged_yet` where the newest version is not published in time. */
+  async bundle(reader: Reader, subject: SubjectRef): Promise<Bundle> {
+    const { headVersion, snapshots } = await this.lists.export(reader, subject, null);
+    const newest = async () => (await this.entries.ofVersions(subject, headVersion, headVersion))[0] ?? null;
+    const { checkpoint } = await this.proofs.published(newest, WAIT_SECONDS);
+    const { origin, note, size } = checkpoint;
+    const proved = this.prove(subject, snapshots, headVersion, size);
+    return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, snapshots: proved };
+  }
+
+  private async *prove(
+    subject: SubjectRef,
+    snapshots: AsyncIterable<SnapshotRecord>,
+    headVersion: number,
+    size: number,
+  ): AsyncGenerator<ProvedSnapshot, void> {
+    let entries: Awaited<ReturnType<LogEntryStore['ofVersions']>> = [];
+    for await (const snapshot of snapshots) {
+      const version = snapshot.snapshotVersion;
+      if (entries.length === 0) {
+        entries = await this.entries.ofVersions(subject, version, Math.min(version + BATCH - 1, headVersion));
+      }
+      const entry = entries.shift();
+      if (entry?.fact.type !== 'snapshot.created' || entry.fact.snapshotVersion !== version) {
+        throw new Error(`version ${version} has no entry in the log`);
+      }
+      const { logIndex, fact, salt } = entry;
+      const inclusion = await this.tree.inclusion(logIndex, size);
+      yield { snapshot, entry: logEntryText(fact, salt), logIndex, inclusion };
+    }
+  }
+}

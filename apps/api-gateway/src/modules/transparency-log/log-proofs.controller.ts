@@ -1,0 +1,106 @@
+import { type Actor, DomainError, type Reader, RULES } from '@iss/domain';
+import { Controller, Get, Req } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Public } from '../../auth/public.decorator';
+import { TextStream } from '../../http/answer/json-text';
+import { type Answer, answer, ApiRoute, inAnyTenant, type Route } from '../../http/describe/openapi';
+import { QueryOf } from '../../http/lists/query';
+import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
+import { UuidParam } from '../../http/request/path-params';
+import { type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
+import {
+  GrantProofQuery,
+  InclusionProof,
+  inclusionProof,
+  SNAPSHOT_PROOF_EXAMPLE,
+  GRANT_PROOF_EXAMPLE,
+  LogProofQuery,
+  proofFile,
+  proofFileOf,
+} from './log.views';
+
+const TEXT = 'text/plain';
+const proofOf = (example: InclusionProof): Route => ({
+  description:
+    'With `Accept: text/plain` a C2SP tlog-proof file, whose extra data is the entry. 404 `not_logged_yet`, with ' +
+    '`Retry-After`, for what is not in the published log yet: a second or two after it was written.',
+  answers: { 200: proofAnswer(example) },
+  errors: ['not_found', 'not_logged_yet'],
+});
+const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE);
+
+/** In both of its forms. */
+function proofAnswer(example: InclusionProof): Answer {
+  const { description, content } = answer('The proof, against a published checkpoint.', InclusionProof, example);
+  const file = { schema: { type: 'string' } as const, example: proofFileOf(example) };
+  return { description, content: { ...content, [TEXT]: file } };
+}
+
+/** Proofs that facts are in the log, each for whoever may read the fact. */
+@ApiTags('Transparency log')
+@ApiBearerAuth()
+@Controller('v1')
+export class LogProofsController {
+  constructor(private readonly proofs: LogProofService) {}
+
+  @Get('tenants/:tenant_id/snapshots/:snapshot_id/log-proof')
+  @ApiRoute('Prove that a snapshot is in the transparency log', RULES.readById, SNAPSHOT_PROOF)
+  getSnapshotLogProof(
+    @ReaderParam() reader: Reader,
+    @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+    @QueryOf(LogProofQuery) query: LogProofQuery,
+    @Req() request: Request,
+  ): Promise<InclusionProof | TextStream> {
+    return this.ofSnapshot(reader, snapshotId, query, request);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('snapshots/:snapshot_id/log-proof')
+  @ApiRoute(
+    'Prove that a snapshot is in the transparency log, for any tenant of the caller that may read it',
+    inAnyTenant(RULES.readById),
+    SNAPSHOT_PROOF,
+  )
+  getSnapshotLogProofAcrossTenants(
+    @ReaderParam() reader: Reader,
+    @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
+    @QueryOf(LogProofQuery) query: LogProofQuery,
+    @Req() request: Request,
+  ): Promise<InclusionProof | TextStream> {
+    return this.ofSnapshot(reader, snapshotId, query, request);
+  }
+
+  @Get('tenants/:tenant_id/grants/:grant_id/log-proof')
+  @ApiRoute(
+    'Prove that a grant, or its revocation, is in the transparency log',
+    RULES.readGrants,
+    proofOf(GRANT_PROOF_EXAMPLE),
+  )
+  async getGrantLogProof(
+    @ActorParam() actor: Actor,
+    @UuidParam({ name: 'grant_id' }) grantId: string,
+    @QueryOf(GrantProofQuery) query: GrantProofQuery,
+    @Req() request: Request,
+  ): Promise<InclusionProof | TextStream> {
+    return inForm(await this.proofs.ofGrant(actor, grantId, query.fact ?? 'created', optionsOf(query)), request);
+  }
+
+  private async ofSnapshot(reader: Reader, snapshotId: string, query: LogProofQuery, request: Request) {
+    return inForm(await this.proofs.ofSnapshot(reader, snapshotId, optionsOf(query)), request);
+  }
+}
+
+function optionsOf({ tree_size: size, wait = '0' }: LogProofQuery): ProofOptions {
+  return { size: size === undefined ? undefined : Number(size), waitSeconds: Number(wait) };
+}
+
+/** As the caller prefers it. Throws `not_found` for a file without a note. */
+function inForm(proof: LogProof, request: Request): InclusionProof | TextStream {
+  request.res?.vary('Accept');
+  if (request.accepts('application/json', TEXT) !== TEXT) return inclusionProof(proof);
+  if (proof.checkpoint === null) {
+    throw new DomainError('not_found', 'The checkpoint of this size is no longer kept. Leave tree_size out.');
+  }
+  return new TextStream('text/plain; charset=utf-8', [proofFile(proof, proof.checkpoint)]);
+}

@@ -1,0 +1,126 @@
+import { DomainError } from '@iss/domain';
+import { encodeBase64, parseTilePath, type Tile, TlogError } from '@iss/tlog';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Public } from '../../auth/public.decorator';
+import { answer, ApiRoute } from '../../http/describe/openapi';
+import { QueryOf } from '../../http/lists/query';
+import { LogTreeService } from '../../log/log-tree.service';
+import {
+  CHECKPOINT_EXAMPLE,
+  CONSISTENCY_EXAMPLE,
+  ConsistencyProof,
+  ConsistencyQuery,
+  LOG_KEYS_EXAMPLE,
+  LogKeys,
+} from './log.views';
+
+const PLAIN = 'text/plain; charset=utf-8';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/**
+ * The log as everybody may see it (C2SP tlog-tiles): hashes and signatures, which tell nothing of what was logged. Anybody's
+ * script may read it.
+ */
+@ApiTags('Transparency log')
+@Controller('log')
+export class LogController {
+  constructor(private readonly tree: LogTreeService) {}
+
+  @Get('checkpoint')
+  @Public()
+  @ApiRoute('The newest checkpoint: a signed statement of the whole log', 'anyone', {
+    description: 'A signed note (C2SP tlog-checkpoint): origin, size and root hash.',
+    answers: {
+      200: {
+        description: 'The note.',
+        content: { 'text/plain': { schema: { type: 'string' }, example: CHECKPOINT_EXAMPLE } },
+      },
+    },
+  })
+  async getCheckpoint(@Res() response: Response): Promise<void> {
+    const checkpoint = await this.tree.checkpoint();
+    if (checkpoint === null) refuse(response, 'The log has published no checkpoint yet.');
+    else plain(response, checkpoint.note, 'no-store');
+  }
+
+  @Get('keys')
+  @Public()
+  @ApiRoute('The keys that verify checkpoints', 'anyone', {
+    answers: { 200: answer('Every key that ever signed.', LogKeys, LOG_KEYS_EXAMPLE) },
+  })
+  async getLogKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
+    share(response);
+    const [checkpoint, keys] = await Promise.all([this.tree.requireCheckpoint(), this.tree.keys()]);
+    return LogKeys.of({ logOrigin: checkpoint.origin, vkeys: keys });
+  }
+
+  @Get('consistency')
+  @Public()
+  @ApiRoute('The proof that the log of one size begins with that of another', 'anyone', {
+    answers: { 200: answer('The proof.', ConsistencyProof, CONSISTENCY_EXAMPLE) },
+    errors: ['not_logged_yet'],
+  })
+  async getConsistencyProof(
+    @QueryOf(ConsistencyQuery) query: ConsistencyQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ConsistencyProof> {
+    share(response);
+    const { size } = await this.tree.requireCheckpoint();
+    const [from, to] = [Number(query.from), Number(query.to)];
+    if (to > size) throw outOfRange('to', `must be at most ${size}, the published size`);
+    if (from > to) throw outOfRange('from', 'must be at most to');
+    return { from, to, proof: (await this.tree.consistency(from, to)).map(encodeBase64) };
+  }
+
+  @Get('tile/*path')
+  @Public()
+  @ApiExcludeEndpoint()
+  async getTile(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const tile = tileOf(request.path);
+    if (tile === 'entries')
+      return refuse(response, 'Entries are not public. Whoever may read a fact gets its entry at …/log-proof.');
+    const hashes = tile === null ? null : await this.tree.tile(tile);
+    if (hashes === null) return refuse(response, 'The published log has no such tile.');
+    share(response);
+    response.setHeader('Content-Type', 'application/octet-stream');
+    response.setHeader('Cache-Control', IMMUTABLE);
+    response.end(hashes);
+  }
+}
+
+/** The tile of a path below `/log/`; `entries` for the one kind of C2SP tlog-tiles that is not there; else null. */
+function tileOf(path: string): Tile | 'entries' | null {
+  const name = path.slice('/log/'.length);
+  if (name.startsWith('tile/entries/')) return 'entries';
+  try {
+    return parseTilePath(name);
+  } catch (error) {
+    if (error instanceof TlogError) return null;
+    throw error;
+  }
+}
+
+function share(response: Response): void {
+  response.setHeader('Access-Control-Allow-Origin', '*');
+}
+
+function plain(response: Response, text: string, cacheControl: string): void {
+  share(response);
+  response.setHeader('Content-Type', PLAIN);
+  response.setHeader('Cache-Control', cacheControl);
+  response.end(text);
+}
+
+/** In plain text, as C2SP's clients read it. */
+function refuse(response: Response, text: string): void {
+  response.status(404);
+  plain(response, `${text}\n`, 'no-store');
+}
+
+function outOfRange(name: string, message: string): DomainError {
+  return new DomainError('validation_error', `${name} ${message}.`, [
+    { path: `/query/${name}`, message, code: 'out_of_range' },
+  ]);
+}

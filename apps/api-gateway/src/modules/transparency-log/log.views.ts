@@ -1,0 +1,207 @@
+import { decodeBase64, encodeBase64, formatLogProof, toHex } from '@iss/tlog';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { listOf, shown } from '../../http/describe/field';
+import { part, view, type ViewOf } from '../../http/describe/view';
+import {
+  count,
+  hash,
+  matching,
+  oneOf,
+  PAGE,
+  positive,
+  principalId,
+  scopes,
+  tenantId,
+  text,
+  time,
+  uuid,
+} from '../../http/request/fields';
+import { query, type SentOf } from '../../http/request/shape';
+import type { LogProof } from '../../log/log-proof.service';
+
+const base64 = shown<string>({ type: 'string', contentEncoding: 'base64' });
+const origin = text.described('The name of the log, in its checkpoints and keys.');
+const proofHashes = listOf(base64);
+const logIndex = count.nullable().described('Its place in the log; null until it has one.');
+
+/** A verifier key of the log, and when it signed. */
+export const LogKeyView = view('LogKey', {
+  vkey: text.described('C2SP signed-note verifier key: `<name>+<hash>+<key>`.'),
+  from: time.described('Since when it signs.'),
+  until: time.nullable().described('Until when it signed; null: it does.'),
+});
+
+/** Whom to trust with what the log says. */
+export const LogKeys = view('LogKeys', {
+  log_origin: origin,
+  vkeys: listOf(LogKeyView).described('Every key that ever signed: what one signed stays verifiable.'),
+});
+export type LogKeys = ViewOf<typeof LogKeys>;
+
+/** That a newer tree begins with an older one. */
+export const ConsistencyProof = view('ConsistencyProof', {
+  from: count.described('The older size.'),
+  to: count.described('The newer size.'),
+  proof: proofHashes.described('RFC 6962, section 2.1.2; each hash in base64.'),
+});
+export type ConsistencyProof = ViewOf<typeof ConsistencyProof>;
+
+/** That a fact is in the log. */
+export const InclusionProof = view('LogProof', {
+  log_origin: origin,
+  log_index: count.described('The entry’s place in the log, from 0.'),
+  tree_size: count.described('The size of the tree that it is proved against.'),
+  leaf_hash: hash.described('SHA-256 of 0x00 and the entry.'),
+  entry: text.described('The entry as it was hashed: RFC 8785 text.'),
+  inclusion: proofHashes.described('RFC 6962, section 2.1.1, from the leaf’s sibling up; each hash in base64.'),
+  checkpoint: text
+    .nullable()
+    .described('The signed note of that size (C2SP tlog-checkpoint); null where it is no longer kept.'),
+});
+export type InclusionProof = ViewOf<typeof InclusionProof>;
+
+export function inclusionProof(proof: LogProof): InclusionProof {
+  return {
+    log_origin: proof.origin,
+    log_index: proof.index,
+    tree_size: proof.size,
+    leaf_hash: toHex(proof.leaf),
+    entry: proof.entry,
+    inclusion: proof.inclusion.map(encodeBase64),
+    checkpoint: proof.checkpoint,
+  };
+}
+
+/** The same as a `.tlog-proof` file, whose extra data is the entry (C2SP tlog-proof). */
+export function proofFile({ index, inclusion, entry }: LogProof, checkpoint: string): string {
+  return formatLogProof({ extra: Buffer.from(entry), index, inclusion, checkpoint });
+}
+
+/** The file that says the same as this answer. */
+export function proofFileOf({ log_index: index, inclusion, entry, checkpoint }: InclusionProof): string {
+  const hashes = inclusion.map((hash) => decodeBase64(hash, 'hash of the inclusion proof'));
+  return formatLogProof({ extra: Buffer.from(entry), index, inclusion: hashes, checkpoint: checkpoint ?? '' });
+}
+
+const size = positive({ example: 3 });
+
+/** Who could read a subject, from when to when. */
+export const AccessPeriodView = view('AccessPeriod', {
+  grant_id: uuid.described('The grant.'),
+  grantee_tenant_id: tenantId.described('The tenant that could read.'),
+  scopes,
+  from: time.described('Since when.'),
+  until: time.nullable().described('Until when; null: it has no end.'),
+  ended_by: oneOf(['revoked', 'expired', 'replaced']).nullable().described('What ended it; null while it lives.'),
+  granted: part({ log_index: logIndex.from('grantedIndex') })
+    .fromRecord()
+    .described('Where the log says so.'),
+  ended: part({ log_index: logIndex.from('endedIndex') })
+    .fromRecord()
+    .described('Where the log says that it was revoked; that it expired follows from the grant.'),
+});
+export type AccessPeriodView = ViewOf<typeof AccessPeriodView>;
+
+/** Who became, and who ceased to be, an owner of a tenant. */
+export const OwnerChangeView = view('OwnerChange', {
+  principal_id: principalId.nullable().described('Who became an owner; null: nobody followed.'),
+  from_principal_id: principalId.nullable().described('Who ceased to be one; null: at founding, or one owner more.'),
+  changed_at: time.described('When.'),
+  log_index: logIndex,
+});
+export type OwnerChangeView = ViewOf<typeof OwnerChangeView>;
+
+/** Query of an access history. */
+export const AccessHistoryQuery = query({
+  ...PAGE,
+  at: text
+    .optional()
+    .example('2026-01-20T00:00:00Z')
+    .described('RFC 3339: only who could read at that moment. A page may be short or empty; `next_cursor` leads on.'),
+});
+export type AccessHistoryQuery = SentOf<typeof AccessHistoryQuery>;
+
+/** Query of a log proof. */
+export const LogProofQuery = query({
+  tree_size: size.optional().described('The published size to prove against. Default: the newest.'),
+  wait: matching(/^(?:[0-9]|10)$/, 'must be a number of seconds from 0 to 10')
+    .optional()
+    .byDefault('0')
+    .described('Seconds to wait for a fact that is not in the published log yet.'),
+});
+export type LogProofQuery = SentOf<typeof LogProofQuery>;
+
+/** Query of the log proof of a grant. */
+export const GrantProofQuery = query({
+  ...LogProofQuery.fields,
+  fact: oneOf(['created', 'revoked']).optional().byDefault('created').described('Which fact of the grant.'),
+});
+export type GrantProofQuery = SentOf<typeof GrantProofQuery>;
+
+/** Query of a consistency proof. */
+export const ConsistencyQuery = query({
+  from: positive({ example: 1 }).described('The older size.'),
+  to: size.described('The newer size: the published one at most.'),
+});
+export type ConsistencyQuery = SentOf<typeof ConsistencyQuery>;
+
+/** A log of three entries: a snapshot, a grant, and its revocation. */
+export const CHECKPOINT_EXAMPLE = [
+  'log.example/iss',
+  '3',
+  'SqV7qcVJRcd+1KG3LSmUa9b+QWfW4KTPjW81iOphU9Q=',
+  '',
+  '— log.example/iss HkA1lDWJw3qV4IbXz5utlhH8OKFiyEjc9GrFQgbF4FZaxZ0b52PVpz5XFJLIUEudoXE16rDjvGuCEaMWxenRonfPtwA=',
+  '',
+].join('\n');
+export const LOG_KEYS_EXAMPLE: LogKeys = {
+  log_origin: 'log.example/iss',
+  vkeys: [
+    {
+      vkey: 'log.example/iss+1e403594+ARyu+HGiV0oRjSWVuAswmpiuR6VBVPVqJLe41fXnGVPB',
+      from: '2026-01-15T09:30:00.412Z',
+      until: null,
+    },
+  ],
+};
+export const CONSISTENCY_EXAMPLE: ConsistencyProof = {
+  from: 1,
+  to: 3,
+  proof: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+};
+export const SNAPSHOT_PROOF_EXAMPLE: InclusionProof = {
+  log_origin: 'log.example/iss',
+  log_index: 0,
+  tree_size: 3,
+  leaf_hash: '4a986216cc51814e19267d910e8202f84238af252a528f6b371669844d2a9a0a',
+  entry:
+    '{"created_at":"2026-01-15T09:30:00.412Z","entry_version":"iss_log_entry_v1","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"salt":"AQEBAQEBAQEBAQEBAQEBAQ","snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created"}',
+  inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+  checkpoint: CHECKPOINT_EXAMPLE,
+};
+export const GRANT_PROOF_EXAMPLE: InclusionProof = {
+  log_origin: 'log.example/iss',
+  log_index: 1,
+  tree_size: 3,
+  leaf_hash: '79eb5e79f202de1ba637bbd6ab52ee79522c1adf4d8081c423e4a28ad39e40b7',
+  entry:
+    '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
+  inclusion: ['SphiFsxRgU4ZJn2RDoIC+EI4ryUqUo9rNxZphE0qmgo=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+  checkpoint: CHECKPOINT_EXAMPLE,
+};
+export const ACCESS_PERIOD_EXAMPLE: AccessPeriodView = {
+  grant_id: EXAMPLE_IDS.grant_id,
+  grantee_tenant_id: 'beta',
+  scopes: ['read_latest'],
+  from: '2026-01-15T10:00:00.000Z',
+  until: '2026-02-01T00:00:00.000Z',
+  ended_by: 'revoked',
+  granted: { log_index: 1 },
+  ended: { log_index: 2 },
+};
+export const OWNER_CHANGE_EXAMPLE: OwnerChangeView = {
+  principal_id: 'oidc:dev#alice',
+  from_principal_id: null,
+  changed_at: '2026-01-15T09:00:00.000Z',
+  log_index: null,
+};

@@ -1,0 +1,30 @@
+import { LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
+import { generateKeys } from '@iss/tlog';
+import { CheckpointPublisher } from '../../webhook-worker/src/log/checkpoint-publisher';
+import { growTree } from '../../webhook-worker/src/log/grow-tree';
+
+/** More than any test writes. */
+const ALL = 100_000;
+
+/** Puts everything that waits into the log of a database and publishes it, as a worker does; gives the verifier key. */
+export async function publishLog(databaseUrl: string): Promise<{ vkey: string; size: number }> {
+  const { sql, ...database } = await open(databaseUrl);
+  try {
+    const round = await new LogIntegrationStore(sql).integrate(ALL, growTree);
+    if (round === null) throw new Error('somebody else integrates');
+    const origin = 'log.example/test';
+    const { signingKey, verifierKey } = await generateKeys(origin, 'ed25519');
+    const settings = { origin, signingKeys: [signingKey], checkpointIntervalMs: 1000, checkpointMaxAgeMs: 1000 };
+    const [checkpoints, tiles] = [new LogCheckpointStore(sql), new LogTileStore(sql)];
+    const publisher = await CheckpointPublisher.open({ ...settings, checkpointFile: undefined }, checkpoints, tiles);
+    await publisher.publish(round.tree);
+    return { vkey: verifierKey, size: round.tree.size };
+  } finally {
+    await database.close();
+  }
+}
+
+async function open(url: string) {
+  const database = await openDatabase({ url, poolSize: 2, applicationName: 'test-log' });
+  return { sql: database.sql, close: () => database.close() };
+}

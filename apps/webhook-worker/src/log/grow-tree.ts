@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto';
+import { LOG_SALT_BYTES, type LogFact, logEntryText } from '@iss/domain';
+import type { LogGrowth, LogTile, LogTree } from '@iss/persistence';
+import { appendLeaves, equalBytes, leafHash, readRightEdge, rootOfEdge, TileHashes, tileHashReader } from '@iss/tlog';
+
+/**
+ * What the facts make of the tree: a salted leaf for each, in their order. `edge` has the tree's tiles that are not full.
+ * Throws when tiles and tree do not belong together: somebody has changed one of them.
+ */
+export async function growTree(tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]): Promise<LogGrowth> {
+  const read = tileHashReader(tree.size, async (tiles) =>
+    tiles.map(({ level, index }) => {
+      const tile = edge.find((found) => found.level === level && found.index === index);
+      if (tile === undefined) throw new Error(`the log has no tile ${level}/${index}`);
+      return new TileHashes(tile.hashes);
+    }),
+  );
+  const rightEdge = await readRightEdge(tree.size, read);
+  if (!equalBytes(rootOfEdge(rightEdge), tree.root))
+    throw new Error(`the log's tiles do not lead to its root of ${tree.size} entries`);
+  const salts = randomBytes(LOG_SALT_BYTES * facts.length);
+  const leaves = facts.map((fact, place) =>
+    leafHash(logEntryText(fact, salts.subarray(LOG_SALT_BYTES * place, LOG_SALT_BYTES * (place + 1)))),
+  );
+  const { edge: next, root, added } = appendLeaves(rightEdge, leaves);
+  return { salts, added, tree: { size: next.size, root: Buffer.from(root) } };
+}

@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { logEntryText } from '@iss/domain';
+import { type Database, LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
+import { createLogger, type LogSettings } from '@iss/platform';
+import {
+  createVerifier,
+  generateKeys,
+  leafHash,
+  openNote,
+  parseCheckpoint,
+  readConsistencyProof,
+  readInclusionProof,
+  readRightEdge,
+  rootOfEdge,
+  TileHashes,
+  tileHashReader,
+  verifyConsistency,
+  verifyInclusion,
+} from '@iss/tlog';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { waitFor } from '../../../../tools/testing/wait-for';
+import { LogService } from './log.service';
+
+const ORIGIN = 'log.example/test';
+const INTERVAL_MS = 10;
+
+let created: TestDatabase;
+let database: Database;
+let superuser: Client;
+let folder: string;
+let settings: LogSettings;
+let vkey: string;
+const services: LogService[] = [];
+
+beforeEach(async () => {
+  created = await createTestDatabase({ migrated: 'service' });
+  database = await openDatabase({ url: created.url, poolSize: 4, applicationName: 'test' });
+  superuser = new Client({ connectionString: created.url });
+  await superuser.connect();
+  folder = mkdtempSync(join(tmpdir(), 'iss-log-'));
+  const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
+  vkey = verifierKey;
+  settings = {
+    origin: ORIGIN,
+    signingKeys: [signingKey],
+    checkpointIntervalMs: INTERVAL_MS,
+    checkpointMaxAgeMs: 60_000,
+    checkpointFile: join(folder, 'checkpoint'),
+  };
+});
+
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.stop()));
+  await superuser.end();
+  await database.close();
+  await created.drop();
+  rmSync(folder, { recursive: true });
+});
+
+function start(change: Partial<LogSettings> = {}): LogService {
+  const { sql } = database;
+  const [integration, checkpoints, tiles] = [
+    new LogIntegrationStore(sql),
+    new LogCheckpointStore(sql),
+    new LogTileStore(sql),
+  ];
+  const service = new LogService(integration, checkpoints, tiles, createLogger({ name: 'test', level: 'silent' }), {
+    log: { ...settings, ...change },
+  });
+  services.push(service);
+  service.start();
+  return service;
+}
+
+/** Each is one owner's change: an entry. */
+async function addFacts(count: number): Promise<void> {
+  await superuser.query(
+    `INSERT INTO owner_changes (tenant_id, principal_id) SELECT 'acme', 'owner-' || n FROM generate_series(1, $1) n`,
+    [count],
+  );
+}
+
+const published = async (size: number) => {
+  const { note } = await waitFor(() => new LogCheckpointStore(database.sql).ofSize(size), { what: `size ${size}` });
+  const { text } = await openNote(note, [createVerifier(vkey)]);
+  return parseCheckpoint(text);
+};
+
+const readTiles = (size: number) =>
+  tileHashReader(size, async (tiles) =>
+    (await new LogTileStore(database.sql).read(tiles)).map((hashes) => new TileHashes(hashes)),
+  );
+
+it('publishes a tree in which each entry is proved, consistent with each that it published before', async () => {
+  start();
+  const empty = await published(0);
+  await addFacts(700);
+  const first = await published(700);
+  await addFacts(1);
+  const second = await published(701);
+  expect(second.origin).toBe(ORIGIN);
+  const { rows } = await superuser.query<{ log_index: string; salt: Buffer; principal_id: string; changed_at: Date }>(
+    `SELECT e.log_index, e.salt, c.principal_id, c.changed_at FROM log_entries e JOIN owner_changes c USING (owner_change_id)`,
+  );
+  expect(rows).toHaveLength(701);
+  for (const { log_index, salt, principal_id: principalId, changed_at: changedAt } of rows) {
+    const type = 'tenant.owner_changed' as const;
+    const entry = logEntryText({ type, tenantId: 'acme', principalId, fromPrincipalId: null, changedAt }, salt);
+    const proof = await readInclusionProof(Number(log_index), 701, readTiles(701));
+    verifyInclusion(leafHash(entry), Number(log_index), second, proof);
+  }
+  verifyConsistency(first, second, await readConsistencyProof(700, 701, readTiles(701)));
+  verifyConsistency(empty, second, []);
+});
+
+it('several workers make one log', async () => {
+  start({ checkpointFile: undefined });
+  start({ checkpointFile: undefined });
+  start({ checkpointFile: undefined });
+  let size = 0;
+  let last = await published(0);
+  for (const count of [1, 300, 5, 2500]) {
+    await addFacts(count);
+    size += count;
+    const next = await published(size);
+    verifyConsistency(last, next, last.size === 0 ? [] : await readConsistencyProof(last.size, size, readTiles(size)));
+    last = next;
+  }
+  expect(services.map((service) => service.status())).toEqual(services.map(() => ({ status: 'ok' })));
+});
+
+const ROLLED_BACK = { status: 'failed', reason: 'rolled_back' };
+const asSuperuser = (text: string) =>
+  superuser.query(`SET session_replication_role = replica; ${text}; RESET session_replication_role`);
+
+it('signs nothing over a database that lost the end of the log', async () => {
+  const before = start();
+  await addFacts(3);
+  await published(3);
+  await before.stop();
+  await asSuperuser(`
+    DELETE FROM log_checkpoints WHERE size > 0; DELETE FROM log_entries WHERE log_index >= 2;
+    UPDATE log_tiles SET hashes = substr(hashes, 1, 64);
+    UPDATE log_tree SET size = 2, root = (SELECT sha256('\\x01'::bytea || hashes) FROM log_tiles)`);
+  const after = start();
+  await waitFor(() => after.status().status === 'failed', { what: 'the refusal' });
+  expect(after.status()).toMatchObject(ROLLED_BACK);
+  await addFacts(5);
+  await waitFor(async () => (await new LogIntegrationStore(database.sql).tree()).size === 7);
+  await waitFor(() => after.status().status === 'failed');
+  expect((await new LogCheckpointStore(database.sql).newest())?.size ?? 0).toBe(0);
+});
+
+it('signs nothing over another history, also where it is longer', async () => {
+  const service = start();
+  await addFacts(300);
+  await published(300);
+  const { size, hashes } = await readRightEdge(300, readTiles(300));
+  const forged = [Buffer.from(leafHash('another history')), ...hashes.slice(1)];
+  const root = Buffer.from(rootOfEdge({ size, hashes: forged })).toString('hex');
+  await asSuperuser(`
+    UPDATE log_tiles SET hashes = '\\x${forged[0]?.toString('hex')}' WHERE level = 1;
+    UPDATE log_tree SET root = '\\x${root}'`);
+  await addFacts(300);
+  await waitFor(() => service.status().status === 'failed', { what: 'the refusal' });
+  expect((await new LogCheckpointStore(database.sql).newest())?.size).toBe(300);
+});
+
+it('does not go on from tiles that do not lead to the root', async () => {
+  const service = start();
+  await addFacts(3);
+  await published(3);
+  await asSuperuser(`UPDATE log_tiles SET hashes = sha256('other') || substr(hashes, 33)`);
+  await addFacts(1);
+  await waitFor(() => service.status().status !== 'ok', { what: 'the refusal' });
+  expect((await new LogIntegrationStore(database.sql).tree()).size).toBe(3);
+});
+
+it('goes on with another key, and knows what the one before signed', async () => {
+  const before = start();
+  await addFacts(3);
+  await published(3);
+  await before.stop();
+  const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
+  start({ signingKeys: [signingKey] });
+  await addFacts(1);
+  vkey = verifierKey;
+  await published(4);
+  const keys = await new LogCheckpointStore(database.sql).keys();
+  expect(keys.map(({ until }) => until === null)).toEqual([false, true]);
+});
+
+it('says that it signs nothing where it has no key, and integrates all the same', async () => {
+  const service = start({ signingKeys: [], origin: '' });
+  await addFacts(2);
+  await waitFor(async () => (await new LogIntegrationStore(database.sql).tree()).size === 2);
+  await waitFor(() => service.status().status === 'degraded');
+  expect(await new LogCheckpointStore(database.sql).newest()).toBeNull();
+});

@@ -1,0 +1,97 @@
+import { canonicalize } from '../json/canonicalize';
+import type { SubjectRef } from '../subject-ref';
+
+/** Entries of the transparency log: what is proved of each fact (docs/log.md). An open list: `entry_version` names its rules. */
+export const LOG_ENTRY_VERSION = 'iss_log_entry_v1';
+
+/** 128 random bits (docs/log.md). */
+export const LOG_SALT_BYTES = 16;
+
+/** A version of a subject. */
+export interface SnapshotCreatedFact extends SubjectRef {
+  type: 'snapshot.created';
+  tenantId: string;
+  snapshotId: string;
+  snapshotVersion: number;
+  /** Lowercase hex SHA-256. */
+  envelopeHash: string;
+  prevHash: string | null;
+  createdAt: Date;
+}
+
+/** A grant as it was made; nothing of it changes later but that it may be revoked. */
+export interface GrantCreatedFact extends SubjectRef {
+  type: 'grant.created';
+  tenantId: string;
+  grantId: string;
+  granteeTenantId: string;
+  scopes: readonly string[];
+  expiresAt: Date | null;
+  createdAt: Date;
+}
+
+export interface GrantRevokedFact {
+  type: 'grant.revoked';
+  tenantId: string;
+  grantId: string;
+  revokedAt: Date;
+}
+
+/** One of the two principals may be null: at founding nobody was there before, and somebody may cease to be an owner with no successor. */
+export interface OwnerChangedFact {
+  type: 'tenant.owner_changed';
+  tenantId: string;
+  principalId: string | null;
+  fromPrincipalId: string | null;
+  changedAt: Date;
+}
+
+export type LogFact = SnapshotCreatedFact | GrantCreatedFact | GrantRevokedFact | OwnerChangedFact;
+export type LogEntryType = LogFact['type'];
+
+/**
+ * The text of a fact's entry: RFC 8785, times as the API writes them. The same fact and salt give the same text, so that
+ * only the salt is stored. `salt` is 128 random bits: whoever guesses the fact cannot tell whether a hash is its own.
+ */
+export function logEntryText(fact: LogFact, salt: Uint8Array): string {
+  return canonicalize({
+    entry_version: LOG_ENTRY_VERSION,
+    type: fact.type,
+    salt: Buffer.from(salt).toString('base64url'),
+    tenant_id: fact.tenantId,
+    ...membersOf(fact),
+  });
+}
+
+function membersOf(fact: LogFact) {
+  switch (fact.type) {
+    case 'snapshot.created':
+      return {
+        subject_type: fact.subjectType,
+        subject_id: fact.subjectId,
+        snapshot_id: fact.snapshotId,
+        snapshot_version: fact.snapshotVersion,
+        envelope_hash: fact.envelopeHash,
+        prev_hash: fact.prevHash,
+        created_at: fact.createdAt.toISOString(),
+      };
+    case 'grant.created':
+      return {
+        grant_id: fact.grantId,
+        grantee_tenant_id: fact.granteeTenantId,
+        subject_type: fact.subjectType,
+        subject_id: fact.subjectId,
+        scopes: [...fact.scopes].sort(),
+        expires_at: fact.expiresAt?.toISOString() ?? null,
+        created_at: fact.createdAt.toISOString(),
+      };
+    case 'grant.revoked':
+      return { grant_id: fact.grantId, revoked_at: fact.revokedAt.toISOString() };
+    case 'tenant.owner_changed':
+      return {
+        principal_id: fact.principalId,
+        from_principal_id: fact.fromPrincipalId,
+        changed_at: fact.changedAt.toISOString(),
+      };
+  }
+}

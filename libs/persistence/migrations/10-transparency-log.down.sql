@@ -1,0 +1,9 @@
+-- Takes the log away, its history and its salts: what was published of it can no longer be proved.
+DROP TRIGGER memberships_owner_changed ON memberships;
+DROP TRIGGER memberships_owner_made ON memberships;
+DROP TRIGGER grants_revoked_logged ON grants;
+DROP TRIGGER grants_logged ON grants;
+DROP TRIGGER snapshots_sealed_logged ON snapshots;
+DROP TRIGGER snapshots_logged ON snapshots;
+DROP TABLE log_keys, log_checkpoints, log_tiles, log_tree, log_entries, log_waiting, owner_changes;
+DROP FUNCTION record_owner_change, mark_owner_change, mark_grant, mark_sealed_snapshot, mark_new_snapshots, refuse_log_change;

@@ -1,0 +1,100 @@
+import type { AccessFacts, Actor, LogFact, SubjectRef } from '@iss/domain';
+import { ACTOR, inputRow } from '../../sql/input';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
+import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from './log-facts';
+
+/** An entry of the log: where it stands in the tree, and what it is the salted text of. */
+export interface LogEntry {
+  logIndex: number;
+  /** 16 bytes. */
+  salt: Buffer;
+  fact: LogFact;
+}
+
+/** The columns of the entry `k`; all null where there is none. */
+const ENTRY = `k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  ${FACT}`;
+
+type EntryRow = FactRow & { entry: { logIndex: number; salt: Buffer } | null };
+
+const OF_SNAPSHOT = statement<{ snapshotId: string }, EntryRow>(
+  'log_entry_of_snapshot',
+  `SELECT ${ENTRY}
+  FROM (SELECT subject_key, snapshot_version FROM snapshots WHERE snapshot_id = :snapshotId) found
+ CROSS JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
+                        AND e.entry_type = 1 LIMIT 1) k
+  ${FACT_OF_KEYS}`,
+);
+
+/** The entries of these versions of a subject, for a reader who may see them. */
+const OF_VERSIONS = statement<SubjectRef & { from: number; to: number }, EntryRow>(
+  'log_entries_of_versions',
+  `SELECT ${ENTRY}
+  FROM (SELECT subject_key FROM subjects WHERE subject_type = :subjectType AND subject_id = :subjectId) found
+ CROSS JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.subject_key = found.subject_key AND e.snapshot_version BETWEEN :from::int AND :to::int
+                        AND e.entry_type = 1 ORDER BY e.snapshot_version) k
+  ${FACT_OF_KEYS}
+ ORDER BY k.snapshot_version`,
+);
+
+/** Grantor and grantee alike may see what they agreed on. */
+const OF_GRANT = statement<
+  Actor & { grantId: string; entryType: number },
+  EntryRow & { facts: AccessFacts; exists: boolean; isRevoked: boolean }
+>(
+  'log_entry_of_grant',
+  `SELECT ${FACTS},
+  granted.grant_id IS NOT NULL AS exists, granted.revoked_at IS NOT NULL AS "isRevoked",
+  ${ENTRY}
+  FROM ${inputRow({ ...ACTOR, grant_id: 'uuid' })}
+  ${MEMBER_ACCESS}
+  LEFT JOIN LATERAL (SELECT * FROM grants WHERE grant_id = i.grant_id LIMIT 1) granted
+    ON i.tenant_id IN (granted.grantor_tenant_id, granted.grantee_tenant_id)
+  LEFT JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.grant_id = granted.grant_id AND e.entry_type = :entryType LIMIT 1) k ON true
+  ${FACT_OF_KEYS}`,
+);
+
+/** Which fact of a grant is proved. */
+export type GrantFact = 'created' | 'revoked';
+const GRANT_ENTRIES: Record<GrantFact, number> = {
+  created: LOG_ENTRY_NUMBERS['grant.created'],
+  revoked: LOG_ENTRY_NUMBERS['grant.revoked'],
+};
+
+/** Entries by the facts that they are of. */
+export class LogEntryStore {
+  constructor(private readonly sql: Sql) {}
+
+  /** The entry of a snapshot; null where it has none yet. Whether the caller may see it is asked elsewhere. */
+  async ofSnapshot(snapshotId: string): Promise<LogEntry | null> {
+    const [row] = await this.sql.run(OF_SNAPSHOT, { snapshotId });
+    return row === undefined ? null : entryOf(row);
+  }
+
+  /** The entries of the versions `from` to `to` of a subject, ascending; those that have none yet are left out. */
+  async ofVersions(subject: SubjectRef, from: number, to: number): Promise<LogEntry[]> {
+    const rows = await this.sql.run(OF_VERSIONS, { ...subject, from, to });
+    return rows.map(entryOf).filter((entry) => entry !== null);
+  }
+
+  /** The entry of a grant that the tenant made or was given, and what the caller may do in that tenant. */
+  async ofGrant(
+    actor: Actor,
+    grantId: string,
+    fact: GrantFact,
+  ): Promise<{ facts: AccessFacts; exists: boolean; isRevoked: boolean; entry: LogEntry | null }> {
+    const row = await this.sql.one(OF_GRANT, { ...actor, grantId, entryType: GRANT_ENTRIES[fact] });
+    const { facts, exists, isRevoked } = row;
+    return { facts, exists, isRevoked, entry: entryOf(row) };
+  }
+}
+
+function entryOf(row: EntryRow): LogEntry | null {
+  const fact = factOf(row);
+  return row.entry === null || fact === null ? null : { ...row.entry, fact };
+}

@@ -1,0 +1,84 @@
+import type { LogEntryType, LogFact } from '@iss/domain';
+import { columns } from '../../sql/columns';
+
+/** What the keys in row `k` name: all of it null but one. */
+export const FACT_OF_KEYS = `
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id LIMIT 1) c ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key) LIMIT 1) s ON true`;
+
+/** The number of each type of entry. */
+export const LOG_ENTRY_NUMBERS = {
+  'snapshot.created': 1,
+  'grant.created': 2,
+  'grant.revoked': 3,
+  'tenant.owner_changed': 4,
+} as const satisfies Record<LogEntryType, number>;
+
+const typeName = (type: LogEntryType): string => `CASE k.entry_type WHEN ${LOG_ENTRY_NUMBERS[type]} THEN '${type}' END`;
+
+/** The fact that {@link FACT_OF_KEYS} found, as {@link FactRow}. */
+export const FACT = [
+  columns(
+    {
+      type: `CASE WHEN n.snapshot_id IS NOT NULL THEN ${typeName('snapshot.created')} END`,
+      tenantId: 'n.tenant_id',
+      subjectType: 's.subject_type',
+      subjectId: 's.subject_id',
+      snapshotId: 'n.snapshot_id',
+      snapshotVersion: 'n.snapshot_version',
+      envelopeHash: `encode(n.envelope_hash, 'hex')`,
+      prevHash: `encode(n.prev_hash, 'hex')`,
+      createdAt: 'n.created_at',
+    },
+    'snapshot?',
+  ),
+  columns(
+    {
+      type: `CASE WHEN g.grant_id IS NOT NULL THEN ${typeName('grant.created')} END`,
+      tenantId: 'g.grantor_tenant_id',
+      grantId: 'g.grant_id',
+      granteeTenantId: 'g.grantee_tenant_id',
+      subjectType: 's.subject_type',
+      subjectId: 's.subject_id',
+      scopes: 'g.scopes',
+      expiresAt: 'g.expires_at',
+      createdAt: 'g.created_at',
+    },
+    'grant?',
+  ),
+  columns(
+    {
+      type: `CASE WHEN g.revoked_at IS NOT NULL THEN ${typeName('grant.revoked')} END`,
+      tenantId: 'g.grantor_tenant_id',
+      grantId: 'g.grant_id',
+      revokedAt: 'g.revoked_at',
+    },
+    'revocation?',
+  ),
+  columns(
+    {
+      type: `CASE WHEN c.owner_change_id IS NOT NULL THEN ${typeName('tenant.owner_changed')} END`,
+      tenantId: 'c.tenant_id',
+      principalId: 'c.principal_id',
+      fromPrincipalId: 'c.from_principal_id',
+      changedAt: 'c.changed_at',
+    },
+    'ownerChange?',
+  ),
+].join(',\n  ');
+
+/** At most one of them is there: none, where the fact is gone from its table. */
+export interface FactRow {
+  snapshot: Extract<LogFact, { type: 'snapshot.created' }> | null;
+  grant: Extract<LogFact, { type: 'grant.created' }> | null;
+  revocation: Extract<LogFact, { type: 'grant.revoked' }> | null;
+  ownerChange: Extract<LogFact, { type: 'tenant.owner_changed' }> | null;
+}
+
+/** The fact of a row; null where its table does not have it. */
+export function factOf({ snapshot, grant, revocation, ownerChange }: FactRow): LogFact | null {
+  return snapshot ?? grant ?? revocation ?? ownerChange;
+}

@@ -1,0 +1,233 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { LOG_SALT_BYTES, type LogFact, logEntryText } from '@iss/domain';
+import { Client } from 'pg';
+import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { GrantStore } from '../grants/grant.store';
+import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
+import { TenancyStore } from '../tenancy/tenancy.store';
+import { TransferOfferStore } from '../tenancy/transfer-offer.store';
+import {
+  type LogGrowth,
+  LogIntegrationStore,
+  type LogRound,
+  type LogTile,
+  type LogTileAddition,
+} from './log-integration.store';
+
+const sha256 = (...parts: (Buffer | string)[]): Buffer =>
+  parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
+const LEAF = Buffer.from([0]);
+const NODE = Buffer.from([1]);
+
+/** RFC 6962, section 2.1, word for word. */
+function rootOf(leaves: readonly Buffer[]): Buffer {
+  const [only] = leaves;
+  if (leaves.length === 0) return sha256('');
+  if (leaves.length === 1 && only !== undefined) return only;
+  let split = 1;
+  while (split * 2 < leaves.length) split *= 2;
+  return sha256(NODE, rootOf(leaves.slice(0, split)), rootOf(leaves.slice(split)));
+}
+
+/** Keeps every leaf. */
+class Tree {
+  readonly leaves: Buffer[] = [];
+  readonly facts: LogFact[] = [];
+  edges: string[] = [];
+
+  grow = async (_tree: unknown, edge: readonly LogTile[], facts: readonly LogFact[]): Promise<LogGrowth> => {
+    this.edges = edge.map(({ level, index, hashes }) => `${level}/${index}/${hashes.length / 32}`);
+    const before = tilesOf(this.leaves);
+    const salts = randomBytes(LOG_SALT_BYTES * facts.length);
+    facts.forEach((fact, index) => {
+      const salt = salts.subarray(LOG_SALT_BYTES * index, LOG_SALT_BYTES * (index + 1));
+      this.leaves.push(sha256(LEAF, logEntryText(fact, salt)));
+      this.facts.push(fact);
+    });
+    const added: LogTileAddition[] = [...tilesOf(this.leaves)].flatMap(([name, tile]) => {
+      const known = before.get(name)?.hashes.length ?? 0;
+      const hashes = tile.hashes.subarray(known);
+      return hashes.length === 0 ? [] : [{ ...tile, offset: known / 32, hashes }];
+    });
+    return { salts, added, tree: { size: this.leaves.length, root: rootOf(this.leaves) } };
+  };
+}
+
+/** All tiles over these leaves, made anew. */
+function tilesOf(leaves: readonly Buffer[]): Map<string, LogTile> {
+  const tiles = new Map<string, LogTile>();
+  for (let level = 0, row = leaves; row.length > 0; level += 1) {
+    const chunks = Array.from({ length: Math.ceil(row.length / 256) }, (_, i) => row.slice(256 * i, 256 * (i + 1)));
+    chunks.forEach((hashes, index) => tiles.set(`${level}/${index}`, { level, index, hashes: Buffer.concat(hashes) }));
+    row = chunks.filter((hashes) => hashes.length === 256).map(rootOf);
+  }
+  return tiles;
+}
+
+let world: World;
+let store: LogIntegrationStore;
+let admin: Client;
+let tree: Tree;
+
+beforeEach(async () => {
+  world = await openWorld();
+  admin = new Client({ connectionString: world.url });
+  await admin.connect();
+  store = new LogIntegrationStore(world.database.sql);
+  tree = new Tree();
+});
+
+afterEach(async () => {
+  await admin.end();
+  await world.close();
+});
+
+async function integrateAll(limit = 100): Promise<number> {
+  let total = 0;
+  for (let round: LogRound | null; (round = await store.integrate(limit, tree.grow)) !== null;) {
+    total += round.integrated;
+    if (round.integrated < limit) break;
+  }
+  return total;
+}
+
+it('has an entry for each fact, whichever statement made it, in an order that knows parents', async () => {
+  await addTenant(world, 'acme');
+  await addTenant(world, 'bank');
+  const writes = new SnapshotWriteStore(world.database.sql);
+  const first = snapshot();
+  await writes.create(first);
+  await writes.append(snapshot({ subjectId: first.subjectId, snapshotVersion: 2, prevHash: first.envelopeHash }));
+  const grants = new GrantStore(world.database.sql);
+  const { subjectType, subjectId } = first;
+  const actor = { tenantId: 'acme', principalId: 'tenant_owner' };
+  const grantId = randomUUID();
+  const grant = {
+    grantId,
+    granteeTenantId: 'bank',
+    subjectType,
+    subjectId,
+    scopes: ['read_latest' as const],
+    expiresAt: null,
+  };
+  expect(await grants.create(actor, grant, ['tenant_owner'])).toMatchObject({ kind: 'granted' });
+  await grants.revoke(actor, grantId, ['tenant_owner']);
+
+  expect(await integrateAll(3)).toBe(6);
+  expect(tree.facts.map(({ type, tenantId }) => `${tenantId} ${type}`)).toEqual([
+    'acme tenant.owner_changed',
+    'bank tenant.owner_changed',
+    'acme snapshot.created',
+    'acme snapshot.created',
+    'acme grant.created',
+    'acme grant.revoked',
+  ]);
+  expect(tree.facts[2]).toMatchObject({ snapshotVersion: 1, envelopeHash: first.envelopeHash, prevHash: null });
+  expect(tree.facts[4]).toMatchObject({ grantId, granteeTenantId: 'bank', subjectId, scopes: ['read_latest'] });
+  expect(await store.tree()).toEqual({ size: 6, root: rootOf(tree.leaves) });
+});
+
+it('records who becomes and who ceases to be an owner', async () => {
+  await addTenant(world, 'acme');
+  const tenancy = new TenancyStore(world.database.sql);
+  const owner = { tenantId: 'acme', principalId: 'tenant_owner' };
+  const change = (principalId: string, role: 'tenant_owner' | 'tenant_admin') =>
+    tenancy.changeMembership(owner, principalId, ({ target }) => {
+      if (target === null) throw new Error('no such member');
+      return { ...target, role };
+    });
+  await change('tenant_admin', 'tenant_owner');
+  await change('tenant_admin', 'tenant_owner');
+  await change('tenant_owner', 'tenant_admin');
+  await integrateAll();
+  expect(
+    tree.facts.map((fact) => fact.type === 'tenant.owner_changed' && [fact.principalId, fact.fromPrincipalId]),
+  ).toEqual([
+    ['tenant_owner', null],
+    ['tenant_admin', null],
+    [null, 'tenant_owner'],
+  ]);
+});
+
+it('makes one change of a transfer', async () => {
+  await addTenant(world, 'acme');
+  const offers = new TransferOfferStore(world.database.sql);
+  const [offerId, fromPrincipalId, toPrincipalId] = [randomUUID(), 'tenant_owner', 'tenant_admin'];
+  const offer = { offerId, tenantId: 'acme', fromPrincipalId, toPrincipalId, message: null, expiresAt: null };
+  await offers.create(offer, () => undefined);
+  const accepted = { tenantId: 'acme', principalId: toPrincipalId, offerId };
+  await offers.end(accepted, ({ caller, offerer }) => {
+    if (caller === null || offerer === null) throw new Error('they are members');
+    const members = [
+      { ...caller, role: 'tenant_owner' as const },
+      { ...offerer, role: 'tenant_admin' as const },
+    ];
+    return { status: 'accepted', members };
+  });
+  await integrateAll();
+  expect(tree.facts).toMatchObject([
+    { principalId: 'tenant_owner', fromPrincipalId: null },
+    { principalId: 'tenant_admin', fromPrincipalId: 'tenant_owner' },
+  ]);
+});
+
+it('grows over tiles in batches of any size, each from the edge that the last one left', async () => {
+  await addTenant(world, 'acme');
+  const writes = new SnapshotWriteStore(world.database.sql);
+  const edges: string[][] = [];
+  let size = 1;
+  await integrateAll();
+  for (const count of [254, 1, 1, 300, 212]) {
+    await Promise.all(Array.from({ length: count }, () => writes.create(snapshot())));
+    expect(await integrateAll(1000)).toBe(count);
+    size += count;
+    edges.push(tree.edges);
+    expect(await store.tree()).toEqual({ size, root: rootOf(tree.leaves) });
+  }
+  expect(edges).toEqual([['0/0/1'], ['0/0/255'], ['1/0/1'], ['0/1/1', '1/0/1'], ['0/2/45', '1/0/2']]);
+  const stored = await admin.query(
+    'SELECT level, tile_index, octet_length(hashes) / 32 AS width FROM log_tiles ORDER BY 1, 2',
+  );
+  expect(stored.rows.map(({ level, tile_index, width }) => `${level}/${tile_index}/${width}`)).toEqual([
+    '0/0/256',
+    '0/1/256',
+    '0/2/256',
+    '0/3/1',
+    '1/0/3',
+  ]);
+});
+
+it('lets one process integrate at a time, and leaves nothing behind when it fails', async () => {
+  await addTenant(world, 'acme');
+  await admin.query('BEGIN');
+  await admin.query('SELECT FROM log_tree FOR UPDATE');
+  expect(await store.integrate(10, tree.grow)).toBeNull();
+  await admin.query('ROLLBACK');
+  const fail = async (): Promise<never> => {
+    throw new Error('broken off');
+  };
+  await expect(store.integrate(10, fail)).rejects.toThrow('broken off');
+  expect((await store.tree()).size).toBe(0);
+  expect(await integrateAll()).toBe(1);
+});
+
+it('passes over a mark of nothing', async () => {
+  await admin.query(`INSERT INTO log_waiting (entry_type, grant_id) VALUES (2, gen_random_uuid())`);
+  await expect(store.integrate(10, tree.grow)).resolves.toMatchObject({ integrated: 0, dropped: 1 });
+  await addTenant(world, 'acme');
+  expect(await integrateAll()).toBe(1);
+});
+
+it.each([
+  [`UPDATE log_entries SET salt = sha256('')`, 'permission denied'],
+  ['DELETE FROM log_entries', 'permission denied'],
+  ['DELETE FROM log_tiles', 'permission denied'],
+  ['UPDATE log_tree SET size = 0', 'the log only grows'],
+  [`UPDATE log_tiles SET hashes = sha256('')`, 'the log only grows'],
+  [`UPDATE owner_changes SET principal_id = 'me'`, 'permission denied'],
+])('refuses the application: %s', async (text, message) => {
+  await addTenant(world, 'acme');
+  await integrateAll();
+  await admin.query('SET ROLE iss_app');
+  await expect(admin.query(text)).rejects.toThrow(message);
+});

@@ -1,0 +1,168 @@
+import { LOG_SALT_BYTES, type LogFact } from '@iss/domain';
+import type { Sql } from '../../sql/sql';
+import { type NoParameters, statement } from '../../sql/statement';
+import { FACT, FACT_OF_KEYS, factOf, type FactRow } from './log-facts';
+
+/** The hashes of one tile, one behind the other (C2SP tlog-tiles). */
+export interface LogTile {
+  readonly level: number;
+  readonly index: number;
+  readonly hashes: Uint8Array;
+}
+
+/** Hashes that come into a tile, from `offset` on; the tile is new where that is 0. */
+export interface LogTileAddition extends LogTile {
+  readonly offset: number;
+}
+
+/** The log's tree: how many leaves, and the RFC 6962 root hash over them. */
+export interface LogTree {
+  size: number;
+  root: Buffer;
+}
+
+/** What a batch of facts makes of the tree. */
+export interface LogGrowth {
+  /** 16 bytes for each fact, in their order. */
+  salts: Buffer;
+  added: readonly LogTileAddition[];
+  tree: LogTree;
+}
+
+/** Of SHA-256. */
+const HASH_BYTES = 32;
+
+/** Only one integrates at a time; the others pass over it. */
+const TAKE_TREE = statement<NoParameters, LogTree>(
+  'log_tree_take',
+  'SELECT size::float8 AS size, root FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED',
+);
+
+const TREE = statement<NoParameters, LogTree>(
+  'log_tree',
+  'SELECT size::float8 AS size, root FROM log_tree WHERE is_one',
+);
+
+/** Tiles that are not full: the last one of each level, where the tree's size says that there is one. */
+const EDGE = statement<{ size: number }, LogTile>(
+  'log_tiles_edge',
+  `SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
+  FROM generate_series(0, 7) AS l(level)
+ CROSS JOIN LATERAL (SELECT * FROM log_tiles t
+                      WHERE t.level = l.level::smallint AND t.tile_index = :size::bigint >> 8 * (l.level + 1) LIMIT 1) t
+ WHERE (:size::bigint >> 8 * l.level) % 256 > 0
+ ORDER BY t.level`,
+);
+
+const WAITING = statement<{ limit: number }, FactRow & { waitingId: number }>(
+  'log_waiting_take',
+  `SELECT k.waiting_id::float8 AS "waitingId",
+  ${FACT}
+  FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
+  ${FACT_OF_KEYS}
+ ORDER BY k.waiting_id`,
+);
+
+/** Numbers what waited, in its order, and stores what the tree became: all of it or nothing. */
+const APPEND = statement<
+  {
+    size: number;
+    waitingIds: readonly number[];
+    salts: Buffer;
+    /** Whole: what a tile has already is its beginning, or a trigger refuses. */
+    tiles: readonly LogTile[];
+    newSize: number;
+    root: Buffer;
+  },
+  { entries: number; isNext: boolean }
+>(
+  'log_append',
+  `WITH taken AS (
+  DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
+), added AS (
+  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, salt)
+  SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id,
+         substr(:salts::bytea, (${LOG_SALT_BYTES} * (place - 1) + 1)::int, ${LOG_SALT_BYTES})
+    FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
+   ORDER BY place
+  RETURNING 1
+), tiled AS (
+  INSERT INTO log_tiles (level, tile_index, hashes)
+  SELECT * FROM unnest(:tiles.level::int[], :tiles.index::bigint[], :tiles.hashes::bytea[])
+      ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
+), grown AS (
+  UPDATE log_tree SET size = :newSize, root = :root WHERE is_one AND (size = :size::bigint) IS TRUE RETURNING 1
+)
+SELECT (SELECT count(*)::int FROM added) AS entries, EXISTS (SELECT FROM grown) AS "isNext"`,
+);
+
+/** Marks of facts that are not in their tables any more, or that have an entry: nothing can be made of them. */
+const DROP = statement<{ waitingIds: readonly number[] }>(
+  'log_waiting_drop',
+  'DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[])',
+);
+
+/** What one round of {@link LogIntegrationStore.integrate} did. */
+export interface LogRound {
+  tree: LogTree;
+  integrated: number;
+  /** Marks that named nothing. */
+  dropped: number;
+}
+
+/** How facts become entries of the tree. */
+export class LogIntegrationStore {
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * Appends up to `limit` facts that wait, in one transaction; null while another process does so. `grow` is given the
+   * tree, its last tiles that are not full, and the facts; it may be called more than once.
+   */
+  integrate(
+    limit: number,
+    grow: (tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]) => Promise<LogGrowth>,
+  ): Promise<LogRound | null> {
+    return this.sql.transaction(async (sql) => {
+      const [tree] = await sql.run(TAKE_TREE, {});
+      if (tree === undefined) return null;
+      const waiting = await sql.run(WAITING, { limit });
+      const [facts, waitingIds, nothing]: [LogFact[], number[], number[]] = [[], [], []];
+      for (const row of waiting) {
+        const fact = factOf(row);
+        if (fact === null) nothing.push(row.waitingId);
+        else {
+          facts.push(fact);
+          waitingIds.push(row.waitingId);
+        }
+      }
+      if (nothing.length > 0) await sql.run(DROP, { waitingIds: nothing });
+      if (facts.length === 0) return { tree, integrated: 0, dropped: nothing.length };
+      const { size } = tree;
+      const edge = await sql.run(EDGE, { size });
+      const { salts, added, tree: next } = await grow(tree, edge, facts);
+      const { entries, isNext } = await sql.one(APPEND, {
+        size,
+        waitingIds,
+        salts,
+        tiles: added.map((addition) => wholeTile(edge, addition)),
+        newSize: next.size,
+        root: next.root,
+      });
+      if (entries !== facts.length || !isNext || next.size !== size + entries)
+        throw new Error(`the log of ${size} took ${entries} of ${facts.length} entries`);
+      return { tree: next, integrated: entries, dropped: nothing.length };
+    });
+  }
+
+  /** The tree as the last round that ended left it. */
+  tree(): Promise<LogTree> {
+    return this.sql.one(TREE, {});
+  }
+}
+
+function wholeTile(edge: readonly LogTile[], { level, index, offset, hashes }: LogTileAddition): LogTile {
+  const begun = edge.find((tile) => tile.level === level && tile.index === index)?.hashes ?? new Uint8Array(0);
+  if (begun.length !== offset * HASH_BYTES)
+    throw new Error(`tile ${level}/${index} has ${begun.length / HASH_BYTES} hashes and not ${offset}`);
+  return { level, index, hashes: Buffer.concat([begun, hashes]) };
+}

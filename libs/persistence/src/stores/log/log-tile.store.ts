@@ -1,0 +1,35 @@
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+
+/** The first `width` hashes of a tile (C2SP tlog-tiles). */
+export interface LogTileRef {
+  readonly level: number;
+  readonly index: number;
+  readonly width: number;
+}
+
+const READ = statement<{ inputs: readonly LogTileRef[] }, { hashes: Buffer | null }>(
+  'log_tiles_read',
+  `SELECT t.hashes
+  FROM unnest(:inputs.level::int[], :inputs.index::bigint[], :inputs.width::int[])
+       WITH ORDINALITY AS i(level, tile_index, width, ord)
+  LEFT JOIN LATERAL (SELECT substr(t.hashes, 1, 32 * i.width) AS hashes FROM log_tiles t
+                      WHERE t.level = i.level::smallint AND t.tile_index = i.tile_index LIMIT 1) t ON true
+ ORDER BY i.ord`,
+);
+
+/** The tree as it is stored: its hashes, in tiles. */
+export class LogTileStore {
+  constructor(private readonly sql: Sql) {}
+
+  /** The hashes of each, in the order asked: fewer than asked for, where the tile has no more. Throws when one is missing. */
+  async read(tiles: readonly LogTileRef[]): Promise<Buffer[]> {
+    if (tiles.length === 0) return [];
+    const rows = await this.sql.run(READ, { inputs: tiles });
+    return rows.map(({ hashes }, place) => {
+      const tile = tiles[place];
+      if (hashes === null) throw new Error(`the log has no tile ${tile?.level}/${tile?.index}`);
+      return hashes;
+    });
+  }
+}
