@@ -6,6 +6,7 @@ import { type Command, type CommandContext, Failure, type Options, UsageError } 
 import { listLimits } from './commands/admin-limits-list';
 import { setLimit } from './commands/admin-limits-set';
 import { unsetLimit } from './commands/admin-limits-unset';
+import { audit } from './commands/audit';
 import { verify } from './commands/verify';
 
 /** Every command, by its words. */
@@ -13,6 +14,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'admin limits list': listLimits,
   'admin limits set': setLimit,
   'admin limits unset': unsetLimit,
+  audit,
   verify,
 };
 
