@@ -1,4 +1,5 @@
 import { createReadStream, readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { UsageError } from './command';
 
 const NEWLINE = 0x0a;
@@ -51,6 +52,21 @@ export async function* readLines(path: string, what: string, limit: number): Asy
     stream.destroy();
   }
   if (begun.length > 0) yield Buffer.concat(begun);
+}
+
+/** Resolves when the text is on the disk. @throws UsageError when it cannot be written */
+export async function writeSynced(path: string, text: string, flags: 'w' | 'wx'): Promise<void> {
+  try {
+    const file = await open(path, flags, 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written (${systemCode(error) ?? String(error)}).`);
+  }
 }
 
 /** The code of a failure of Node's own, as ENOENT; undefined for any other. Not by class: some hosts have several. */

@@ -7,14 +7,20 @@ import { listLimits } from './commands/admin-limits-list';
 import { setLimit } from './commands/admin-limits-set';
 import { unsetLimit } from './commands/admin-limits-unset';
 import { audit } from './commands/audit';
+import { logKey } from './commands/log-key';
+import { showLogKey } from './commands/log-key-show';
+import { monitor } from './commands/monitor';
 import { verify } from './commands/verify';
 
-/** Every command, by its words. */
+/** Every command, by its words: longer ones before those that they begin with. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   'admin limits list': listLimits,
   'admin limits set': setLimit,
   'admin limits unset': unsetLimit,
   audit,
+  'log-key show': showLogKey,
+  'log-key': logKey,
+  monitor,
   verify,
 };
 

@@ -1,6 +1,6 @@
 import { type Policy, TILE_WIDTH } from '@iss/tlog';
 import { Failure, UsageError } from '../command';
-import { AuditReader } from './database';
+import { AuditReader, isText } from './database';
 import { checkOtherFacts } from './facts';
 import { addFound, type Found, nothingFound } from './findings';
 import { openRunners, type Runner } from './runners';
@@ -100,9 +100,10 @@ async function requireReadable(reader: AuditReader): Promise<void> {
 async function factsTasks(reader: AuditReader): Promise<AuditTask[]> {
   const [row] = await reader.rows('SELECT min(subject_key), max(subject_key) FROM snapshots');
   const tasks: AuditTask[] = [];
-  if (row?.[0] == null || row[1] == null) return tasks;
-  const end = Number(row[1]) + 1;
-  for (let at = Number(row[0]); at < end; at += SUBJECTS) {
+  const [first, last] = row ?? [];
+  if (!isText(first) || !isText(last)) return tasks;
+  const end = Number(last) + 1;
+  for (let at = Number(first); at < end; at += SUBJECTS) {
     tasks.push({ kind: 'facts', from: at, to: Math.min(at + SUBJECTS, end) });
   }
   return tasks;

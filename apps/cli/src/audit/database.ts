@@ -4,6 +4,11 @@ import { UsageError } from '../command';
 /** The columns of a row, as PostgreSQL writes them. */
 export type Row = readonly (string | null)[];
 
+/** Whether a column has a value. */
+export function isText(value: string | null | undefined): value is string {
+  return typeof value === 'string';
+}
+
 const CONNECT_TIMEOUT_MS = 10_000;
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 /** Times come as UTC; names mean the tables of the service, whatever the login's own settings. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { canonicalValue } from './canonical';
-import type { AuditReader, Row } from './database';
+import { type AuditReader, isText, type Row } from './database';
 import { apiTime, grantEntry, ownerEntry, revocationEntry, snapshotEntry } from './entry-text';
 import { type Found, notice, nothingFound, report } from './findings';
 
@@ -133,11 +133,11 @@ class Chunk {
     const index = this.see(at);
     const where = `entry ${index}, snapshot ${id ?? 'gone'}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
     this.checked.snapshots++;
-    if (id == null || tenantId == null || created == null || envelope == null || version == null) {
+    if (!isText(id) || !isText(tenantId) || !isText(created) || !isText(envelope) || !isText(version)) {
       report(this.checked, 'fact_missing', where, 'snapshots has no such row');
       return;
     }
-    if (subjectType == null || subjectId == null) {
+    if (!isText(subjectType) || !isText(subjectId)) {
       report(this.checked, 'fact_missing', where, 'subjects has no such row');
       return;
     }
@@ -161,22 +161,22 @@ class Chunk {
       report(this.checked, 'subject', where, `the subject is of the tenant ${owner}, the snapshot of ${tenantId}`);
     }
     if (version === '1') {
-      if (prevHash != null) report(this.checked, 'chain', where, 'it is the first one and has a prev_hash');
+      if (isText(prevHash)) report(this.checked, 'chain', where, 'it is the first one and has a prev_hash');
       return;
     }
-    if (parentCreated == null) {
+    if (!isText(parentCreated)) {
       report(this.checked, 'version_gap', where, 'snapshots has no row of the version before');
       return;
     }
     if (prevHash !== parentHash) {
       report(this.checked, 'chain', where, `prev_hash is ${prevHash}, the version before has ${parentHash}`);
     }
-    if (parentEntry == null || Number(parentEntry) >= index) {
+    if (!isText(parentEntry) || Number(parentEntry) >= index) {
       report(
         this.checked,
         'order',
         where,
-        `the version before is ${parentEntry == null ? 'not logged' : `entry ${parentEntry}`}`,
+        `the version before is ${!isText(parentEntry) ? 'not logged' : `entry ${parentEntry}`}`,
       );
     }
     const parentCreatedAt = apiTime(parentCreated);
@@ -207,12 +207,12 @@ class Chunk {
       changed,
     ] = fact;
     const index = this.see(at);
-    const name = grantId == null ? `owner change ${ownerChangeId}` : `grant ${grantId} of ${grantor ?? 'nobody'}`;
+    const name = !isText(grantId) ? `owner change ${ownerChangeId}` : `grant ${grantId} of ${grantor ?? 'nobody'}`;
     const where = `entry ${index}, ${type === '3' ? 'revocation of ' : ''}${name}`;
     const gone = (): void => report(this.checked, 'fact_missing', where, 'its table has no such row');
     switch (type) {
       case '2': {
-        if (grantId == null || grantor == null || grantee == null || created == null) return gone();
+        if (!isText(grantId) || !isText(grantor) || !isText(grantee) || !isText(created)) return gone();
         const createdAt = apiTime(created);
         const text = grantEntry(salt ?? '', {
           grantId,
@@ -221,20 +221,20 @@ class Chunk {
           subjectType: subjectType ?? null,
           subjectId: subjectId ?? null,
           scopes: JSON.parse(scopes ?? '[]'),
-          expiresAt: expires == null ? null : apiTime(expires),
+          expiresAt: !isText(expires) ? null : apiTime(expires),
           createdAt,
         });
         this.checkTime(index, where, createdAt);
         return this.checkLeaf(index, where, text);
       }
       case '3': {
-        if (grantId == null || grantor == null || revoked == null) return gone();
+        if (!isText(grantId) || !isText(grantor) || !isText(revoked)) return gone();
         const revokedAt = apiTime(revoked);
         this.checkTime(index, where, revokedAt);
         return this.checkLeaf(index, where, revocationEntry(salt ?? '', { grantId, tenantId: grantor, revokedAt }));
       }
       case '4': {
-        if (tenant == null || changed == null) return gone();
+        if (!isText(tenant) || !isText(changed)) return gone();
         const changedAt = apiTime(changed);
         this.checkTime(index, where, changedAt);
         const [principalId, fromPrincipalId] = [principal ?? null, previous ?? null];

@@ -14,7 +14,7 @@ import {
   type Verifier,
   verifyCheckpoint,
 } from '@iss/tlog';
-import type { AuditReader } from './database';
+import { type AuditReader, isText } from './database';
 import type { SignedSizes } from './entries';
 import { type Found, nothingFound, report } from './findings';
 
@@ -111,7 +111,7 @@ export async function checkCheckpoints(
       const fault =
         signatures[place] ??
         (await contentFault(tiles, tree, note ?? '', { origin: origin ?? '', size: Number(stored) }));
-      if (fault != null) report(found, 'checkpoint', where, fault);
+      if (isText(fault)) report(found, 'checkpoint', where, fault);
       if (isToCome === 't') report(found, 'checkpoint', where, 'its signed_at is yet to come');
       if (Number(stored) < size) report(found, 'checkpoint', where, `one of ${size} entries was published before`);
       [after, size, newest] = [id ?? '', Number(stored), note ?? ''];
