@@ -1,10 +1,26 @@
-import { type Database, LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
-import { generateKeys } from '@iss/tlog';
+import { logEntryText } from '@iss/domain';
+import {
+  type Database,
+  LogCheckpointStore,
+  LogEntryStore,
+  LogIntegrationStore,
+  LogTileStore,
+  openDatabase,
+} from '@iss/persistence';
+import {
+  encodeBase64,
+  generateKeys,
+  readConsistencyProof,
+  readInclusionProof,
+  TileHashes,
+  tileHashReader,
+} from '@iss/tlog';
 import { Client } from 'pg';
 import { addLineage } from '../../../../tools/testing/lineage';
 import { createTestDatabase } from '../../../../tools/testing/test-database';
 import { CheckpointPublisher } from '../../../webhook-worker/src/log/checkpoint-publisher';
 import { growTree } from '../../../webhook-worker/src/log/grow-tree';
+import { bundleText } from './lineage-bundle';
 import { ORIGIN } from './signed-log';
 
 /** More than any test writes. */
@@ -15,7 +31,8 @@ export class RealLog {
   private constructor(
     readonly url: string,
     readonly vkey: string,
-    private readonly signingKey: string,
+    /** Stolen, in some tests. */
+    readonly signingKey: string,
     private readonly superuser: Client,
     private readonly database: Database,
     private readonly drop: () => Promise<void>,
@@ -59,19 +76,81 @@ export class RealLog {
     const [checkpoints, tiles] = [new LogCheckpointStore(sql), new LogTileStore(sql)];
     const publisher = await CheckpointPublisher.open({ ...settings, checkpointFile: undefined }, checkpoints, tiles);
     await publisher.publish(round.tree);
-    const newest = await checkpoints.newest();
+    return this.checkpoint();
+  }
+
+  /** The note that is served. */
+  async checkpoint(): Promise<string> {
+    const newest = await new LogCheckpointStore(this.database.sql).newest();
     if (newest === null) throw new Error('nothing is published');
     return newest.note;
   }
+
+  /** As `/log/consistency` answers it. */
+  async consistency(from: number, to: number): Promise<object> {
+    return { from, to, proof: (await readConsistencyProof(from, to, this.read(to))).map(encodeBase64) };
+  }
+
+  /** As the export with proofs answers it, of what is in the database now. */
+  async bundle(subjectId: string): Promise<string> {
+    const { sql } = this.database;
+    const newest = await new LogCheckpointStore(sql).newest();
+    if (newest === null) throw new Error('nothing is published');
+    const subject = { subject_type: 'organization', subject_id: subjectId };
+    const snapshots = await this.query<SnapshotRow>(
+      `SELECT n.snapshot_id, n.snapshot_version, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
+              encode(n.prev_hash, 'hex') AS prev_hash, n.envelope
+         FROM snapshots n JOIN subjects USING (subject_key) WHERE subject_id = $1 ORDER BY snapshot_version`,
+      [subjectId],
+    );
+    const lines: object[] = [];
+    for (const { envelope, ...snapshot } of snapshots) {
+      const entry = await new LogEntryStore(sql).ofSnapshot(snapshot.snapshot_id);
+      if (entry === null) throw new Error(`version ${snapshot.snapshot_version} is not logged`);
+      const { logIndex, fact, salt } = entry;
+      const inclusion = await readInclusionProof(logIndex, newest.size, this.read(newest.size));
+      lines.push({
+        snapshot: { ...snapshot, subject, envelope: JSON.parse(envelope) },
+        entry: logEntryText(fact, salt),
+        log_index: logIndex,
+        inclusion: inclusion.map(encodeBase64),
+      });
+    }
+    const head = {
+      bundle: 'iss_bundle_v1',
+      subject,
+      log_origin: newest.origin,
+      vkeys: [this.vkey],
+      checkpoint: newest.note,
+      versions: snapshots.length,
+      head_version: snapshots.at(-1)?.snapshot_version ?? 0,
+    };
+    return bundleText(head, lines);
+  }
+
+  private read(size: number) {
+    const tiles = new LogTileStore(this.database.sql);
+    return tileHashReader(size, async (wanted) => (await tiles.read(wanted)).map((hashes) => new TileHashes(hashes)));
+  }
 }
 
-/** A tenant with an owner, two subjects, two grants, one of them revoked. */
-export async function inhabit(log: RealLog): Promise<void> {
+interface SnapshotRow {
+  snapshot_id: string;
+  snapshot_version: number;
+  generated_at: string;
+  created_at: Date;
+  envelope_hash: string;
+  prev_hash: string | null;
+  envelope: string;
+}
+
+/** Two tenants with owners, two subjects, two grants, one of them revoked. Gives the first of its two checkpoints, of 7 entries. */
+export async function inhabit(log: RealLog): Promise<string> {
   await log.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme'), ('beta', 'Beta')`);
   await log.query(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role, created_at)
                    VALUES ('acme', 'oidc:p#alice', 'tenant_owner', now()), ('beta', 'oidc:p#bob', 'tenant_owner', now())`);
   await log.addLineage('acme-corp', 5);
-  await log.publish();
+  const first = await log.publish();
   await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
     SELECT id, 'acme', 'beta', subject_key, '{read_lineage,read_latest}', expires FROM subjects,
       (VALUES ('11111111-1111-4111-8111-111111111111'::uuid, now() + interval '1 year'),
@@ -79,4 +158,5 @@ export async function inhabit(log: RealLog): Promise<void> {
   await log.query(`UPDATE grants SET revoked_at = now() WHERE grant_id = '22222222-2222-4222-8222-222222222222'`);
   await log.addLineage('other-corp', 600);
   await log.publish();
+  return first;
 }
