@@ -8,7 +8,12 @@ export type Options = Readonly<Record<string, string | boolean | undefined>>;
 export interface CommandContext {
   /** @throws EnvError */
   env: () => OperatorEnv;
+  /** The result: standard output. */
   print: (text: string) => void;
+  /** How far it is, and what is wrong: standard error. */
+  complain: (text: string) => void;
+  /** Aborted when the process is asked to end. */
+  signal: AbortSignal;
 }
 
 /** One command of `iss`. */
@@ -18,6 +23,8 @@ export interface Command {
   /** Its options, as they are written behind its name. */
   usage: string;
   options: ParseArgsOptionsConfig;
+  /** The name, among the options, of the one word that stands alone; it must be there. */
+  argument?: string;
   /** Throws {@link UsageError} for options that do not go together, and {@link Failure} when it could not be done. */
   run(options: Options, context: CommandContext): Promise<void>;
 }

@@ -28,6 +28,7 @@ async function limits(words: string, env: Record<string, string> = {}) {
     env: () => operatorEnv({ DATABASE_URL: created.url, ...env }),
     print: (text) => printed.push(text),
     complain: (text) => complaints.push(text),
+    signal: new AbortController().signal,
   });
   return { exitCode, printed: printed.join('\n'), complaint: complaints.join('\n') };
 }

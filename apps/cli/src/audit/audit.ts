@@ -1,0 +1,147 @@
+import { type Policy, TILE_WIDTH } from '@iss/tlog';
+import { Failure, UsageError } from '../command';
+import { AuditReader, isText } from './database';
+import { checkOtherFacts } from './facts';
+import { addFound, type Found, nothingFound } from './findings';
+import { openRunners, type Runner } from './runners';
+import type { AuditTask } from './tasks';
+import { checkCheckpoints, checkTree, signedSizes, storedTree } from './tree';
+
+/** Entries of one task: two seconds or so. */
+const ENTRIES = 256 * TILE_WIDTH;
+/** Subjects of one task. */
+const SUBJECTS = 250_000;
+
+export interface AuditRange {
+  /** Entries before it are left out. */
+  readonly from: number;
+  /** Only entries below it are looked at, and nothing else; null: all, and everything beside them. */
+  readonly to: number | null;
+}
+
+export interface AuditResult extends Found {
+  treeSize: number;
+  entries: number;
+  snapshots: number;
+  checkpoints: number;
+  waiting: number;
+}
+
+/** How far the audit is. */
+export interface AuditProgress {
+  readonly entries: number;
+  readonly of: number;
+  /** Everything before this entry has been looked at. */
+  readonly doneBefore: number;
+}
+
+/**
+ * Recomputes what a database holds, all of it as it was at one moment, with `jobs` readers side by side. Throws UsageError
+ * when the database cannot be read.
+ */
+export async function audit(
+  url: string,
+  {
+    range,
+    policy,
+    jobs,
+    tell,
+  }: {
+    range: AuditRange;
+    policy: Policy | null;
+    jobs: number;
+    tell: (progress: AuditProgress) => void;
+  },
+): Promise<AuditResult> {
+  const reader = await AuditReader.open(url, null);
+  let runners: Runner[] = [];
+  try {
+    await requireReadable(reader);
+    const tree = await storedTree(reader);
+    if (tree === null) throw new Failure('log_tree is empty: the tree of the log is gone.');
+    const result: AuditResult = {
+      ...nothingFound(),
+      treeSize: tree.size,
+      entries: 0,
+      snapshots: 0,
+      checkpoints: 0,
+      waiting: Number((await reader.rows('SELECT count(*) FROM log_waiting'))[0]?.[0]),
+    };
+    const to = Math.min(range.to ?? tree.size, tree.size);
+    const from = Math.min(Math.floor(range.from / TILE_WIDTH) * TILE_WIDTH, to);
+    const signed = await signedSizes(reader);
+    const tasks: AuditTask[] = [];
+    for (let at = from; at < to; at += ENTRIES) {
+      tasks.push({ kind: 'entries', from: at, to: Math.min(at + ENTRIES, to), treeSize: tree.size, signed });
+    }
+    if (range.to === null) tasks.push(...(await factsTasks(reader)));
+    runners = await openRunners({ url, moment: reader.moment }, Math.min(jobs, Math.max(1, tasks.length)));
+    const rest = range.to === null ? checkRest(reader, tree, policy, result) : Promise.resolve();
+    await Promise.all([rest, runAll(runners, tasks, result, { of: to - from, from, to, tell })]);
+    return result;
+  } finally {
+    await Promise.all(runners.map((runner) => runner.close()));
+    await reader.close();
+  }
+}
+
+/** Row-level security would hide rows, and every one of them would look like a theft. */
+async function requireReadable(reader: AuditReader): Promise<void> {
+  const [row] = await reader.rows(
+    `SELECT row_security_active('public.snapshots') AND NOT pg_has_role(current_user, 'iss_app', 'USAGE')`,
+  );
+  if (row?.[0] === 't') {
+    throw new UsageError(
+      'Row-level security hides snapshots from the login: ALTER ROLE … BYPASSRLS, or GRANT iss_app TO it.',
+    );
+  }
+}
+
+async function factsTasks(reader: AuditReader): Promise<AuditTask[]> {
+  const [row] = await reader.rows('SELECT min(subject_key), max(subject_key) FROM snapshots');
+  const tasks: AuditTask[] = [];
+  const [first, last] = row ?? [];
+  if (!isText(first) || !isText(last)) return tasks;
+  const end = Number(last) + 1;
+  for (let at = Number(first); at < end; at += SUBJECTS) {
+    tasks.push({ kind: 'facts', from: at, to: Math.min(at + SUBJECTS, end) });
+  }
+  return tasks;
+}
+
+async function checkRest(
+  reader: AuditReader,
+  tree: NonNullable<Awaited<ReturnType<typeof storedTree>>>,
+  policy: Policy | null,
+  result: AuditResult,
+): Promise<void> {
+  addFound(result, await checkTree(reader, tree));
+  const checkpoints = await checkCheckpoints(reader, tree, policy);
+  addFound(result, checkpoints);
+  result.checkpoints = checkpoints.checkpoints;
+  await reader.scanTables(true);
+  addFound(result, await checkOtherFacts(reader));
+}
+
+async function runAll(
+  runners: readonly Runner[],
+  tasks: readonly AuditTask[],
+  result: AuditResult,
+  { of, from, to, tell }: { of: number; from: number; to: number; tell: (progress: AuditProgress) => void },
+): Promise<void> {
+  const left = [...tasks];
+  /** Where the tasks begin that are not done. */
+  const open = new Set(tasks.flatMap((task) => (task.kind === 'entries' ? [task.from] : [])));
+  const work = async (runner: Runner): Promise<void> => {
+    for (let task = left.shift(); task !== undefined; task = left.shift()) {
+      const checked = await runner.run(task);
+      addFound(result, checked);
+      result.entries += checked.entries;
+      result.snapshots += checked.snapshots;
+      if (task.kind === 'entries') open.delete(task.from);
+      tell({ entries: result.entries, of, doneBefore: open.size === 0 ? to : Math.min(...open, to) });
+    }
+  };
+  tell({ entries: 0, of, doneBefore: from });
+  await Promise.all(runners.map(work));
+}

@@ -1,0 +1,338 @@
+import { hash } from 'node:crypto';
+import { TILE_WIDTH, TileHashes } from '@iss/tlog';
+import { canonicalValue } from './canonical';
+import { type AuditReader, isText, type Row } from './database';
+import { apiTime, grantEntry, ownerEntry, revocationEntry, snapshotEntry } from './entry-text';
+import { type Found, notice, nothingFound, report } from './findings';
+
+/** Entries of one statement: tiles of half a megabyte beside them. */
+const CHUNK = 64 * TILE_WIDTH;
+const HASH_SIZE = 32;
+/** Clocks of several machines, and transactions that wait. */
+const CLOCK_SKEW_MS = 60_000;
+/** What was logged so much later than it was written is worth a look: an import, or somebody who back-dated it. */
+const LATE_MS = 3_600_000;
+
+/** When sizes were signed, ascending: what an entry's place in the log says of its time. */
+export interface SignedSizes {
+  readonly sizes: Float64Array;
+  readonly atMs: Float64Array;
+}
+
+export interface EntriesTask {
+  readonly kind: 'entries';
+  /** A multiple of 256. */
+  readonly from: number;
+  readonly to: number;
+  readonly treeSize: number;
+  readonly signed: SignedSizes;
+}
+
+export interface Checked extends Found {
+  entries: number;
+  snapshots: number;
+}
+
+const SNAPSHOTS = `
+SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 'base64'), '+/=', '-_'),
+       n.snapshot_id, n.tenant_id, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex'), encode(n.prev_hash, 'hex'),
+       n.envelope, s.subject_type, s.subject_id, s.owner_tenant_id,
+       encode(p.envelope_hash, 'hex'), p.created_at, pe.log_index
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
+         ORDER BY log_index OFFSET 0) e
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version LIMIT 1) n ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = e.subject_key LIMIT 1) s ON true
+  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_version FROM snapshots p
+                      WHERE p.subject_key = e.subject_key AND p.snapshot_version = e.snapshot_version - 1 LIMIT 1) p ON true
+  LEFT JOIN LATERAL (SELECT pe.log_index FROM log_entries pe
+                      WHERE pe.entry_type = 1 AND pe.subject_key = e.subject_key
+                        AND pe.snapshot_version = e.snapshot_version - 1 LIMIT 1) pe ON true`;
+
+const OTHERS = `
+SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_'), e.grant_id, e.owner_change_id,
+       g.grantor_tenant_id, g.grantee_tenant_id, s.subject_type, s.subject_id, array_to_json(g.scopes), g.expires_at,
+       g.created_at, g.revoked_at, c.tenant_id, c.principal_id, c.from_principal_id, c.changed_at
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type <> 1
+         ORDER BY log_index OFFSET 0) e
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = e.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true
+  LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = e.owner_change_id LIMIT 1) c ON true`;
+
+const TILES = `
+SELECT level, tile_index, encode(hashes, 'base64') FROM log_tiles
+ WHERE (level = 0 AND tile_index >= $1 AND tile_index < $2) OR (level = 1 AND tile_index >= $3 AND tile_index < $4)`;
+
+/** Recomputes a range of the log: each leaf from its row and salt, each snapshot from its envelope, each full tile's hash. */
+export async function checkEntries(reader: AuditReader, task: EntriesTask): Promise<Checked> {
+  const checked: Checked = { ...nothingFound(), entries: 0, snapshots: 0 };
+  for (let from = task.from; from < task.to; from += CHUNK) {
+    await new Chunk(reader, task, from, Math.min(from + CHUNK, task.to), checked).check();
+  }
+  return checked;
+}
+
+class Chunk {
+  /** By level and index. */
+  private readonly tiles = new Map<string, Buffer>();
+  private readonly isSeen: Uint8Array;
+  private readonly envelopes: EnvelopeChecks;
+
+  constructor(
+    private readonly reader: AuditReader,
+    private readonly task: EntriesTask,
+    private readonly from: number,
+    private readonly to: number,
+    private readonly checked: Checked,
+  ) {
+    this.isSeen = new Uint8Array(to - from);
+    this.envelopes = new EnvelopeChecks(checked);
+  }
+
+  async check(): Promise<void> {
+    const [first, last] = [this.from / TILE_WIDTH, Math.ceil(this.to / TILE_WIDTH)];
+    const parents = [Math.floor(first / TILE_WIDTH), Math.ceil(last / TILE_WIDTH)];
+    for (const [level, index, hashes] of await this.reader.rows(TILES, [first, last, ...parents])) {
+      this.tiles.set(`${level}/${index}`, Buffer.from(hashes ?? '', 'base64'));
+    }
+    for (let index = first; index < last; index++) this.checkTile(index);
+    await this.reader.each(SNAPSHOTS, [this.from, this.to], (row) => this.checkSnapshot(row));
+    await this.reader.each(OTHERS, [this.from, this.to], (row) => this.checkOther(row));
+    const missing = this.isSeen.indexOf(0);
+    for (let at = missing; at >= 0; at = this.isSeen.indexOf(0, at + 1)) {
+      report(this.checked, 'entry_missing', `entry ${this.from + at}`, 'log_entries has no row of this index');
+    }
+  }
+
+  /** Its width, and that the level above has its hash where it is full. */
+  private checkTile(index: number): void {
+    const where = `tile 0/${index}`;
+    const bytes = this.tiles.get(`0/${index}`);
+    const width = Math.min(TILE_WIDTH, this.task.treeSize - index * TILE_WIDTH);
+    if (bytes?.length !== width * HASH_SIZE) {
+      report(this.checked, 'tile', where, `it has ${(bytes?.length ?? 0) / HASH_SIZE} hashes and not ${width}`);
+      return;
+    }
+    if (width < TILE_WIDTH) return;
+    const parent = this.tiles.get(`1/${Math.floor(index / TILE_WIDTH)}`);
+    const place = (index % TILE_WIDTH) * HASH_SIZE;
+    const above = parent?.subarray(place, place + HASH_SIZE);
+    if (above?.equals(new TileHashes(bytes).node(8, 0)) !== true) {
+      report(
+        this.checked,
+        'tree',
+        where,
+        `hash ${index % TILE_WIDTH} of tile 1/${Math.floor(index / TILE_WIDTH)} is not its`,
+      );
+    }
+  }
+
+  private checkSnapshot(row: Row): void {
+    const [at, key, version, salt, id, tenantId, generatedAt, created, envelopeHash, prevHash, envelope, ...rest] = row;
+    const [subjectType, subjectId, owner, parentHash, parentCreated, parentEntry] = rest;
+    const index = this.see(at);
+    const where = `entry ${index}, snapshot ${id ?? 'gone'}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
+    this.checked.snapshots++;
+    if (!isText(id) || !isText(tenantId) || !isText(created) || !isText(envelope) || !isText(version)) {
+      report(this.checked, 'fact_missing', where, 'snapshots has no such row');
+      return;
+    }
+    if (!isText(subjectType) || !isText(subjectId)) {
+      report(this.checked, 'fact_missing', where, 'subjects has no such row');
+      return;
+    }
+    const createdAt = apiTime(created);
+    const fact = { tenantId, subjectType, subjectId, snapshotId: id, version };
+    const text = snapshotEntry(salt ?? '', {
+      ...fact,
+      envelopeHash: envelopeHash ?? null,
+      prevHash: prevHash ?? null,
+      createdAt,
+    });
+    this.checkLeaf(index, where, text);
+    this.checkTime(index, where, createdAt);
+    this.envelopes.check(where, {
+      ...fact,
+      generatedAt: generatedAt ?? '',
+      envelopeHash: envelopeHash ?? null,
+      envelope,
+    });
+    if (owner !== tenantId) {
+      report(this.checked, 'subject', where, `the subject is of the tenant ${owner}, the snapshot of ${tenantId}`);
+    }
+    if (version === '1') {
+      if (isText(prevHash)) report(this.checked, 'chain', where, 'it is the first one and has a prev_hash');
+      return;
+    }
+    if (!isText(parentCreated)) {
+      report(this.checked, 'version_gap', where, 'snapshots has no row of the version before');
+      return;
+    }
+    if (prevHash !== parentHash) {
+      report(this.checked, 'chain', where, `prev_hash is ${prevHash}, the version before has ${parentHash}`);
+    }
+    if (!isText(parentEntry) || Number(parentEntry) >= index) {
+      report(
+        this.checked,
+        'order',
+        where,
+        `the version before is ${!isText(parentEntry) ? 'not logged' : `entry ${parentEntry}`}`,
+      );
+    }
+    const parentCreatedAt = apiTime(parentCreated);
+    if (createdAt < parentCreatedAt && Date.parse(createdAt) < Date.parse(parentCreatedAt) - CLOCK_SKEW_MS) {
+      report(
+        this.checked,
+        'time',
+        where,
+        `created_at ${createdAt} is before the version before, ${parentCreatedAt}: back-dated`,
+      );
+    }
+  }
+
+  private checkOther(row: Row): void {
+    const [at, type, salt, grantId, ownerChangeId, ...fact] = row;
+    const [
+      grantor,
+      grantee,
+      subjectType,
+      subjectId,
+      scopes,
+      expires,
+      created,
+      revoked,
+      tenant,
+      principal,
+      previous,
+      changed,
+    ] = fact;
+    const index = this.see(at);
+    const name = !isText(grantId) ? `owner change ${ownerChangeId}` : `grant ${grantId} of ${grantor ?? 'nobody'}`;
+    const where = `entry ${index}, ${type === '3' ? 'revocation of ' : ''}${name}`;
+    const gone = (): void => report(this.checked, 'fact_missing', where, 'its table has no such row');
+    switch (type) {
+      case '2': {
+        if (!isText(grantId) || !isText(grantor) || !isText(grantee) || !isText(created)) return gone();
+        const createdAt = apiTime(created);
+        const text = grantEntry(salt ?? '', {
+          grantId,
+          tenantId: grantor,
+          granteeTenantId: grantee,
+          subjectType: subjectType ?? null,
+          subjectId: subjectId ?? null,
+          scopes: JSON.parse(scopes ?? '[]'),
+          expiresAt: !isText(expires) ? null : apiTime(expires),
+          createdAt,
+        });
+        this.checkTime(index, where, createdAt);
+        return this.checkLeaf(index, where, text);
+      }
+      case '3': {
+        if (!isText(grantId) || !isText(grantor) || !isText(revoked)) return gone();
+        const revokedAt = apiTime(revoked);
+        this.checkTime(index, where, revokedAt);
+        return this.checkLeaf(index, where, revocationEntry(salt ?? '', { grantId, tenantId: grantor, revokedAt }));
+      }
+      case '4': {
+        if (!isText(tenant) || !isText(changed)) return gone();
+        const changedAt = apiTime(changed);
+        this.checkTime(index, where, changedAt);
+        const [principalId, fromPrincipalId] = [principal ?? null, previous ?? null];
+        const text = ownerEntry(salt ?? '', { tenantId: tenant, principalId, fromPrincipalId, changedAt });
+        return this.checkLeaf(index, where, text);
+      }
+      default:
+        report(this.checked, 'entry_type', where, `entry_type is ${type}`);
+    }
+  }
+
+  private see(at: string | null | undefined): number {
+    const index = Number(at);
+    this.isSeen[index - this.from] = 1;
+    this.checked.entries++;
+    return index;
+  }
+
+  /** RFC 6962, section 2.1: SHA-256 of a zero byte and the text. */
+  private checkLeaf(index: number, where: string, text: string): void {
+    const tile = this.tiles.get(`0/${Math.floor(index / TILE_WIDTH)}`);
+    const place = (index % TILE_WIDTH) * HASH_SIZE;
+    const leaf = hash('sha256', `\0${text}`, 'buffer');
+    if (tile?.subarray(place, place + HASH_SIZE).equals(leaf) === true) return;
+    report(this.checked, 'leaf', where, `the tables say ${text.slice(0, 1_000)}`);
+  }
+
+  /** What is in a signed tree was written before it was signed. */
+  private checkTime(index: number, where: string, at: string): void {
+    const atMs = Date.parse(at);
+    const { sizes, atMs: signedAtMs } = this.task.signed;
+    const next = firstAbove(sizes, index);
+    const signed = signedAtMs[next];
+    if (signed !== undefined && atMs > signed + CLOCK_SKEW_MS) {
+      report(
+        this.checked,
+        'time',
+        where,
+        `${at} is after the checkpoint of ${sizes[next]} entries that has it was signed`,
+      );
+    }
+    const before = signedAtMs[next - 1];
+    if (before !== undefined && atMs < before - LATE_MS) {
+      const when = new Date(before).toISOString();
+      notice(this.checked, where, `it says ${at}, and was not in the log at ${when}: logged late, or back-dated`);
+    }
+  }
+}
+
+/** The place of the first size above the index. */
+function firstAbove(sizes: Float64Array, index: number): number {
+  let [from, to] = [0, sizes.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((sizes[middle] ?? 0) > index) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/** An envelope, and what its row says of it. */
+interface EnvelopeRow {
+  subjectType: string;
+  subjectId: string;
+  snapshotId: string;
+  version: string;
+  generatedAt: string;
+  envelopeHash: string | null;
+  envelope: string;
+}
+
+class EnvelopeChecks {
+  constructor(private readonly found: Found) {}
+
+  check(where: string, row: EnvelopeRow): void {
+    const computed = hash('sha256', row.envelope, 'hex');
+    if (computed !== row.envelopeHash) {
+      report(this.found, 'envelope_hash', where, `it hashes to ${computed}, envelope_hash is ${row.envelopeHash}`);
+    }
+    const value = canonicalValue(row.envelope);
+    if (value === undefined) {
+      report(this.found, 'not_canonical', where, 'its text is not the canonical form of a JSON value');
+      return;
+    }
+    const subject = memberOf(value, 'subject');
+    const id = memberOf(value, 'snapshot_id');
+    const isOfRow =
+      typeof id === 'string' &&
+      id.toLowerCase() === row.snapshotId &&
+      memberOf(value, 'snapshot_version') === Number(row.version) &&
+      memberOf(value, 'generated_at') === row.generatedAt &&
+      memberOf(subject, 'subject_type') === row.subjectType &&
+      memberOf(subject, 'subject_id') === row.subjectId;
+    if (!isOfRow) report(this.found, 'envelope_ids', where, 'id, version, time or subject in the text are others');
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return Object.getOwnPropertyDescriptor(value, name)?.value;
+}

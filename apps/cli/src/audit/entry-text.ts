@@ -1,0 +1,76 @@
+/** The text of an entry as docs/log.md describes it, written here anew: members in the order of RFC 8785. */
+
+const VERSION = '"entry_version":"iss_log_entry_v1"';
+/** RFC 8785, section 3.2.2.2, is the ECMAScript serializer for strings. */
+const quote = (text: string | null): string => JSON.stringify(text);
+
+export interface SnapshotRow {
+  tenantId: string;
+  subjectType: string;
+  subjectId: string;
+  snapshotId: string;
+  /** Decimal. */
+  version: string;
+  envelopeHash: string | null;
+  prevHash: string | null;
+  createdAt: string;
+}
+
+export function snapshotEntry(salt: string, row: SnapshotRow): string {
+  return (
+    `{"created_at":${quote(row.createdAt)},${VERSION},"envelope_hash":${quote(row.envelopeHash)},` +
+    `"prev_hash":${quote(row.prevHash)},"salt":${quote(salt)},"snapshot_id":${quote(row.snapshotId)},` +
+    `"snapshot_version":${row.version},"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},` +
+    `"tenant_id":${quote(row.tenantId)},"type":"snapshot.created"}`
+  );
+}
+
+export interface GrantRow {
+  grantId: string;
+  tenantId: string;
+  granteeTenantId: string;
+  subjectType: string | null;
+  subjectId: string | null;
+  scopes: readonly string[];
+  expiresAt: string | null;
+  createdAt: string;
+}
+
+export function grantEntry(salt: string, row: GrantRow): string {
+  const scopes = [...row.scopes].sort().map(quote).join(',');
+  return (
+    `{"created_at":${quote(row.createdAt)},${VERSION},"expires_at":${quote(row.expiresAt)},"grant_id":${quote(row.grantId)},` +
+    `"grantee_tenant_id":${quote(row.granteeTenantId)},"salt":${quote(salt)},"scopes":[${scopes}],` +
+    `"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},"tenant_id":${quote(row.tenantId)},` +
+    `"type":"grant.created"}`
+  );
+}
+
+export function revocationEntry(salt: string, row: { grantId: string; tenantId: string; revokedAt: string }): string {
+  return (
+    `{${VERSION},"grant_id":${quote(row.grantId)},"revoked_at":${quote(row.revokedAt)},"salt":${quote(salt)},` +
+    `"tenant_id":${quote(row.tenantId)},"type":"grant.revoked"}`
+  );
+}
+
+export interface OwnerChangeRow {
+  tenantId: string;
+  principalId: string | null;
+  fromPrincipalId: string | null;
+  changedAt: string;
+}
+
+export function ownerEntry(salt: string, row: OwnerChangeRow): string {
+  return (
+    `{"changed_at":${quote(row.changedAt)},${VERSION},"from_principal_id":${quote(row.fromPrincipalId)},` +
+    `"principal_id":${quote(row.principalId)},"salt":${quote(salt)},"tenant_id":${quote(row.tenantId)},` +
+    `"type":"tenant.owner_changed"}`
+  );
+}
+
+/** A time as the API writes it, of one as PostgreSQL does in UTC: cut, not rounded, to the millisecond. */
+export function apiTime(time: string): string {
+  const second = time.slice(0, 19).replace(' ', 'T');
+  const fraction = time[19] === '.' ? time.slice(20, time.indexOf('+', 20)) : '';
+  return `${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+}

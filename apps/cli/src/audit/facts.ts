@@ -1,0 +1,81 @@
+import type { AuditReader } from './database';
+import { type Found, nothingFound, notice, report } from './findings';
+
+/** Snapshots of a range of subjects. */
+export interface FactsTask {
+  readonly kind: 'facts';
+  /** subject_key, `to` not included. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const SEALED = `n.envelope_hash IS NOT NULL AND (n.prev_hash IS NOT NULL OR n.snapshot_version = 1)`;
+
+const UNLOGGED_SNAPSHOTS = `
+SELECT n.snapshot_id, n.subject_key, n.snapshot_version FROM snapshots n
+ WHERE n.subject_key >= $1 AND n.subject_key < $2 AND ${SEALED}
+   AND NOT EXISTS (SELECT FROM log_entries e WHERE e.entry_type = 1 AND e.subject_key = n.subject_key
+                                               AND e.snapshot_version = n.snapshot_version)
+   AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type = 1 AND w.subject_key = n.subject_key
+                                               AND w.snapshot_version = n.snapshot_version)`;
+
+const UNSEALED = `SELECT count(*) FROM snapshots n WHERE NOT (${SEALED})`;
+
+const noEntry = (type: number, column: string): string =>
+  `NOT EXISTS (SELECT FROM log_entries e WHERE e.entry_type = ${type} AND e.${column} = f.${column})
+   AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type = ${type} AND w.${column} = f.${column})`;
+
+/** Facts beside snapshots, by what they are called. */
+const UNLOGGED: Readonly<Record<string, string>> = {
+  grant: `SELECT f.grant_id FROM grants f WHERE ${noEntry(2, 'grant_id')}`,
+  'revocation of grant': `SELECT f.grant_id FROM grants f WHERE f.revoked_at IS NOT NULL AND ${noEntry(3, 'grant_id')}`,
+  'owner change': `SELECT f.owner_change_id FROM owner_changes f WHERE ${noEntry(4, 'owner_change_id')}`,
+};
+
+/** Who owns a tenant by the changes: whoever the last change that names them made an owner. */
+const OWNERS = `
+WITH named AS (
+  SELECT tenant_id, principal_id, owner_change_id, true AS is_owner FROM owner_changes WHERE principal_id IS NOT NULL
+  UNION ALL
+  SELECT tenant_id, from_principal_id, owner_change_id, false FROM owner_changes WHERE from_principal_id IS NOT NULL
+), logged AS (
+  SELECT DISTINCT ON (tenant_id, principal_id) * FROM named
+   ORDER BY tenant_id, principal_id, owner_change_id DESC, is_owner DESC
+), held AS (
+  SELECT tenant_id, principal_id FROM memberships WHERE api_functional_role = 'tenant_owner' AND status = 'active'
+)
+SELECT coalesce(l.tenant_id, h.tenant_id), coalesce(l.principal_id, h.principal_id), h.tenant_id IS NOT NULL
+  FROM (SELECT * FROM logged WHERE is_owner) l
+  FULL JOIN held h ON h.tenant_id = l.tenant_id AND h.principal_id = l.principal_id
+ WHERE l.tenant_id IS NULL OR h.tenant_id IS NULL`;
+
+/** Snapshots that are in no entry and in no mark. */
+export async function checkFacts(reader: AuditReader, { from, to }: FactsTask): Promise<Found> {
+  const found = nothingFound();
+  await reader.each(UNLOGGED_SNAPSHOTS, [from, to], ([id, key, version]) =>
+    report(found, 'not_logged', `snapshot ${id}: version ${version} of subject_key ${key}`, 'it is in no entry'),
+  );
+  return found;
+}
+
+/** The same of grants, revocations and changes of owners; and that owners are who the changes say. */
+export async function checkOtherFacts(reader: AuditReader): Promise<Found> {
+  const found = nothingFound();
+  for (const [name, statement] of Object.entries(UNLOGGED)) {
+    await reader.each(statement, [], ([id]) => report(found, 'not_logged', `${name} ${id}`, 'it is in no entry'));
+  }
+  await reader.each(OWNERS, [], ([tenant, principal, isHeld]) => {
+    const what =
+      isHeld === 't' ? 'owns it, and no change of owners says so' : 'owns it by the changes of owners, and is none';
+    report(found, 'owner', `tenant ${tenant}`, `${principal} ${what}`);
+  });
+  const [unsealed] = await reader.rows(UNSEALED);
+  if (unsealed?.[0] !== '0') {
+    notice(
+      found,
+      'snapshots',
+      `${unsealed?.[0]} have no hashes: imported, not logged, not checked (npm run db:fill-hashes)`,
+    );
+  }
+  return found;
+}

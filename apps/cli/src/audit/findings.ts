@@ -1,0 +1,70 @@
+/** What an audit can find. */
+export const CHECKS = {
+  entry_missing: 'the tree has a hash here, and there is no entry',
+  entry_beyond: 'an entry beyond the size of the tree',
+  fact_missing: 'an entry whose fact is gone',
+  entry_type: 'an entry of a type that is not known',
+  leaf: 'what the tables say is not what was logged',
+  not_logged: 'a fact that has no entry and waits for none',
+  envelope_hash: 'the envelope does not hash to envelope_hash',
+  not_canonical: 'the envelope is not RFC 8785 text',
+  envelope_ids: 'the envelope is of another snapshot than its row',
+  chain: 'prev_hash is not the envelope_hash of the version before',
+  version_gap: 'the version before is not there',
+  order: 'logged before the version that it is made of',
+  time: 'a time that cannot be',
+  subject: 'the subject is not that of the snapshot',
+  owner: 'who owns the tenant is not what the changes of owners say',
+  tile: 'a tile is missing, or has another width',
+  tree: 'a hash is not that of the tile below it',
+  root: 'the root is not that of the tiles',
+  checkpoint: 'a stored checkpoint does not hold',
+} as const satisfies Record<string, string>;
+export type CheckName = keyof typeof CHECKS;
+
+/** One row, or one hash, that is not as it has to be. */
+export interface Finding {
+  readonly check: CheckName;
+  /** Which one. */
+  readonly where: string;
+  /** What is wrong with it. */
+  readonly what: string;
+}
+
+/** What is not wrong, and worth a look. */
+export interface Notice {
+  readonly where: string;
+  readonly what: string;
+}
+
+/** What was found, all of it counted and the first of it kept; plain data, so that threads can hand it on. */
+export interface Found {
+  readonly findings: Finding[];
+  readonly notices: Notice[];
+  findingsCount: number;
+  noticesCount: number;
+}
+
+/** Rows that a report names; all are counted. */
+export const MAX_NAMED = 1_000;
+
+export function nothingFound(): Found {
+  return { findings: [], notices: [], findingsCount: 0, noticesCount: 0 };
+}
+
+export function report(found: Found, check: CheckName, where: string, what: string): void {
+  found.findingsCount++;
+  if (found.findings.length < MAX_NAMED) found.findings.push({ check, where, what });
+}
+
+export function notice(found: Found, where: string, what: string): void {
+  found.noticesCount++;
+  if (found.notices.length < MAX_NAMED) found.notices.push({ where, what });
+}
+
+export function addFound(all: Found, more: Found): void {
+  all.findings.push(...more.findings.slice(0, MAX_NAMED - all.findings.length));
+  all.notices.push(...more.notices.slice(0, MAX_NAMED - all.notices.length));
+  all.findingsCount += more.findingsCount;
+  all.noticesCount += more.noticesCount;
+}

@@ -1,0 +1,26 @@
+import type { AuditReader } from './database';
+import { checkEntries, type Checked, type EntriesTask } from './entries';
+import { checkFacts, type FactsTask } from './facts';
+
+/** A part of the audit that needs no other. */
+export type AuditTask = EntriesTask | FactsTask;
+
+/** What a thread is told when it starts. */
+export interface ThreadSettings {
+  readonly url: string;
+  readonly moment: string;
+}
+
+/** What a thread answers to a task. */
+export type ThreadAnswer = { readonly checked: Checked } | { readonly failure: string };
+
+export async function runTask(reader: AuditReader, task: AuditTask): Promise<Checked> {
+  switch (task.kind) {
+    case 'entries':
+      await reader.scanTables(false);
+      return checkEntries(reader, task);
+    case 'facts':
+      await reader.scanTables(true);
+      return { ...(await checkFacts(reader, task)), entries: 0, snapshots: 0 };
+  }
+}

@@ -1,0 +1,214 @@
+import {
+  createVerifier,
+  equalBytes,
+  hashesAtTileLevel,
+  openNote,
+  parseCheckpoint,
+  type Policy,
+  readRoot,
+  TILE_WIDTH,
+  TileHashes,
+  tileHashReader,
+  type TileReader,
+  TlogError,
+  type Verifier,
+  verifyCheckpoint,
+} from '@iss/tlog';
+import { type AuditReader, isText } from './database';
+import type { SignedSizes } from './entries';
+import { type Found, nothingFound, report } from './findings';
+
+/** The tree as log_tree states it. */
+export interface StoredTree {
+  readonly size: number;
+  readonly root: Uint8Array;
+}
+
+const CLOCK_SKEW_MS = 60_000;
+/** Tiles that are kept: checkpoints one after the other share nearly all of theirs. */
+const KEPT_TILES = 256;
+const PAGE = 500;
+
+export async function storedTree(reader: AuditReader): Promise<StoredTree | null> {
+  const [row] = await reader.rows(`SELECT size, encode(root, 'base64') FROM log_tree WHERE is_one`);
+  return row === undefined ? null : { size: Number(row[0]), root: Buffer.from(row[1] ?? '', 'base64') };
+}
+
+/** When each size was signed first, ascending. */
+export async function signedSizes(reader: AuditReader): Promise<SignedSizes> {
+  const [sizes, atMs]: [number[], number[]] = [[], []];
+  await reader.each(
+    `SELECT size, extract(epoch FROM min(signed_at)) * 1000 FROM log_checkpoints GROUP BY size ORDER BY size`,
+    [],
+    ([size, at]) => {
+      sizes.push(Number(size));
+      atMs.push(Number(at));
+    },
+  );
+  return { sizes: Float64Array.from(sizes), atMs: Float64Array.from(atMs) };
+}
+
+/** What is above the first level: each hash is that of its tile, levels are as wide as the size says, and lead to the root. */
+export async function checkTree(reader: AuditReader, tree: StoredTree): Promise<Found> {
+  const found = nothingFound();
+  const tiles = new StoredTiles(reader);
+  for (let level = 1; hashesAtTileLevel(tree.size, level) > 0; level++)
+    await checkLevel(tiles, tree.size, level, found);
+  const [beyond] = await reader.rows(`SELECT max(log_index), count(*) FROM log_entries WHERE log_index >= $1`, [
+    tree.size,
+  ]);
+  if (beyond?.[1] !== '0') {
+    report(found, 'entry_beyond', `entry ${beyond?.[0]}`, `${beyond?.[1]} entries, in a tree of ${tree.size}`);
+  }
+  await reader.each(
+    `SELECT level, tile_index FROM log_tiles WHERE tile_index * 256 >= $1::bigint >> (8 * level::int)`,
+    [tree.size],
+    ([level, index]) => report(found, 'tile', `tile ${level}/${index}`, `it is beyond a tree of ${tree.size} entries`),
+  );
+  const root = await rootAt(tiles, tree.size);
+  if (typeof root === 'string') report(found, 'root', 'log_tree', root);
+  else if (!equalBytes(root, tree.root))
+    report(found, 'root', 'log_tree', `the tiles of ${tree.size} entries have another one`);
+  return found;
+}
+
+async function checkLevel(tiles: StoredTiles, size: number, level: number, found: Found): Promise<void> {
+  const hashes = hashesAtTileLevel(size, level);
+  for (let index = 0; index * TILE_WIDTH < hashes; index++) {
+    const where = `tile ${level}/${index}`;
+    const width = Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH);
+    const tile = await tiles.tile(level, index);
+    if (tile?.width !== width) {
+      report(found, 'tile', where, `it has ${tile?.width ?? 0} hashes and not ${width}`);
+    } else if (width === TILE_WIDTH) {
+      const parent = await tiles.tile(level + 1, Math.floor(index / TILE_WIDTH));
+      const place = index % TILE_WIDTH;
+      const isSame = parent !== undefined && parent.width > place && equalBytes(parent.node(0, place), tile.node(8, 0));
+      if (!isSame) report(found, 'tree', where, `hash ${place} of the tile above is not its`);
+    }
+  }
+}
+
+/** Every stored checkpoint: of this very tree, signed by a key of the log, in order, and of no time to come. */
+export async function checkCheckpoints(
+  reader: AuditReader,
+  tree: StoredTree,
+  policy: Policy | null,
+): Promise<Found & { checkpoints: number }> {
+  const found = { ...nothingFound(), checkpoints: 0 };
+  const tiles = new StoredTiles(reader);
+  const verifiers = await logKeys(reader, policy, found);
+  let [after, size, newest] = ['0', 0, ''];
+  for (;;) {
+    const page = await reader.rows(
+      `SELECT checkpoint_id, origin, size, note, signed_at > now() + $3::int * interval '1 ms'
+         FROM log_checkpoints WHERE checkpoint_id > $1::bigint ORDER BY checkpoint_id LIMIT $2`,
+      [after, PAGE, CLOCK_SKEW_MS],
+    );
+    const signatures = await Promise.all(page.map(([, , , note]) => signatureFault(note ?? '', verifiers)));
+    for (const [place, [id, origin, stored, note, isToCome]] of page.entries()) {
+      const where = `checkpoint ${id}, of ${stored} entries`;
+      const fault =
+        signatures[place] ??
+        (await contentFault(tiles, tree, note ?? '', { origin: origin ?? '', size: Number(stored) }));
+      if (isText(fault)) report(found, 'checkpoint', where, fault);
+      if (isToCome === 't') report(found, 'checkpoint', where, 'its signed_at is yet to come');
+      if (Number(stored) < size) report(found, 'checkpoint', where, `one of ${size} entries was published before`);
+      [after, size, newest] = [id ?? '', Number(stored), note ?? ''];
+      found.checkpoints++;
+    }
+    if (page.length < PAGE) break;
+  }
+  if (policy !== null && newest !== '') {
+    const fault = await refusal(() => verifyCheckpoint(newest, policy));
+    if (fault !== null) report(found, 'checkpoint', `the newest checkpoint, of ${size} entries`, fault);
+  }
+  return found;
+}
+
+/** By the policy, where there is one: whoever holds the database may have written his own key into it. */
+async function logKeys(reader: AuditReader, policy: Policy | null, found: Found): Promise<Verifier[]> {
+  if (policy !== null) return policy.logs.map(({ key }) => createVerifier(key));
+  const verifiers: Verifier[] = [];
+  for (const [vkey] of await reader.rows('SELECT vkey FROM log_keys')) {
+    try {
+      verifiers.push(createVerifier(vkey ?? ''));
+    } catch (error) {
+      if (!(error instanceof TlogError)) throw error;
+      report(found, 'checkpoint', `log_keys, ${vkey?.slice(0, 100)}`, error.message);
+    }
+  }
+  return verifiers;
+}
+
+function signatureFault(note: string, verifiers: readonly Verifier[]): Promise<string | null> {
+  return refusal(() => openNote(note, verifiers));
+}
+
+async function contentFault(
+  tiles: StoredTiles,
+  tree: StoredTree,
+  note: string,
+  row: { origin: string; size: number },
+): Promise<string | null> {
+  const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+  if (checkpoint.size !== row.size || checkpoint.origin !== row.origin) {
+    return `its note is of ${checkpoint.size} entries of ${checkpoint.origin}`;
+  }
+  if (checkpoint.size > tree.size) return `the tree has ${tree.size} entries: its end is lost`;
+  const root = await rootAt(tiles, checkpoint.size);
+  if (typeof root === 'string') return root;
+  return equalBytes(root, checkpoint.root) ? null : 'its root is not that of the tiles: another history was signed';
+}
+
+async function rootAt(tiles: StoredTiles, size: number): Promise<Uint8Array | string> {
+  try {
+    return await readRoot(size, tileHashReader(size, tiles.read));
+  } catch (error) {
+    if (error instanceof TlogError || error instanceof MissingTile) return error.message;
+    throw error;
+  }
+}
+
+async function refusal(work: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof TlogError) return error.message;
+    throw error;
+  }
+}
+
+class MissingTile extends Error {}
+
+class StoredTiles {
+  private readonly kept = new Map<string, TileHashes | undefined>();
+
+  constructor(private readonly reader: AuditReader) {}
+
+  /** As wide as it is stored; undefined where there is none. */
+  async tile(level: number, index: number): Promise<TileHashes | undefined> {
+    const name = `${level}/${index}`;
+    if (!this.kept.has(name)) {
+      if (this.kept.size >= KEPT_TILES) this.kept.clear();
+      const [row] = await this.reader.rows(
+        `SELECT encode(hashes, 'base64') FROM log_tiles WHERE level = $1 AND tile_index = $2`,
+        [level, index],
+      );
+      const hashes = Buffer.from(row?.[0] ?? '', 'base64');
+      this.kept.set(name, hashes.length === 0 ? undefined : new TileHashes(hashes));
+    }
+    return this.kept.get(name);
+  }
+
+  readonly read: TileReader = async (wanted) => {
+    const tiles: TileHashes[] = [];
+    for (const { level, index } of wanted) {
+      const tile = await this.tile(level, index);
+      if (tile === undefined) throw new MissingTile(`the log has no tile ${level}/${index}`);
+      tiles.push(tile);
+    }
+    return tiles;
+  };
+}

@@ -1,0 +1,19 @@
+import { createSigner } from '@iss/tlog';
+import { type Command, textOf } from '../command';
+import { readWhole } from '../files';
+
+const MAX_KEY_FILE = 10_000;
+
+/** Prints the verifier key of a signing key, which is no secret. */
+export const showLogKey: Command = {
+  summary: 'Prints the verifier key of a signing key.',
+  usage: 'FILE',
+  argument: 'file',
+  options: {},
+  async run(options, { print }) {
+    const skey = readWhole(textOf(options, 'file') ?? '', 'signing key', MAX_KEY_FILE)
+      .toString('utf8')
+      .trim();
+    print((await createSigner(skey)).verifierKey);
+  },
+};

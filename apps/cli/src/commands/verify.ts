@@ -1,0 +1,107 @@
+import { type Checkpoint, decodeUtf8, MAX_NOTE_LENGTH, MAX_PROOF_LENGTH, type Policy } from '@iss/tlog';
+import { type Command, Failure, type Options, textOf, UsageError } from '../command';
+import { readLines, readWhole } from '../files';
+import { Members } from '../json';
+import { requireCheckpoint } from '../trust/checkpoint';
+import { fetchConsistency, inOrder, readConsistency, requireConsistent } from '../trust/consistency';
+import { policyOf, TRUST_OPTIONS, TRUST_USAGE, withoutQuorum } from '../trust/policy';
+import { BundleVerifier } from '../verify/bundle';
+import { readProofAnswer, readProofFile, verifyEntryProof } from '../verify/entry-proof';
+import type { Proved } from '../verify/proved';
+import { asJson, asText, type Since } from '../verify/report';
+
+const WHAT = 'bundle (NDJSON) or proof (.tlog-proof, or the JSON of …/log-proof)';
+/** Bytes of a line: an envelope of the largest size that any deployment takes, escaped, with its proof. */
+const MAX_LINE = 64_000_000;
+const MAX_ENTRY = 1_000_000;
+const PROOF_START = 'c2sp.org/tlog-proof@';
+
+/** Says whether a file proves what it shows: offline, by the keys of whom one trusts. */
+export const verify: Command = {
+  summary:
+    'Verifies a bundle or a proof of the transparency log, offline, and says what it proves and what it does not.',
+  usage: `FILE ${TRUST_USAGE} [--entry FILE] [--since CHECKPOINT (--log URL | --proof FILE)] [--json]`,
+  argument: 'file',
+  options: {
+    ...TRUST_OPTIONS,
+    entry: { type: 'string' },
+    since: { type: 'string' },
+    log: { type: 'string' },
+    proof: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  async run(options, { print, signal }) {
+    const file = textOf(options, 'file') ?? '';
+    const isJson = options['json'] === true;
+    const policy = policyOf(options);
+    requireWayToSince(options);
+    try {
+      const proved = await verifyFile(file, textOf(options, 'entry'), policy);
+      const since = await verifySince(options, policy, proved.verified.checkpoint, signal);
+      print(isJson ? JSON.stringify(asJson(proved, since), null, 2) : asText(file, proved, since));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (isJson) print(JSON.stringify({ verified: false, refused: error.message }, null, 2));
+      throw new Failure(`Refused: ${file}. ${error.message}`);
+    }
+  },
+};
+
+async function verifyFile(file: string, entryFile: string | undefined, policy: Policy): Promise<Proved> {
+  const entry = entryFile === undefined ? null : readWhole(entryFile, 'entry', MAX_ENTRY);
+  const lines = readLines(file, WHAT, MAX_LINE);
+  try {
+    const { value: first } = await lines.next();
+    if (first === undefined || first.length === 0) throw new UsageError(`${file} is empty: it has to be a ${WHAT}.`);
+    if (first.toString('latin1').startsWith(PROOF_START)) {
+      return await verifyEntryProof(readProofFile(readWhole(file, WHAT, MAX_PROOF_LENGTH)), entry, policy);
+    }
+    const head = isWholeObject(first) ? Members.parse('The first line', first) : null;
+    if (head?.has('bundle') !== true) {
+      const answer = Members.parse(`${file}, which has to be a ${WHAT},`, readWhole(file, WHAT, MAX_PROOF_LENGTH));
+      return await verifyEntryProof(readProofAnswer(answer), entry, policy);
+    }
+    const bundle = await BundleVerifier.open(head, policy);
+    for await (const line of lines) bundle.add(line);
+    return bundle.end();
+  } finally {
+    await lines.return();
+  }
+}
+
+/** A JSON text over several lines begins with one that is not whole. */
+function isWholeObject(line: Buffer): boolean {
+  return line[0] === 0x7b && line[line.length - 1] === 0x7d;
+}
+
+function requireWayToSince(options: Options): void {
+  const ways = ['log', 'proof'].filter((name) => textOf(options, name) !== undefined);
+  const isAsked = textOf(options, 'since') !== undefined;
+  if (isAsked && ways.length !== 1) {
+    throw new UsageError('--since CHECKPOINT needs the consistency proof: from --log URL, or given as --proof FILE.');
+  }
+  if (!isAsked && ways.length > 0) throw new UsageError('--log and --proof are for --since CHECKPOINT: name it.');
+}
+
+async function verifySince(
+  options: Options,
+  policy: Policy,
+  checkpoint: Checkpoint,
+  signal: AbortSignal,
+): Promise<Since | null> {
+  const file = textOf(options, 'since');
+  if (file === undefined) return null;
+  const note = decodeUtf8(readWhole(file, 'checkpoint', MAX_NOTE_LENGTH));
+  const { checkpoint: known } = await requireCheckpoint(note, withoutQuorum(policy), file);
+  if (known.origin !== checkpoint.origin) {
+    throw new Failure(`${file} is of the log ${known.origin}, and this is of ${checkpoint.origin}.`);
+  }
+  const [older, newer] = inOrder(known, checkpoint);
+  const given = textOf(options, 'proof');
+  const proof =
+    given === undefined
+      ? await fetchConsistency(textOf(options, 'log') ?? '', older, newer, signal)
+      : readConsistency(readWhole(given, 'consistency proof', MAX_NOTE_LENGTH));
+  requireConsistent(older, newer, proof);
+  return { size: known.size };
+}

@@ -1,0 +1,47 @@
+import { Failure, UsageError } from './command';
+
+const TIMEOUT_MS = 20_000;
+/** As much as a note or a consistency proof ever is. */
+const MAX_BYTES = 2_000_000;
+
+/**
+ * What a log answers at an address; redirects are not followed, and no more is read than a note or a proof has.
+ *
+ * @throws Failure when there is no such answer
+ */
+export async function fetchText(url: URL, signal?: AbortSignal): Promise<string> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await fetch(url, {
+      redirect: 'error',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    const text = await boundedText(response, url);
+    if (response.status !== 200)
+      throw new Failure(`${url.href} answers ${response.status}: ${text.slice(0, 200).trim()}`);
+    return text;
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new Failure(`${url.href} cannot be fetched: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** The address of something below the prefix of a log. @throws UsageError for what is no prefix */
+export function below(prefix: string, path: string): URL {
+  if (!/^https?:\/\/[^?#]+$/.test(prefix) || !URL.canParse(prefix)) {
+    throw new UsageError('--log takes the prefix of a log: an http(s) URL such as https://example.com/log.');
+  }
+  return new URL(`${prefix.replace(/\/+$/, '')}/${path}`);
+}
+
+async function boundedText(response: Response, url: URL): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    if (length > MAX_BYTES) throw new Failure(`${url.href} answers more than ${MAX_BYTES} bytes.`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,72 @@
+import { DomainError, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@iss/domain';
+import { UsageError } from './command';
+
+/** Deeper than any envelope that was ever taken. */
+const MAX_DEPTH = 10_000;
+
+/** The members of a JSON object that has to have a given form. Each method throws UsageError, which names the place. */
+export class Members {
+  private constructor(
+    private readonly where: string,
+    readonly all: JsonObject,
+  ) {}
+
+  /** Of a JSON text, read strictly: no member twice, no number that a double does not carry. */
+  static parse(where: string, bytes: Uint8Array): Members {
+    let value: JsonValue;
+    try {
+      value = parseJson(bytes, { maxDepth: MAX_DEPTH });
+    } catch (error) {
+      if (error instanceof DomainError) throw new UsageError(`${where} is not JSON: ${error.message}`);
+      throw error;
+    }
+    return Members.of(where, value);
+  }
+
+  static of(where: string, value: JsonValue | undefined): Members {
+    if (!isJsonObject(value)) throw new UsageError(`${where} is not a JSON object.`);
+    return new Members(where, value);
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.all, name);
+  }
+
+  value(name: string): JsonValue {
+    const value = this.has(name) ? this.all[name] : undefined;
+    if (value === undefined) throw new UsageError(`${this.where} has no member ${name}.`);
+    return value;
+  }
+
+  text(name: string): string {
+    const value = this.value(name);
+    if (typeof value !== 'string') throw this.not(name, 'a text');
+    return value;
+  }
+
+  textOrNull(name: string): string | null {
+    return this.value(name) === null ? null : this.text(name);
+  }
+
+  /** A whole number that is exact. */
+  count(name: string): number {
+    const value = this.value(name);
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw this.not(name, 'a whole number');
+    return value;
+  }
+
+  texts(name: string): string[] {
+    const value = this.value(name);
+    const texts = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+    if (!Array.isArray(value) || texts.length !== value.length) throw this.not(name, 'a list of texts');
+    return texts;
+  }
+
+  object(name: string): Members {
+    return Members.of(`${this.where}, ${name},`, this.value(name));
+  }
+
+  private not(name: string, what: string): UsageError {
+    return new UsageError(`${this.where}: ${name} is not ${what}.`);
+  }
+}

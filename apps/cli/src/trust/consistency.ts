@@ -1,0 +1,36 @@
+import { type Checkpoint, decodeHash, MAX_PROOF_HASHES, verifyConsistency } from '@iss/tlog';
+import { UsageError } from '../command';
+import { below, fetchText } from '../fetch-text';
+import { Members } from '../json';
+import { judged } from './refusal';
+
+/** The proof that the newer tree begins with the older one, from the log. @throws Failure, UsageError */
+export async function fetchConsistency(
+  log: string,
+  older: Checkpoint,
+  newer: Checkpoint,
+  signal?: AbortSignal,
+): Promise<Uint8Array[]> {
+  // From nothing, and from the same size, it is empty.
+  if (older.size === 0 || older.size === newer.size) return [];
+  const url = below(log, `consistency?from=${older.size}&to=${newer.size}`);
+  return readConsistency(Buffer.from(await fetchText(url, signal)));
+}
+
+/** A proof as `/log/consistency` answers it. @throws UsageError */
+export function readConsistency(answer: Buffer): Uint8Array[] {
+  const hashes = Members.parse('The consistency proof', answer).texts('proof');
+  if (hashes.length > MAX_PROOF_HASHES)
+    throw new UsageError(`The consistency proof has more than ${MAX_PROOF_HASHES} hashes.`);
+  return judged('The consistency proof', () => hashes.map((hash) => decodeHash(hash, 'hash of the consistency proof')));
+}
+
+/** Two checkpoints of one log, the older one first. */
+export function inOrder(one: Checkpoint, other: Checkpoint): readonly [older: Checkpoint, newer: Checkpoint] {
+  return one.size <= other.size ? [one, other] : [other, one];
+}
+
+/** @throws Failure unless the newer tree begins with the older one */
+export function requireConsistent(older: Checkpoint, newer: Checkpoint, proof: readonly Uint8Array[]): void {
+  judged(`The checkpoints of ${older.size} and ${newer.size} entries`, () => verifyConsistency(older, newer, proof));
+}

@@ -1,0 +1,159 @@
+import { canonicalize, hashText, LOG_ENTRY_VERSION } from '@iss/domain';
+import { decodeHash, leafHash, type Policy, type VerifiedCheckpoint, verifyInclusion } from '@iss/tlog';
+import { Failure, UsageError } from '../command';
+import { Members } from '../json';
+import { requireCheckpoint } from '../trust/checkpoint';
+import { judged } from '../trust/refusal';
+import type { Proved } from './proved';
+
+export const BUNDLE_FORMAT = 'iss_bundle_v1';
+/** Hashes of the tree that are kept decoded: proofs against one checkpoint share nearly all of theirs. */
+const KEPT_HASHES = 50_000;
+
+interface Version {
+  readonly version: number;
+  readonly snapshotId: string;
+  readonly envelopeHash: string;
+  readonly createdAt: string;
+  readonly tenantId: string;
+  readonly logIndex: number;
+}
+
+/**
+ * Verifies a bundle, line by line, each as soon as it is there: a whole lineage, each version with its envelope, its entry
+ * in the log and the proof that it is there. Every method throws Failure for what does not fit and names it, and UsageError
+ * for what is no bundle.
+ */
+export class BundleVerifier {
+  private first: Version | null = null;
+  private last: Version | null = null;
+  private readonly hashes = new Map<string, Uint8Array>();
+
+  private constructor(
+    private readonly subjectType: string,
+    private readonly subjectId: string,
+    private readonly versions: number,
+    private readonly verified: VerifiedCheckpoint,
+  ) {}
+
+  static async open(head: Members, policy: Policy): Promise<BundleVerifier> {
+    if (head.text('bundle') !== BUNDLE_FORMAT) {
+      throw new UsageError(`The bundle has a format that is not known here: ${BUNDLE_FORMAT} is.`);
+    }
+    const subject = head.object('subject');
+    const versions = head.count('versions');
+    const headVersion = head.count('head_version');
+    const verified = await requireCheckpoint(head.text('checkpoint'), policy, 'The checkpoint');
+    if (head.text('log_origin') !== verified.checkpoint.origin) {
+      throw new Failure(`The first line names another log than its checkpoint, ${verified.checkpoint.origin}.`);
+    }
+    if (versions < 1 || headVersion !== versions) {
+      throw new Failure(`The first line says ${versions} versions, the newest one ${headVersion}: some are left out.`);
+    }
+    return new BundleVerifier(subject.text('subject_type'), subject.text('subject_id'), versions, verified);
+  }
+
+  /** Verifies the line of the next version. */
+  add(line: Buffer): void {
+    const version = (this.last?.version ?? 0) + 1;
+    const where = `Version ${version}, in line ${version + 1},`;
+    if (version > this.versions)
+      throw new Failure(`There are more lines than the ${this.versions} versions of the first one.`);
+    const members = Members.parse(where, line);
+    const next = this.versionOf(where, version, members);
+    this.requireIncluded(where, next.logIndex, members);
+    this.first ??= next;
+    this.last = next;
+  }
+
+  end(): Proved {
+    const { first, last } = this;
+    const found = last?.version ?? 0;
+    if (first === null || last === null || found !== this.versions) {
+      throw new Failure(`The first line says ${this.versions} versions, and ${found} are there: the end is missing.`);
+    }
+    return {
+      verified: this.verified,
+      shown: [
+        ['Subject', `${this.subjectType} ${this.subjectId}, of the tenant ${first.tenantId}`],
+        ['Versions', `1 to ${last.version}, none left out between; envelopes, hashes and links recomputed`],
+        ['First', `written ${first.createdAt} by the service's own clock, entry ${first.logIndex}`],
+        ['Last', `${last.snapshotId}, written ${last.createdAt}, entry ${last.logIndex}`],
+        ['Its hash', last.envelopeHash],
+      ],
+      json: {
+        kind: 'bundle',
+        subject: { subject_type: this.subjectType, subject_id: this.subjectId },
+        tenant_id: first.tenantId,
+        versions: last.version,
+        last_snapshot_id: last.snapshotId,
+        last_envelope_hash: last.envelopeHash,
+        last_created_at: last.createdAt,
+        last_log_index: last.logIndex,
+      },
+    };
+  }
+
+  private versionOf(where: string, version: number, line: Members): Version {
+    const { last } = this;
+    const snapshot = line.object('snapshot');
+    const subject = snapshot.object('subject');
+    const envelope = snapshot.object('envelope');
+    const entryText = line.text('entry');
+    const entry = Members.parse(`${where} its entry`, Buffer.from(entryText));
+    if (canonicalize(entry.all) !== entryText) throw new Failure(`${where} its entry is not RFC 8785 text.`);
+
+    const snapshotId = snapshot.text('snapshot_id');
+    const envelopeHash = snapshot.text('envelope_hash');
+    const createdAt = snapshot.text('created_at');
+    const computed = hashText(canonicalize(envelope.all));
+    const own = envelope.object('subject');
+    // Each row: what it is, what is there, and what it has to be.
+    const rows: readonly (readonly [string, string | number | null, string | number | null])[] = [
+      ['the snapshot’s version', snapshot.count('snapshot_version'), version],
+      ['the snapshot’s subject_type', subject.text('subject_type'), this.subjectType],
+      ['the snapshot’s subject_id', subject.text('subject_id'), this.subjectId],
+      ['the SHA-256 of the envelope', computed, envelopeHash],
+      ['the envelope’s snapshot_id', envelope.text('snapshot_id').toLowerCase(), snapshotId],
+      ['the envelope’s snapshot_version', envelope.count('snapshot_version'), version],
+      ['the envelope’s subject_type', own.text('subject_type'), this.subjectType],
+      ['the envelope’s subject_id', own.text('subject_id'), this.subjectId],
+      ['the snapshot’s prev_hash', snapshot.textOrNull('prev_hash'), last?.envelopeHash ?? null],
+      ['the entry’s entry_version', entry.text('entry_version'), LOG_ENTRY_VERSION],
+      ['the entry’s type', entry.text('type'), 'snapshot.created'],
+      ['the entry’s tenant_id', entry.text('tenant_id'), last?.tenantId ?? entry.text('tenant_id')],
+      ['the entry’s subject_type', entry.text('subject_type'), this.subjectType],
+      ['the entry’s subject_id', entry.text('subject_id'), this.subjectId],
+      ['the entry’s snapshot_id', entry.text('snapshot_id'), snapshotId],
+      ['the entry’s snapshot_version', entry.count('snapshot_version'), version],
+      ['the entry’s envelope_hash', entry.text('envelope_hash'), envelopeHash],
+      ['the entry’s prev_hash', entry.textOrNull('prev_hash'), last?.envelopeHash ?? null],
+      ['the entry’s created_at', entry.text('created_at'), createdAt],
+    ];
+    for (const [what, found, expected] of rows) {
+      if (found !== expected)
+        throw new Failure(`${where} ${what} is ${String(found)} and has to be ${String(expected)}.`);
+    }
+    const logIndex = line.count('log_index');
+    if (last !== null && logIndex <= last.logIndex) {
+      throw new Failure(`${where} its entry, ${logIndex}, is not after that of the version before, ${last.logIndex}.`);
+    }
+    return { version, snapshotId, envelopeHash, createdAt, tenantId: entry.text('tenant_id'), logIndex };
+  }
+
+  private requireIncluded(where: string, index: number, line: Members): void {
+    judged(`${where} its proof`, () => {
+      const proof = line.texts('inclusion').map((hash) => this.hashOf(hash));
+      verifyInclusion(leafHash(line.text('entry')), index, this.verified.checkpoint, proof);
+    });
+  }
+
+  private hashOf(base64: string): Uint8Array {
+    const kept = this.hashes.get(base64);
+    if (kept !== undefined) return kept;
+    if (this.hashes.size >= KEPT_HASHES) this.hashes.clear();
+    const hash = decodeHash(base64, 'hash of the proof');
+    this.hashes.set(base64, hash);
+    return hash;
+  }
+}

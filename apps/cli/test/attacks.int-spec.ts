@@ -1,0 +1,341 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSigner, formatCheckpoint, generateKeys, parseCheckpoint, parseNote, sha256, signNote } from '@iss/tlog';
+import type { CheckName } from '../src/audit/findings';
+import { type LogServer, serveLog } from './testing/log-server';
+import { inhabit, RealLog } from './testing/real-log';
+import { iss } from './testing/run-iss';
+
+/** Signs whatever the thief of a key wants. */
+async function sign(skey: string, size: number, root: Uint8Array): Promise<string> {
+  const text = formatCheckpoint({ origin: 'log.example/test', size, root, extensionLines: [] });
+  return signNote({ text }, [await createSigner(skey)], 0);
+}
+
+const OF_ACME = `subject_key = (SELECT subject_key FROM subjects WHERE subject_id = 'acme-corp')`;
+const version = (number: number): string => `${OF_ACME} AND snapshot_version = ${number}`;
+const CHANGED = `replace(envelope, '"source":"test"', '"source":"thief"')`;
+const HASH = (text: string): string => `sha256(convert_to(${text}, 'UTF8'))`;
+const rewriteFrom = (first: number): string => `DO $$
+  DECLARE parent bytea := (SELECT envelope_hash FROM snapshots WHERE ${version(first - 1)});
+  BEGIN
+    FOR v IN ${first}..5 LOOP
+      UPDATE snapshots SET envelope = ${CHANGED}, envelope_hash = ${HASH(CHANGED)}, prev_hash = parent
+       WHERE ${OF_ACME} AND snapshot_version = v RETURNING envelope_hash INTO parent;
+    END LOOP;
+  END $$`;
+const entryOf = (number: number): string => `entry_type = 1 AND ${version(number)}`;
+const ONE = `'11111111-1111-4111-8111-111111111111'`;
+const TWO = `'22222222-2222-4222-8222-222222222222'`;
+
+/** All of the log is made anew out of what the tables say now, by the worker's own code, and signed with its key. */
+async function rebuild(log: RealLog): Promise<void> {
+  await log.tamper(`
+    INSERT INTO log_waiting (entry_type, subject_key, snapshot_version, grant_id, owner_change_id)
+    SELECT entry_type, subject_key, snapshot_version, grant_id, owner_change_id FROM log_entries ORDER BY log_index;
+    DELETE FROM log_entries; DELETE FROM log_tiles; DELETE FROM log_checkpoints;
+    UPDATE log_tree SET size = 0, root = sha256('')`);
+  await log.publish();
+}
+
+/** The database as it was when the first checkpoint, of seven entries, was signed. */
+const RESTORED = `
+  DELETE FROM log_entries WHERE log_index >= 7; DELETE FROM log_checkpoints WHERE size > 7;
+  DELETE FROM grants; DELETE FROM snapshots WHERE NOT (${OF_ACME}); DELETE FROM subjects WHERE subject_id <> 'acme-corp';
+  DELETE FROM log_tiles WHERE (level, tile_index) <> (0, 0); UPDATE log_tiles SET hashes = substr(hashes, 1, 7 * 32);
+  UPDATE log_tree SET size = 7, root = (SELECT decode(split_part(note, E'\\n', 3), 'base64') FROM log_checkpoints)`;
+
+/** What a superuser does, and who finds it: the audit, by which check; the verifier of a bundle that is made afterwards, who has
+ * an older checkpoint; the monitor, whose state is older. */
+const ATTACKS: [
+  attack: string,
+  how: string | ((log: RealLog) => Promise<unknown>),
+  finds: { audit: CheckName[]; verify?: RegExp; monitor?: RegExp },
+][] = [
+  [
+    'an envelope is changed',
+    `UPDATE snapshots SET envelope = ${CHANGED} WHERE ${version(2)}`,
+    { audit: ['envelope_hash'], verify: /Version 2, .* SHA-256 of the envelope/ },
+  ],
+  [
+    'an envelope is changed with its hash',
+    `UPDATE snapshots SET envelope = ${CHANGED}, envelope_hash = ${HASH(CHANGED)} WHERE ${version(2)}`,
+    { audit: ['leaf', 'chain'], verify: /Version 2, .* its proof/ },
+  ],
+  [
+    'an envelope is stored in another form, with its hash',
+    `UPDATE snapshots SET envelope = envelope || ' ', envelope_hash = ${HASH(`envelope || ' '`)} WHERE ${version(5)}`,
+    { audit: ['leaf', 'not_canonical'], verify: /Version 5, .* SHA-256/ },
+  ],
+  [
+    'a chain is rewritten from version 3, all hashes recomputed',
+    rewriteFrom(3),
+    { audit: ['leaf'], verify: /Version 3, .* its proof/ },
+  ],
+  ['the newest version is dropped', `DELETE FROM snapshots WHERE ${version(5)}`, { audit: ['fact_missing'] }],
+  [
+    'the newest version is dropped with its entry',
+    `DELETE FROM log_entries WHERE ${entryOf(5)}; DELETE FROM snapshots WHERE ${version(5)}`,
+    { audit: ['entry_missing'] },
+  ],
+  [
+    'a middle version is dropped with its entry',
+    `DELETE FROM log_entries WHERE ${entryOf(3)}; DELETE FROM snapshots WHERE ${version(3)}`,
+    { audit: ['entry_missing', 'version_gap'], verify: /4 versions, the newest one 5: some are left out/ },
+  ],
+  [
+    'two versions are swapped',
+    `UPDATE snapshots SET snapshot_version = 99 WHERE ${version(2)};
+     UPDATE snapshots SET snapshot_version = 2 WHERE ${version(3)};
+     UPDATE snapshots SET snapshot_version = 3 WHERE ${version(99)}`,
+    { audit: ['leaf', 'envelope_ids', 'chain'], verify: /Version 2, / },
+  ],
+  [
+    'created_at is back-dated',
+    `UPDATE snapshots SET created_at = created_at - interval '1 year' WHERE ${version(2)}`,
+    { audit: ['leaf', 'time'], verify: /Version 2, .* its proof/ },
+  ],
+  [
+    'a version is added, and no trigger marks it',
+    `INSERT INTO snapshots SELECT subject_key, 6, gen_random_uuid(), tenant_id, generated_at, now(), envelope_hash, envelope_hash,
+       envelope FROM snapshots WHERE ${version(5)}`,
+    { audit: ['not_logged'] },
+  ],
+  [
+    'the mark of a fact is deleted before it is logged',
+    async (log) => {
+      await log.addLineage('unlogged', 1);
+      await log.tamper('DELETE FROM log_waiting');
+    },
+    { audit: ['not_logged'] },
+  ],
+  [
+    'a subject is given to another tenant',
+    `UPDATE subjects SET owner_tenant_id = 'beta' WHERE subject_id = 'acme-corp'`,
+    { audit: ['subject'] },
+  ],
+  [
+    'an owner is changed',
+    `UPDATE memberships SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'acme'`,
+    { audit: ['owner'] },
+  ],
+  [
+    'an owner is changed, and the list of such changes',
+    `UPDATE memberships SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'acme';
+     UPDATE owner_changes SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'acme'`,
+    { audit: ['leaf'] },
+  ],
+  [
+    'a grant is invented',
+    `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+     SELECT gen_random_uuid(), 'acme', 'mallory', subject_key, '{read_latest}' FROM subjects LIMIT 1`,
+    { audit: ['not_logged'] },
+  ],
+  ['a grant is widened', `UPDATE grants SET scopes = scopes || '{diff}' WHERE grant_id = ${ONE}`, { audit: ['leaf'] }],
+  [
+    'a grant lasts longer',
+    `UPDATE grants SET expires_at = expires_at + interval '1 day' WHERE grant_id = ${ONE}`,
+    { audit: ['leaf'] },
+  ],
+  [
+    'a grant is of another tenant',
+    `UPDATE grants SET grantee_tenant_id = 'mallory' WHERE grant_id = ${ONE}`,
+    { audit: ['leaf'] },
+  ],
+  ['a grant is removed', `DELETE FROM grants WHERE grant_id = ${ONE}`, { audit: ['fact_missing'] }],
+  [
+    'a revocation is removed',
+    `UPDATE grants SET revoked_at = NULL WHERE grant_id = ${TWO}`,
+    { audit: ['fact_missing'] },
+  ],
+  [
+    'a revocation is back-dated',
+    `UPDATE grants SET revoked_at = revoked_at - interval '1 hour' WHERE grant_id = ${TWO}`,
+    { audit: ['leaf'] },
+  ],
+  [
+    'a revocation is invented',
+    `UPDATE grants SET revoked_at = now() WHERE grant_id = ${ONE}`,
+    { audit: ['not_logged'] },
+  ],
+  [
+    'entries are renumbered',
+    `UPDATE log_entries SET log_index = log_index + 10000 WHERE log_index IN (3, 4);
+     UPDATE log_entries SET log_index = 7 - (log_index - 10000) WHERE log_index >= 10000`,
+    { audit: ['leaf', 'order'], verify: /Version 2, .* its proof|not after/ },
+  ],
+  [
+    'a salt is changed',
+    `UPDATE log_entries SET salt = substr(sha256(salt), 1, 16) WHERE ${entryOf(2)}`,
+    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
+  ],
+  [
+    'entries are added beyond the tree',
+    `INSERT INTO log_entries SELECT 5000, subject_key, owner_change_id, grant_id, 99, 1, salt FROM log_entries
+      WHERE ${entryOf(2)}`,
+    { audit: ['entry_beyond'] },
+  ],
+  [
+    'a hash of a tile is changed',
+    `UPDATE log_tiles SET hashes = overlay(hashes PLACING sha256('x') FROM 1 + 32 * 3) WHERE (level, tile_index) = (0, 0)`,
+    { audit: ['leaf', 'tree'], verify: /its proof/, monitor: /did not prove/ },
+  ],
+  [
+    'a hash of a higher tile is changed, and the root with it',
+    `UPDATE log_tiles SET hashes = overlay(hashes PLACING sha256('x') FROM 33) WHERE level = 1`,
+    { audit: ['tree', 'root', 'checkpoint'], verify: /its proof/, monitor: /did not prove/ },
+  ],
+  ['a tile is gone', `DELETE FROM log_tiles WHERE (level, tile_index) = (0, 1)`, { audit: ['tile', 'leaf'] }],
+  ['the root is changed', `UPDATE log_tree SET root = sha256('x')`, { audit: ['root'] }],
+  [
+    'the tree is rebuilt whole over a changed snapshot, and signed with the stolen key',
+    async (log) => {
+      await log.tamper(rewriteFrom(2));
+      await rebuild(log);
+    },
+    {
+      audit: [],
+      verify: /checkpoints of 7 and 610 entries/,
+      monitor: /did not prove that its 610 entries go on from the 7/,
+    },
+  ],
+  [
+    'the newest version is dropped, and the tree is rebuilt whole and signed with the stolen key',
+    async (log) => {
+      await log.tamper(`DELETE FROM log_entries WHERE ${entryOf(5)}; DELETE FROM snapshots WHERE ${version(5)}`);
+      await rebuild(log);
+    },
+    { audit: [], verify: /checkpoints of 7 and 609 entries/, monitor: /did not prove/ },
+  ],
+  [
+    'a second history is shown to one client, signed with the stolen key',
+    async (log) =>
+      log.tamper(`UPDATE log_checkpoints SET note = '${await sign(log.signingKey, 610, sha256(Buffer.from('x')))}'
+                                WHERE size = 610`),
+    { audit: ['checkpoint'], verify: /its proof/, monitor: /did not prove/ },
+  ],
+  [
+    'a checkpoint is signed with another key, which is put into the list of keys',
+    async (log) => {
+      const { signingKey, verifierKey } = await generateKeys('log.example/test', 'ed25519');
+      const { root } = parseCheckpoint(parseNote(await log.checkpoint()).text);
+      await log.tamper(`UPDATE log_checkpoints SET note = '${await sign(signingKey, 610, root)}' WHERE size = 610;
+                        UPDATE log_keys SET vkey = '${verifierKey}'`);
+    },
+    { audit: ['checkpoint'], verify: /None of the 1 known keys/, monitor: /None of the 1 known keys/ },
+  ],
+  [
+    'a checkpoint has a time to come',
+    `UPDATE log_checkpoints SET signed_at = now() + interval '1 hour'`,
+    { audit: ['checkpoint'] },
+  ],
+  [
+    'the time of a checkpoint is put before what it has',
+    `UPDATE log_checkpoints SET signed_at = signed_at - interval '1 day'`,
+    { audit: ['time'] },
+  ],
+  [
+    'the newest checkpoint is of more than the tree',
+    async (log) => {
+      await log.tamper(`INSERT INTO log_checkpoints (origin, size, note)
+      VALUES ('log.example/test', 700, '${await sign(log.signingKey, 700, sha256(Buffer.from('x')))}')`);
+    },
+    { audit: ['checkpoint'] },
+  ],
+];
+
+let folder: string;
+let server: LogServer;
+beforeAll(async () => {
+  server = await serveLog();
+});
+afterAll(() => server.close());
+
+let log: RealLog;
+let older: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'iss-attacks-'));
+  log = await RealLog.create();
+  older = await inhabit(log);
+  // Held since before: the first checkpoint, as a monitor's state too.
+  writeFileSync(join(folder, 'older'), older);
+  writeFileSync(join(folder, 'state'), older);
+});
+afterEach(async () => {
+  await log.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function showWhatIsThere(): Promise<void> {
+  server.show({ checkpoint: await log.checkpoint(), consistency: (from, to) => log.consistency(from, to) });
+}
+
+async function audit(): Promise<{ exitCode: number; checks: string[] }> {
+  const { exitCode, printed } = await iss([
+    'audit',
+    '--database-url',
+    log.url,
+    '--jobs',
+    '1',
+    '--vkey',
+    log.vkey,
+    '--json',
+  ]);
+  const { findings }: { findings: { check: string }[] } = JSON.parse(printed);
+  return { exitCode, checks: [...new Set(findings.map(({ check }) => check))] };
+}
+
+async function verify() {
+  const file = join(folder, 'bundle');
+  writeFileSync(file, await log.bundle('acme-corp'));
+  return iss(['verify', file, '--vkey', log.vkey, '--since', join(folder, 'older'), '--log', server.url]);
+}
+
+const monitor = () => iss(['monitor', '--log', server.url, '--vkey', log.vkey, '--state', join(folder, 'state')]);
+
+it('nobody finds anything where nothing is wrong', async () => {
+  await showWhatIsThere();
+  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+  expect(await verify()).toMatchObject({ exitCode: 0, complaint: '' });
+  expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
+});
+
+it.each(ATTACKS)('%s', async (_, how, finds) => {
+  if (typeof how === 'string') await log.tamper(how);
+  else await how(log);
+  await showWhatIsThere();
+
+  const found = await audit();
+  expect(found.exitCode).toBe(finds.audit.length === 0 ? 0 : 1);
+  expect(found.checks).toEqual(expect.arrayContaining(finds.audit));
+  if (finds.verify !== undefined) {
+    const { exitCode, complaint } = await verify();
+    expect([exitCode, complaint]).toEqual([1, expect.stringMatching(finds.verify)]);
+  }
+  if (finds.monitor !== undefined) {
+    const { exitCode, complaint } = await monitor();
+    expect([exitCode, complaint]).toEqual([1, expect.stringMatching(finds.monitor)]);
+  }
+});
+
+it('the database is restored to an hour ago: found by whoever saw it since', async () => {
+  const newest = await log.checkpoint();
+  writeFileSync(join(folder, 'state'), newest);
+  await log.tamper(RESTORED);
+  await showWhatIsThere();
+  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+  const { exitCode, complaint } = await monitor();
+  expect([exitCode, complaint]).toEqual([
+    1,
+    expect.stringMatching(/went back: it showed 610 entries before, and shows 7 now/),
+  ]);
+
+  // It goes on from there, and grows past what was seen.
+  await log.addLineage('after-the-restore', 700);
+  await log.publish();
+  await showWhatIsThere();
+  expect((await monitor()).complaint).toMatch(/did not prove that its 707 entries go on from the 610/);
+  writeFileSync(join(folder, 'older'), newest);
+  expect((await verify()).complaint).toMatch(/checkpoints of 610 and 707 entries/);
+});

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKeys } from '@iss/tlog';
+import { createTestDatabase } from '../../../tools/testing/test-database';
+import { canonicalValue } from '../src/audit/canonical';
+import { iss } from './testing/run-iss';
+import { inhabit, RealLog } from './testing/real-log';
+
+let log: RealLog;
+beforeAll(async () => {
+  log = await RealLog.create();
+  await inhabit(log);
+});
+afterAll(() => log.close());
+
+const audit = (...words: string[]) => iss(['audit', '--database-url', log.url, '--jobs', '1', ...words]);
+const report = async (...words: string[]) => JSON.parse((await audit('--json', ...words)).printed);
+
+it('finds nothing in what the worker made', async () => {
+  const { exitCode, printed, complaint } = await audit('--vkey', log.vkey);
+  expect([exitCode, complaint]).toEqual([0, '']);
+  expect(printed).toMatch(
+    /^Looked at 610 entries of a log of 610, 605 of them snapshots\. 2 checkpoints verified, 0 facts/,
+  );
+  expect(printed).toMatch(/Nothing is wrong\.$/);
+  expect((await audit()).printed).toMatch(/Signatures were verified by the keys in the database/);
+  expect(await report()).toMatchObject({ clean: true, tree_size: 610, findings: [], notices: [] });
+});
+
+it('looks at a range, from a tile on, and goes on from there', async () => {
+  expect(await report('--to-index', '300')).toMatchObject({ clean: true, entries: 300, checkpoints: 0 });
+  expect((await audit('--to-index', '300')).printed).toMatch(/Of this range the entries alone/);
+  expect(await report('--from-index', '300')).toMatchObject({ clean: true, entries: 610 - 256, checkpoints: 2 });
+  expect(await report('--from-index', '5000')).toMatchObject({ clean: true, entries: 0, checkpoints: 2 });
+});
+
+it('finds the same in threads of its own, as the program that is built', async () => {
+  const [program, ...words] = [
+    join(__dirname, '../dist/main.js'),
+    'audit',
+    '--database-url',
+    log.url,
+    '--jobs',
+    '2',
+    '--json',
+  ];
+  const { status, stdout } = spawnSync(process.execPath, [program, ...words], { encoding: 'utf8' });
+  expect([status, JSON.parse(stdout)]).toEqual([
+    0,
+    expect.objectContaining({ clean: true, entries: 610, snapshots: 605 }),
+  ]);
+});
+
+it('asks for signatures by the policy, and for its quorum of the newest checkpoint', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'iss-audit-'));
+  try {
+    const { verifierKey } = await generateKeys('one.example', 'ed25519-cosignature');
+    const policy = join(folder, 'policy');
+    writeFileSync(policy, `log ${log.vkey}\nwitness one ${verifierKey}\nquorum one\n`);
+    const { exitCode, printed, complaint } = await audit('--policy', policy);
+    expect([exitCode, complaint]).toEqual([1, expect.stringMatching(/^1 found: the database is not what was logged/)]);
+    expect(printed).toMatch(
+      /Wrong: 1\n {2}the newest checkpoint, of 610 entries: .* asks for one; cosigned by: nobody/,
+    );
+    const { verifierKey: other } = await generateKeys('log.example/test', 'ed25519');
+    expect(await report('--vkey', other)).toMatchObject({ clean: false });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('reads with a login that can do nothing else, and says what such a one lacks', async () => {
+  const url = new URL(log.url);
+  [url.username, url.password] = ['iss_audit_spec', 'x'];
+  const asReader = () => iss(['audit', '--database-url', url.href, '--jobs', '1']);
+  await log.query(`DROP ROLE IF EXISTS iss_audit_spec`);
+  try {
+    await log.query(`CREATE ROLE iss_audit_spec LOGIN PASSWORD 'x'`);
+    expect(await asReader()).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/BYPASSRLS/) });
+    await log.query('ALTER ROLE iss_audit_spec BYPASSRLS');
+    expect(await asReader()).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/GRANT pg_read_all_data/) });
+    await log.query('GRANT pg_read_all_data TO iss_audit_spec');
+    expect(await asReader()).toMatchObject({ exitCode: 0, complaint: '' });
+  } finally {
+    await log.query('DROP OWNED BY iss_audit_spec; DROP ROLE iss_audit_spec');
+  }
+});
+
+it.each([
+  [['--database-url', 'postgres://127.0.0.1:1/none'], /^The database cannot be reached \(ECONNREFUSED\)/],
+  [['--database-url', 'none'], /^--database-url takes|cannot be reached/],
+  [[], /^DATABASE_URL is not set/],
+  [['--database-url', 'X', '--from-index', '-1'], /Usage: iss audit|whole number/],
+  [['--database-url', 'X', '--jobs', 'two'], /^--jobs takes a whole number/],
+  [['--database-url', 'X', '--vkey', 'two'], /no verifier key/],
+])('%j: exits with 2 and says the way out', async (words, complaint) => {
+  const outcome = await iss(['audit', ...words]);
+  expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
+  expect(outcome.complaint).toMatch(complaint);
+});
+
+it('says what to do with a database that has no log', async () => {
+  const empty = await createTestDatabase();
+  try {
+    const outcome = await iss(['audit', '--database-url', empty.url]);
+    expect(outcome).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/npm run db:migrate/) });
+  } finally {
+    await empty.drop();
+  }
+});
+
+describe('in a database of its own', () => {
+  let own: RealLog;
+  beforeEach(async () => {
+    own = await RealLog.create();
+  });
+  afterEach(() => own.close());
+  const look = async () =>
+    JSON.parse((await iss(['audit', '--database-url', own.url, '--jobs', '1', '--json'])).printed);
+
+  it('finds nothing in an empty log, in what waits to be logged, and in a tree of full tiles', async () => {
+    expect(await look()).toMatchObject({ clean: true, tree_size: 0, snapshots: 0 });
+    await own.publish();
+    await own.addLineage('acme-corp', 512);
+    expect(await look()).toMatchObject({ clean: true, tree_size: 0, waiting: 512, checkpoints: 1 });
+    await own.publish();
+    expect(await look()).toMatchObject({ clean: true, tree_size: 512, waiting: 0, snapshots: 512, notices: [] });
+  });
+
+  it('counts all that is wrong, and names the first thousand', async () => {
+    await own.addLineage('acme-corp', 1_500);
+    await own.publish();
+    await own.tamper(`UPDATE snapshots SET tenant_id = 'thief'`);
+    const found = await look();
+    expect(found).toMatchObject({ clean: false, findings_count: 3_000 });
+    expect(found.findings).toHaveLength(1_000);
+    const { printed, complaint } = await iss(['audit', '--database-url', own.url, '--jobs', '1']);
+    expect(printed).toMatch(/and 2980 more; --json names the first 1000$/);
+    expect(complaint).toMatch(/^3000 found/);
+  });
+
+  it('makes a note of what is not logged since it has no hashes, and of what was logged long after it says', async () => {
+    await own.publish();
+    await own.addLineage('acme-corp', 2);
+    await own.tamper(`UPDATE snapshots SET created_at = created_at - interval '1 day'`);
+    await own.publish();
+    await own.addLineage('imported', 1);
+    await own.tamper(`DELETE FROM log_waiting;
+      UPDATE snapshots SET envelope_hash = NULL WHERE subject_key IN (SELECT subject_key FROM subjects WHERE subject_id = 'imported')`);
+    const { clean, notices } = await look();
+    expect(clean).toBe(true);
+    expect(notices.map(({ what }: { what: string }) => what).sort()).toEqual([
+      expect.stringMatching(/^1 have no hashes: imported/),
+      expect.stringMatching(/logged late, or back-dated/),
+      expect.stringMatching(/logged late, or back-dated/),
+    ]);
+  });
+});
+
+it.each([
+  ['{"a":1,"b":[1,2.5,"é",null]}', true],
+  ['{"10":1,"9":2,"a":3}', true],
+  ['{"9":2,"10":1}', false],
+  ['{"b":1,"a":2}', false],
+  ['{"a":1, "b":2}', false],
+  ['{"a":1,"a":2}', false],
+  ['{"a":1.0}', false],
+  ['{"a":"\\u000a"}', false],
+  ['{"a":"\\n"}', true],
+  ['{"a":"\\u0001"}', true],
+  ['{"a":"\\ud800"}', false],
+  ['{"a":{"c":1,"b":2}}', false],
+  ['{"a":1}x', false],
+  [`${'['.repeat(2_000)}${']'.repeat(2_000)}`, true],
+])('tells canonical text from any other: %#', (text, isCanonical) => {
+  expect(canonicalValue(text) !== undefined).toBe(isCanonical);
+});

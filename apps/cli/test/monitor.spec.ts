@@ -1,0 +1,176 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSigner, parseSigningKey } from '@iss/tlog';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { runCommand } from '../src/run';
+import { type LogServer, serveLog } from './testing/log-server';
+import { iss } from './testing/run-iss';
+import { signedLog, type SignedLog, witness } from './testing/signed-log';
+
+let folder: string;
+let server: LogServer;
+let log: SignedLog;
+let state: string;
+const ENTRIES = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'iss-monitor-'));
+  state = join(folder, 'state');
+  server = await serveLog();
+  log = await signedLog(ENTRIES);
+});
+afterEach(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const monitor = (...words: string[]) =>
+  iss(['monitor', '--log', server.url, '--vkey', log.vkey, '--state', state, ...words]);
+const show = async (size: number) =>
+  server.show({ checkpoint: await log.checkpoint(size), consistency: (from, to) => log.consistency(from, to) });
+
+it('keeps the newest checkpoint, and says what it is consistent with', async () => {
+  await show(3);
+  expect(await monitor()).toEqual({
+    exitCode: 0,
+    printed: 'log.example/test: 3 entries, seen for the first time.',
+    complaint: '',
+  });
+  await show(7);
+  expect((await monitor()).printed).toBe('log.example/test: 7 entries, consistent with the 3 of the last look.');
+  expect((await monitor('--json')).printed).toMatch(/"tree_size":7.*"consistent_with":\{"tree_size":7\}/);
+  expect(readFileSync(state, 'utf8')).toBe(await log.checkpoint(7));
+  expect(readdirSync(folder)).toEqual(['state']);
+});
+
+it('begins with the empty log', async () => {
+  await show(0);
+  await monitor();
+  await show(2);
+  expect((await monitor()).printed).toMatch(/2 entries, consistent with the 0/);
+});
+
+/** Both notes are kept, and what was known before is what is known still. */
+function requireEvidence(complaint: string, known: string, shown: string): void {
+  const files = readdirSync(folder).filter((name) => name !== 'state');
+  expect(files.map((name) => readFileSync(join(folder, name), 'utf8')).sort()).toEqual([known, shown].sort());
+  for (const name of files) expect(complaint).toContain(join(folder, name));
+  expect(readFileSync(state, 'utf8')).toBe(known);
+}
+
+it('finds a log that goes back', async () => {
+  await show(7);
+  await monitor();
+  await show(5);
+  const { exitCode, complaint } = await monitor();
+  expect(exitCode).toBe(1);
+  expect(complaint).toMatch(/went back: it showed 7 entries before, and shows 5 now/);
+  requireEvidence(complaint, await log.checkpoint(7), await log.checkpoint(5));
+});
+
+it.each([5, 7])('finds another history of %i entries, signed with the same key', async (size) => {
+  await show(5);
+  await monitor();
+  const forged = await signedLog(ENTRIES.map((entry) => (entry === 'b' ? 'forged' : entry)));
+  const checkpoint = await forged.checkpoint(size, [log.signer]);
+  server.show({ checkpoint, consistency: (from, to) => forged.consistency(from, to) });
+  const { exitCode, complaint } = await monitor();
+  expect(exitCode).toBe(1);
+  expect(complaint).toMatch(
+    size === 5 ? /shows two histories of 5 entries/ : /did not prove that its 7 entries go on from the 5/,
+  );
+  requireEvidence(complaint, await log.checkpoint(5), checkpoint);
+});
+
+it('accuses nobody whom it cannot reach or who gives no proof, and keeps what it knows', async () => {
+  await show(5);
+  await monitor();
+  server.show({ checkpoint: await log.checkpoint(7) });
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/answers 404/) });
+  server.show({ checkpoint: 'no note' });
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/no signed note/) });
+  const other = await signedLog(ENTRIES);
+  server.show({ checkpoint: await other.checkpoint() });
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/None of the 1 known keys/) });
+  server.close();
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/cannot be fetched/) });
+  expect(readdirSync(folder)).toEqual(['state']);
+  expect(readFileSync(state, 'utf8')).toBe(await log.checkpoint(5));
+});
+
+it('asks for the quorum of the policy', async () => {
+  const one = await witness('one.example');
+  const policy = join(folder, 'policy');
+  writeFileSync(policy, `log ${log.vkey}\n${one.line}\nquorum one.example\n`);
+  const look = () => iss(['monitor', '--log', server.url, '--policy', policy, '--state', state]);
+  await show(3);
+  expect(await look()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/asks for one\.example/) });
+  server.show({ checkpoint: await one.cosign(await log.checkpoint(3), Date.UTC(2026, 0, 15)) });
+  expect((await look()).printed).toMatch(/witnessed by one\.example at 2026-01-15T00:00:00Z\.$/);
+});
+
+it('follows until it is told to end, also over failures, and ends by itself over a contradiction', async () => {
+  await show(3);
+  const [printed, complaints, ending]: [string[], string[], AbortController] = [[], [], new AbortController()];
+  const words = ['monitor', '--log', server.url, '--vkey', log.vkey, '--state', state, '--follow', '--interval', '1'];
+  const run = () =>
+    runCommand(words, {
+      env: () => {
+        throw new Error('no environment');
+      },
+      print: (text) => printed.push(text),
+      complain: (text) => complaints.push(text),
+      signal: ending.signal,
+    });
+  const following = run();
+  await waitFor(() => printed.length > 0);
+  server.show({ checkpoint: await log.checkpoint(7) });
+  await waitFor(() => complaints.length > 0);
+  await show(7);
+  await waitFor(() => printed.some((line) => line.includes('7 entries')));
+  ending.abort();
+  expect(await following).toBe(0);
+  expect(await run()).toBe(0);
+});
+
+it('ends by itself over a contradiction', async () => {
+  await show(7);
+  await monitor();
+  await show(3);
+  expect(await monitor('--follow')).toMatchObject({ exitCode: 1 });
+});
+
+it.each([
+  [['monitor'], /^Which log\?/],
+  [['monitor', '--log', 'http://h/log'], /^Name --state FILE/],
+  [['monitor', '--log', 'http://h/log', '--state', 's'], /^Whom do you trust/],
+  [['monitor', '--log', 'ftp://h', '--state', 's', '--vkey', 'V'], /^--log takes the prefix of a log/],
+  [['monitor', '--log', 'http://h/log', '--state', 's', '--vkey', 'V', '--interval', '0'], /^--interval takes seconds/],
+  [['log-key'], /^Name --origin/],
+  [['log-key', '--origin', 'a'], /^Where to\?/],
+  [['log-key', '--origin', 'a b', '--print'], /name/],
+  [['log-key', 'show', '/none'], /cannot be read/],
+])('%j: exits with 2 and says the way out', async (words, complaint) => {
+  const outcome = await iss(words.map((word) => (word === 'V' ? log.vkey : word)));
+  expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
+  expect(outcome.complaint).toMatch(complaint);
+});
+
+it.each([
+  ['ed25519', []],
+  ['ml-dsa-44-cosignature', ['--pq']],
+])('makes a key of type %s, which only its owner may read, and never in place of another', async (type, words) => {
+  const file = join(folder, 'key');
+  const make = () => iss(['log-key', '--origin', 'log.example/new', '--out', file, ...words]);
+  const { exitCode, printed } = await make();
+  expect(exitCode).toBe(0);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const skey = readFileSync(file, 'utf8').trim();
+  expect(parseSigningKey(skey)).toMatchObject({ name: 'log.example/new', type });
+  expect((await createSigner(skey)).verifierKey).toBe(printed);
+  expect(await iss(['log-key', 'show', file])).toEqual({ exitCode: 0, printed, complaint: '' });
+  expect(await make()).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/cannot be written \(EEXIST\)/) });
+  expect(readFileSync(file, 'utf8').trim()).toBe(skey);
+  expect((await iss(['log-key', '--origin', 'a', '--print'])).printed).toMatch(/^PRIVATE\+KEY\+a\+\S+\na\+\S+$/);
+});

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { logEntryText, seal } from '@iss/domain';
+import { signedLog } from './signed-log';
+
+const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };
+
+/** A line of a bundle, as `iss verify` reads it. */
+export interface BundleLine {
+  snapshot: Record<string, unknown> & { envelope: Record<string, unknown> };
+  entry: string;
+  log_index: number;
+  inclusion: string[];
+}
+
+/** A lineage of that many versions in a log with others' entries between, and its bundle. */
+export async function lineageBundle(versions: number) {
+  const snapshots: BundleLine['snapshot'][] = [];
+  const entries: string[] = [];
+  const indexes: number[] = [];
+  let prevHash: string | null = null;
+  for (let version = 1; version <= versions; version++) {
+    const snapshotId = randomUUID();
+    const generatedAt = '2026-01-15T09:30:00Z';
+    const envelope = {
+      envelope_version: 'entity_state_envelope_v1',
+      snapshot_id: snapshotId,
+      snapshot_version: version,
+      generated_at: generatedAt,
+      subject: SUBJECT,
+      attributes: { legal: { legal_name: 'Acme Corp' }, size: { employees: version }, padding: 'x'.repeat(400) },
+      evidence: [{ evidence_id: 'ev-1', evidence_type: 'registry_extract', source: 'register' }],
+      audit: { created_at: generatedAt, created_by: 'importer', source: 'test' },
+    };
+    const sealed = seal(envelope);
+    const createdAt = new Date(Date.UTC(2026, 0, 15, 9, 30) + version);
+    snapshots.push({
+      snapshot_id: snapshotId,
+      snapshot_version: version,
+      generated_at: generatedAt,
+      created_at: createdAt.toISOString(),
+      envelope_hash: sealed.hash,
+      prev_hash: prevHash,
+      subject: SUBJECT,
+      envelope: JSON.parse(sealed.text),
+    });
+    const fact = {
+      type: 'snapshot.created',
+      tenantId: 'acme',
+      subjectType: SUBJECT.subject_type,
+      subjectId: SUBJECT.subject_id,
+      snapshotId,
+      snapshotVersion: version,
+      envelopeHash: sealed.hash,
+      prevHash,
+      createdAt,
+    } as const;
+    entries.push(`another's entry ${version}`);
+    indexes.push(entries.push(logEntryText(fact, Buffer.alloc(16, version))) - 1);
+    prevHash = sealed.hash;
+  }
+  const log = await signedLog(entries);
+  const note = await log.checkpoint();
+  const head: Record<string, unknown> = {
+    bundle: 'iss_bundle_v1',
+    subject: SUBJECT,
+    log_origin: 'log.example/test',
+    vkeys: [log.vkey],
+    checkpoint: note,
+    versions,
+    head_version: versions,
+  };
+  const lines: BundleLine[] = [];
+  for (const [place, snapshot] of snapshots.entries()) {
+    const index = indexes[place] ?? 0;
+    lines.push({ snapshot, entry: entries[index] ?? '', log_index: index, inclusion: await log.inclusion(index) });
+  }
+  return { log, note, head, lines, entries };
+}
+
+export function bundleText(head: object, lines: readonly object[]): string {
+  return [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
+}

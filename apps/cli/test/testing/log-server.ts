@@ -1,0 +1,38 @@
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+
+/** Serves what a log shows, below the prefix `/log`. */
+export interface LogServer {
+  readonly url: string;
+  /** What is shown from now on. A checkpoint alone has no proof: 404. */
+  show(shown: { checkpoint: string; consistency?: (from: number, to: number) => Promise<object> }): void;
+  close(): void;
+}
+
+export async function serveLog(): Promise<LogServer> {
+  let shown: Parameters<LogServer['show']>[0] = { checkpoint: '' };
+  const answer = async (path: string): Promise<[status: number, body: string]> => {
+    if (path === '/log/checkpoint') return [200, shown.checkpoint];
+    const [, from, to] = /^\/log\/consistency\?from=(\d+)&to=(\d+)$/.exec(path) ?? [];
+    if (from === undefined || shown.consistency === undefined) return [404, 'not found'];
+    return [200, JSON.stringify(await shown.consistency(Number(from), Number(to)))];
+  };
+  const server = createServer((request, response) => {
+    answer(request.url ?? '').then(
+      ([status, body]) => response.writeHead(status).end(body),
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/log`,
+    show: (next) => {
+      shown = next;
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

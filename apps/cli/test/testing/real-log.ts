@@ -1,0 +1,162 @@
+import { logEntryText } from '@iss/domain';
+import {
+  type Database,
+  LogCheckpointStore,
+  LogEntryStore,
+  LogIntegrationStore,
+  LogTileStore,
+  openDatabase,
+} from '@iss/persistence';
+import {
+  encodeBase64,
+  generateKeys,
+  readConsistencyProof,
+  readInclusionProof,
+  TileHashes,
+  tileHashReader,
+} from '@iss/tlog';
+import { Client } from 'pg';
+import { addLineage } from '../../../../tools/testing/lineage';
+import { createTestDatabase } from '../../../../tools/testing/test-database';
+import { CheckpointPublisher } from '../../../webhook-worker/src/log/checkpoint-publisher';
+import { growTree } from '../../../webhook-worker/src/log/grow-tree';
+import { bundleText } from './lineage-bundle';
+import { ORIGIN } from './signed-log';
+
+/** More than any test writes. */
+const ALL = 100_000;
+
+/** A database whose log the worker's own code integrates and signs, and a superuser's hands in it. */
+export class RealLog {
+  private constructor(
+    readonly url: string,
+    readonly vkey: string,
+    /** Stolen, in some tests. */
+    readonly signingKey: string,
+    private readonly superuser: Client,
+    private readonly database: Database,
+    private readonly drop: () => Promise<void>,
+  ) {}
+
+  static async create(): Promise<RealLog> {
+    const { url, drop } = await createTestDatabase({ migrated: 'service' });
+    const superuser = new Client({ connectionString: url });
+    await superuser.connect();
+    const database = await openDatabase({ url, poolSize: 2, applicationName: 'test-log' });
+    const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
+    return new RealLog(url, verifierKey, signingKey, superuser, database, drop);
+  }
+
+  async close(): Promise<void> {
+    await this.superuser.end();
+    await this.database.close();
+    await this.drop();
+  }
+
+  async query<R extends object>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    const { rows } = await this.superuser.query<R>(text, [...values]);
+    return rows;
+  }
+
+  /** What no trigger stops. */
+  async tamper(text: string): Promise<void> {
+    await this.superuser.query(`SET session_replication_role = replica; ${text}; RESET session_replication_role`);
+  }
+
+  async addLineage(subjectId: string, versions: number): Promise<void> {
+    await addLineage(this.superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, versions);
+  }
+
+  /** Integrates what waits, and signs. Gives the note, as it is served. */
+  async publish(): Promise<string> {
+    const { sql } = this.database;
+    const round = await new LogIntegrationStore(sql).integrate(ALL, growTree);
+    if (round === null) throw new Error('somebody else integrates');
+    const settings = { origin: ORIGIN, signingKeys: [this.signingKey], checkpointIntervalMs: 1, checkpointMaxAgeMs: 1 };
+    const [checkpoints, tiles] = [new LogCheckpointStore(sql), new LogTileStore(sql)];
+    const publisher = await CheckpointPublisher.open({ ...settings, checkpointFile: undefined }, checkpoints, tiles);
+    await publisher.publish(round.tree);
+    return this.checkpoint();
+  }
+
+  /** The note that is served. */
+  async checkpoint(): Promise<string> {
+    const newest = await new LogCheckpointStore(this.database.sql).newest();
+    if (newest === null) throw new Error('nothing is published');
+    return newest.note;
+  }
+
+  /** As `/log/consistency` answers it. */
+  async consistency(from: number, to: number): Promise<object> {
+    return { from, to, proof: (await readConsistencyProof(from, to, this.read(to))).map(encodeBase64) };
+  }
+
+  /** As the export with proofs answers it, of what is in the database now. */
+  async bundle(subjectId: string): Promise<string> {
+    const { sql } = this.database;
+    const newest = await new LogCheckpointStore(sql).newest();
+    if (newest === null) throw new Error('nothing is published');
+    const subject = { subject_type: 'organization', subject_id: subjectId };
+    const snapshots = await this.query<SnapshotRow>(
+      `SELECT n.snapshot_id, n.snapshot_version, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
+              encode(n.prev_hash, 'hex') AS prev_hash, n.envelope
+         FROM snapshots n JOIN subjects USING (subject_key) WHERE subject_id = $1 ORDER BY snapshot_version`,
+      [subjectId],
+    );
+    const lines: object[] = [];
+    for (const { envelope, ...snapshot } of snapshots) {
+      const entry = await new LogEntryStore(sql).ofSnapshot(snapshot.snapshot_id);
+      if (entry === null) throw new Error(`version ${snapshot.snapshot_version} is not logged`);
+      const { logIndex, fact, salt } = entry;
+      const inclusion = await readInclusionProof(logIndex, newest.size, this.read(newest.size));
+      lines.push({
+        snapshot: { ...snapshot, subject, envelope: JSON.parse(envelope) },
+        entry: logEntryText(fact, salt),
+        log_index: logIndex,
+        inclusion: inclusion.map(encodeBase64),
+      });
+    }
+    const head = {
+      bundle: 'iss_bundle_v1',
+      subject,
+      log_origin: newest.origin,
+      vkeys: [this.vkey],
+      checkpoint: newest.note,
+      versions: snapshots.length,
+      head_version: snapshots.at(-1)?.snapshot_version ?? 0,
+    };
+    return bundleText(head, lines);
+  }
+
+  private read(size: number) {
+    const tiles = new LogTileStore(this.database.sql);
+    return tileHashReader(size, async (wanted) => (await tiles.read(wanted)).map((hashes) => new TileHashes(hashes)));
+  }
+}
+
+interface SnapshotRow {
+  snapshot_id: string;
+  snapshot_version: number;
+  generated_at: string;
+  created_at: Date;
+  envelope_hash: string;
+  prev_hash: string | null;
+  envelope: string;
+}
+
+/** Two tenants with owners, two subjects, two grants, one of them revoked. Gives the first of its two checkpoints, of 7 entries. */
+export async function inhabit(log: RealLog): Promise<string> {
+  await log.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme'), ('beta', 'Beta')`);
+  await log.query(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role, created_at)
+                   VALUES ('acme', 'oidc:p#alice', 'tenant_owner', now()), ('beta', 'oidc:p#bob', 'tenant_owner', now())`);
+  await log.addLineage('acme-corp', 5);
+  const first = await log.publish();
+  await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
+    SELECT id, 'acme', 'beta', subject_key, '{read_lineage,read_latest}', expires FROM subjects,
+      (VALUES ('11111111-1111-4111-8111-111111111111'::uuid, now() + interval '1 year'),
+              ('22222222-2222-4222-8222-222222222222'::uuid, NULL)) AS g (id, expires)`);
+  await log.query(`UPDATE grants SET revoked_at = now() WHERE grant_id = '22222222-2222-4222-8222-222222222222'`);
+  await log.addLineage('other-corp', 600);
+  await log.publish();
+  return first;
+}

@@ -1,0 +1,325 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { seal } from '@iss/domain';
+import { decodeBase64, encodeBase64, formatLogProof, leafHash, toHex } from '@iss/tlog';
+import { type BundleLine, bundleText, lineageBundle } from './testing/lineage-bundle';
+import { iss } from './testing/run-iss';
+import { ORIGIN, signedLog, witness } from './testing/signed-log';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'iss-verify-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string | object): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+const at = <T>(list: readonly T[], index: number): T => {
+  const found = list[index];
+  if (found === undefined) throw new Error(`nothing at ${index}`);
+  return found;
+};
+
+describe('a bundle', () => {
+  let made: Awaited<ReturnType<typeof lineageBundle>>;
+  beforeAll(async () => {
+    made = await lineageBundle(3);
+  });
+
+  const verify = (head: object, lines: readonly object[], ...more: string[]) =>
+    iss(['verify', file('bundle.ndjson', bundleText(head, lines)), '--vkey', made.log.vkey, ...more]);
+
+  it('is proved, and what is not proved is said', async () => {
+    const { exitCode, printed, complaint } = await verify(made.head, made.lines);
+    expect([exitCode, complaint]).toEqual([0, '']);
+    expect(printed).toMatch(/^Proved: .*bundle\.ndjson\n/);
+    expect(printed).toMatch(/Subject +organization acme-corp, of the tenant acme\n/);
+    expect(printed).toMatch(/Versions +1 to 3, none left out/);
+    expect(printed).toMatch(/Log +log\.example\/test, 6 entries, root /);
+    expect(printed).toMatch(/Signed by +log\.example\/test\+[0-9a-f]{8} \(Ed25519\)\n/);
+    expect(printed).toMatch(/Not proved:\n {2}- That nothing newer exists/);
+    expect(printed).toMatch(/No witness that you trust saw this checkpoint/);
+    expect(printed.split('\n').length).toBeLessThan(24);
+    const json = JSON.parse((await verify(made.head, made.lines, '--json')).printed);
+    expect(json).toMatchObject({ verified: true, kind: 'bundle', versions: 3, log_origin: ORIGIN, tree_size: 6 });
+  });
+
+  const change = (index: number, by: (line: BundleLine) => object) => (lines: readonly BundleLine[]) =>
+    lines.map((line, place) => (place === index ? { ...line, ...by(line) } : line));
+  const snapshotWith = (index: number, members: object) =>
+    change(index, ({ snapshot }) => ({ snapshot: { ...snapshot, ...members } }));
+  const forgedEnvelope = (line: BundleLine) => ({
+    ...line.snapshot.envelope,
+    attributes: { legal: { legal_name: 'X' } },
+  });
+
+  it.each<[string, (lines: readonly BundleLine[]) => object[], RegExp]>([
+    ['the newest version is dropped', (lines) => lines.slice(0, 2), /says 3 versions, and 2 are there/],
+    [
+      'a middle version is dropped',
+      ([a, , c]) => [a ?? {}, c ?? {}],
+      /Version 2, in line 3, the snapshot’s version is 3/,
+    ],
+    [
+      'two versions are swapped',
+      ([a, b, c]) => [b ?? {}, a ?? {}, c ?? {}],
+      /Version 1, .* version is 2 and has to be 1/,
+    ],
+    ['a line is there twice', (lines) => [...lines, at(lines, 2)], /There are more lines than the 3 versions/],
+    [
+      'an envelope is changed',
+      change(1, (l) => ({ snapshot: { ...l.snapshot, envelope: forgedEnvelope(l) } })),
+      /Version 2, .* SHA-256 of the envelope is/,
+    ],
+    [
+      'an envelope is changed with its hash',
+      change(1, (l) => {
+        const envelope = forgedEnvelope(l);
+        const { hash } = seal(JSON.parse(JSON.stringify(envelope)));
+        return { snapshot: { ...l.snapshot, envelope, envelope_hash: hash } };
+      }),
+      /Version 2, .* the entry’s envelope_hash is/,
+    ],
+    [
+      'an envelope is changed with its hash and entry',
+      change(2, (l) => {
+        const envelope = forgedEnvelope(l);
+        const { hash } = seal(JSON.parse(JSON.stringify(envelope)));
+        const entry = l.entry.replace(/"envelope_hash":"[0-9a-f]*"/, `"envelope_hash":"${hash}"`);
+        return { snapshot: { ...l.snapshot, envelope, envelope_hash: hash }, entry };
+      }),
+      /Version 3, .* its proof: The inclusion proof does not hold/,
+    ],
+    [
+      'created_at is back-dated',
+      snapshotWith(1, { created_at: '2020-01-01T00:00:00.000Z' }),
+      /Version 2, .* entry’s created_at/,
+    ],
+    ['the link is cut', snapshotWith(1, { prev_hash: null }), /Version 2, .* prev_hash is null/],
+    [
+      'the subject is another',
+      snapshotWith(0, { subject: { subject_type: 'organization', subject_id: 'other' } }),
+      /Version 1, .* subject_id is other/,
+    ],
+    ['the index is another', change(1, (l) => ({ log_index: l.log_index + 1 })), /Version 2, .* its proof/],
+    ['the index is beyond the tree', change(2, () => ({ log_index: 99 })), /Version 3, .* its proof/],
+    [
+      'the order in the log is another',
+      change(1, () => ({ log_index: 0 })),
+      /Version 2, .* is not after that of the version before/,
+    ],
+    ['the proof is truncated', change(0, (l) => ({ inclusion: l.inclusion.slice(1) })), /too short/],
+    ['the proof is extended', change(0, (l) => ({ inclusion: [...l.inclusion, at(l.inclusion, 0)] })), /too long/],
+    ['hashes of the proof are swapped', change(0, (l) => ({ inclusion: [...l.inclusion].reverse() })), /another root/],
+    ['the entry is written otherwise', change(0, (l) => ({ entry: l.entry.replace('{', '{ ') })), /not RFC 8785 text/],
+  ])('is refused where %s', async (_, damage, complaint) => {
+    const refused = await verify(made.head, damage(made.lines));
+    expect(refused.complaint).toMatch(complaint);
+    expect(refused.complaint).toMatch(/^Refused: /);
+    expect(refused).toMatchObject({ exitCode: 1, printed: '' });
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['says fewer versions than it has', { versions: 2, head_version: 2 }, /more lines than the 2 versions/],
+    ['says that newer ones exist', { head_version: 4 }, /3 versions, the newest one 4/],
+    ['names another log', { log_origin: 'log.example/other' }, /names another log than its checkpoint/],
+  ])('is refused where its first line %s', async (_, members, complaint) => {
+    const refused = await verify({ ...made.head, ...members }, made.lines);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.complaint).toMatch(complaint);
+  });
+
+  it('is refused where the key that it brings along signed it, and another one is trusted', async () => {
+    const other = await lineageBundle(3);
+    const refused = await verify(other.head, other.lines);
+    expect(refused).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/None of the 1 known keys signed/) });
+    expect(JSON.parse((await verify(other.head, other.lines, '--json')).printed)).toMatchObject({ verified: false });
+  });
+
+  it('is refused where it is another log’s, and where the signature is changed', async () => {
+    const { vkey } = await signedLog(['a'], 'log.example/other');
+    const path = file('b', bundleText(made.head, made.lines));
+    expect(await iss(['verify', path, '--vkey', vkey])).toMatchObject({
+      exitCode: 1,
+      complaint: expect.stringMatching(/which the policy does not name/),
+    });
+    const forged = made.note.replace(/\n6\n/, '\n7\n');
+    expect((await verify({ ...made.head, checkpoint: forged }, made.lines)).complaint).toMatch(/does not verify/);
+  });
+
+  it('asks for the witnesses of the policy, names them with their times, and refuses a time to come', async () => {
+    const [one, two] = [await witness('one.example'), await witness('two.example')];
+    const policy = file(
+      'policy',
+      `log ${made.log.vkey}\n${one.line}\n${two.line}\ngroup both all one.example two.example\nquorum both\n`,
+    );
+    const check = (checkpoint: string) =>
+      iss(['verify', file('b', bundleText({ ...made.head, checkpoint }, made.lines)), '--policy', policy]);
+    expect((await check(await one.cosign(made.note))).complaint).toMatch(
+      /The policy asks for both; cosigned by: one\.example/,
+    );
+    const time = Date.UTC(2026, 0, 15, 10, 0);
+    const { exitCode, printed } = await check(await two.cosign(await one.cosign(made.note, time), time + 60_000));
+    expect(exitCode).toBe(0);
+    expect(printed).toMatch(/Witnessed by +one\.example, one\.example\+\S+, 2026-01-15T10:00:00Z/);
+    expect(printed).toMatch(/all of it was in the log by 2026-01-15T10:00:00Z/);
+    expect(printed).not.toMatch(/That everybody is shown the same log/);
+    const future = await check(await two.cosign(await one.cosign(made.note), Date.now() + 3_600_000));
+    expect(future).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/yet to come/) });
+  });
+
+  it('is consistent with an older checkpoint, with a newer one, and not with one of another history', async () => {
+    const path = file('b', bundleText(made.head, made.lines));
+    const since = (note: string, proof: object) =>
+      iss(['verify', path, '--vkey', made.log.vkey, '--since', file('since', note), '--proof', file('proof', proof)]);
+    const older = await made.log.checkpoint(3);
+    const consistent = await since(older, await made.log.consistency(3));
+    expect(consistent.exitCode).toBe(0);
+    expect(consistent.printed).toMatch(/Consistent +with the checkpoint of 3 entries that you have/);
+    expect((await since(older, await made.log.consistency(2))).exitCode).toBe(1);
+    const other = await signedLog(made.entries.map((entry) => `${entry} `));
+    const forged = await other.checkpoint(3, [made.log.signer]);
+    expect((await since(forged, await made.log.consistency(3))).complaint).toMatch(/leads to another older root/);
+    expect((await since(await other.checkpoint(3), await made.log.consistency(3))).complaint).toMatch(
+      /None of the 1 known/,
+    );
+  });
+
+  it('fetches the consistency proof from the log', async () => {
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url);
+      made.log.consistency(3).then(
+        (proof) => response.end(JSON.stringify(proof)),
+        () => response.destroy(),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const since = ['--since', file('since', await made.log.checkpoint(3)), '--log', `http://127.0.0.1:${port}/log/`];
+      expect(await verify(made.head, made.lines, ...since)).toMatchObject({ exitCode: 0 });
+      expect(asked).toEqual(['/log/consistency?from=3&to=6']);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+    const since = ['--since', file('since', await made.log.checkpoint(3)), '--log', 'http://127.0.0.1:1/log'];
+    expect((await verify(made.head, made.lines, ...since)).complaint).toMatch(/cannot be fetched/);
+  });
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['nothing', () => '', /is empty/],
+    ['no JSON', () => 'hello\n', /is not JSON/],
+    ['a list', () => '[]\n', /is not a JSON object/],
+    ['another format', (text) => text.replace('iss_bundle_v1', 'iss_bundle_v9'), /a format that is not known here/],
+    ['a cut line', (text) => text.slice(0, -100), /Version 3, in line 4, is not JSON/],
+    ['an empty line', (text) => `${text}\n`, /Version 4|more lines/],
+    ['a member twice', (text) => text.replace('"log_index":1', '"log_index":1,"log_index":1'), /occurs twice/],
+    [
+      'a negative index',
+      (text) => text.replace('"log_index":1,', '"log_index":-1,'),
+      /log_index is not a whole number/,
+    ],
+    ['no entry', (text) => text.replace('"entry":', '"entri":'), /has no member entry/],
+    ['a proof that is no base64', (text) => text.replace(/"inclusion":\["./, '"inclusion":["*'), /not standard base64/],
+  ])('is no bundle: %s', async (_, damage, complaint) => {
+    const path = file('b', damage(bundleText(made.head, made.lines)));
+    const { exitCode, ...said } = await iss(['verify', path, '--vkey', made.log.vkey]);
+    expect(said.complaint).toMatch(complaint);
+    expect(exitCode).toBeGreaterThan(0);
+    expect(said.complaint.split('\n')).toHaveLength(1);
+  });
+
+  it('trusts nobody whom it is not told to', async () => {
+    const path = file('b', bundleText(made.head, made.lines));
+    for (const [words, complaint] of [
+      [['verify', path], /^Whom do you trust\? Name --policy FILE/],
+      [['verify', path, '--policy', join(folder, 'none')], /cannot be read \(ENOENT\)/],
+      [['verify', path, '--policy', path], /The policy cannot be read|Line 1 of the policy/],
+      [['verify', path, '--vkey', 'key'], /That is no verifier key/],
+      [['verify', path, '--vkey', made.log.vkey, '--policy', path], /^Name one/],
+      [['verify', '--vkey', made.log.vkey], /One file is to be named/],
+      [['verify', join(folder, 'none'), '--vkey', made.log.vkey], /cannot be read \(ENOENT\)/],
+      [['verify', folder, '--vkey', made.log.vkey], /cannot be read \(EISDIR\)/],
+      [['verify', path, '--vkey', made.log.vkey, '--since', path], /needs the consistency proof/],
+      [['verify', path, '--vkey', made.log.vkey, '--proof', path], /are for --since/],
+    ] as const) {
+      const outcome = await iss(words);
+      expect(outcome.complaint).toMatch(complaint);
+      expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
+    }
+  });
+});
+
+describe('a proof of one entry', () => {
+  const entry = '{"salt":"AAAA","scopes":["read_latest"],"type":"grant.created"}';
+
+  async function proofOf(place: number, entries: readonly string[]) {
+    const log = await signedLog(entries);
+    const inclusion = (await log.inclusion(place)).map((hash) => decodeBase64(hash, 'hash'));
+    const checkpoint = await log.checkpoint();
+    const text = (extra: string | null) =>
+      formatLogProof({ extra: extra === null ? null : Buffer.from(extra), index: place, inclusion, checkpoint });
+    const answer = {
+      log_origin: ORIGIN,
+      log_index: place,
+      tree_size: entries.length,
+      leaf_hash: toHex(leafHash(entries[place] ?? '')),
+      entry: entries[place],
+      inclusion: inclusion.map(encodeBase64),
+      checkpoint,
+    };
+    return { log, text, answer };
+  }
+
+  it('is proved: the file with its entry, the file with the entry beside it, and the answer of the gateway', async () => {
+    const { log, text, answer } = await proofOf(1, ['a', entry, 'c']);
+    const trust = ['--vkey', log.vkey];
+    const { exitCode, printed } = await iss(['verify', file('p', text(entry)), ...trust]);
+    expect(exitCode).toBe(0);
+    expect(printed).toMatch(/Entry +1 of the log:\n +scopes +\["read_latest"\]\n +type +grant\.created\n/);
+    expect(printed).not.toMatch(/salt/);
+    const beside = ['--entry', file('e', entry)];
+    expect((await iss(['verify', file('p', text(null)), ...trust, ...beside])).exitCode).toBe(0);
+    expect(await iss(['verify', file('p', text(null)), ...trust])).toMatchObject({
+      exitCode: 2,
+      complaint: expect.stringMatching(/--entry FILE/),
+    });
+    for (const json of [JSON.stringify(answer), JSON.stringify(answer, null, 2)]) {
+      expect((await iss(['verify', file('p', json), ...trust])).exitCode).toBe(0);
+    }
+    expect(JSON.parse((await iss(['verify', file('p', text(entry)), ...trust, '--json'])).printed)).toMatchObject({
+      verified: true,
+      kind: 'entry',
+      log_index: 1,
+      entry,
+    });
+  });
+
+  it('is refused for another entry, index, size or log, and for false words beside it', async () => {
+    const { log, text, answer } = await proofOf(1, ['a', entry, 'c']);
+    const trust = ['--vkey', log.vkey];
+    const refuses = async (content: string | object, ...more: string[]) => {
+      const outcome = await iss(['verify', file('p', content), ...trust, ...more]);
+      expect(outcome).toMatchObject({ exitCode: 1, printed: '' });
+      return outcome.complaint;
+    };
+    expect(await refuses(text(entry), '--entry', file('e', `${entry}\n`))).toMatch(/another root/);
+    expect(await refuses(text(entry.replace('latest', 'lineage')))).toMatch(/another root/);
+    expect(await refuses({ ...answer, log_index: 0 })).toMatch(/another root|does not hold/);
+    expect(await refuses({ ...answer, log_index: 3 })).toMatch(/index of the leaf is 3/);
+    expect(await refuses({ ...answer, checkpoint: await log.checkpoint(2) })).toMatch(/does not hold/);
+    expect(await refuses({ ...answer, tree_size: 2 })).toMatch(/tree_size is 2 and has to be 3/);
+    expect(await refuses({ ...answer, leaf_hash: 'aa' })).toMatch(/leaf_hash is aa/);
+    const other = await proofOf(1, ['a', entry, 'c']);
+    expect(await refuses(other.text(entry))).toMatch(/None of the 1 known keys/);
+    expect(await iss(['verify', file('p', { ...answer, checkpoint: null }), ...trust])).toMatchObject({ exitCode: 2 });
+    expect(await iss(['verify', file('p', text(entry).slice(0, 60)), ...trust])).toMatchObject({ exitCode: 2 });
+  });
+});
