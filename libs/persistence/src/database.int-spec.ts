@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { openDatabase } from './database';
 import { migrate } from './migrate';
 import { type NoParameters, statement } from './sql/statement';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { openWorld, type World } from './testing/world';
 
 const WHO = statement<NoParameters, { who: string }>(
@@ -54,4 +55,21 @@ it('says in the domain’s words that the database cannot be reached', async () 
   const settings = { url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 1, applicationName: 'test' };
   await expect(openDatabase(settings)).rejects.toThrow(DomainError);
   await expect(migrate(settings.url)).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+const PID = statement<NoParameters, { pid: number }>('spec_pid', 'SELECT pg_backend_pid() AS pid');
+
+// A connection that nobody listens to ends the process when it breaks.
+it('a transaction whose connection breaks between two statements fails, and nothing else does', async () => {
+  const broken = world.database.sql.transaction(async (sql) => {
+    const { pid } = await sql.one(PID, {});
+    await owner.query('SELECT pg_terminate_backend($1)', [pid]);
+    const isGone = async (): Promise<boolean> =>
+      (await owner.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [pid])).rowCount === 0;
+    await waitFor(isGone, { what: 'the end of the connection' });
+    await new Promise((resolve) => setImmediate(resolve));
+    return sql.one(PID, {});
+  });
+  await expect(broken).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(world.database.sql.run(WHO, {})).resolves.toHaveLength(1);
 });

@@ -76,6 +76,8 @@ export class Sql {
   async transaction<T>(work: (sql: TransactionSql) => Promise<T>): Promise<T> {
     return withRetries(async () => {
       const client = await this.pool.connect();
+      // The statement under way fails with it; without a listener it would end the process besides.
+      client.on('error', ignore);
       let failure: unknown;
       try {
         await client.query('BEGIN');
@@ -87,11 +89,16 @@ export class Sql {
         else await client.query('ROLLBACK').catch((rollbackError: Error) => (failure = rollbackError));
         throw error;
       } finally {
+        client.off('error', ignore);
         // A connection that is broken, or could not roll back, is not given to the next caller.
         client.release(failure !== undefined);
       }
     });
   }
+}
+
+function ignore(): void {
+  // Told elsewhere.
 }
 
 /** Statements on one connection, as in a transaction. */
