@@ -5,12 +5,14 @@ import { type Command, type CommandContext, Failure, type Options, UsageError } 
 import { listLimits } from './commands/admin-limits-list';
 import { setLimit } from './commands/admin-limits-set';
 import { unsetLimit } from './commands/admin-limits-unset';
+import { witness } from './commands/witness';
 
 /** Every command, by its words. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   'admin limits list': listLimits,
   'admin limits set': setLimit,
   'admin limits unset': unsetLimit,
+  witness,
 };
 
 interface Io extends CommandContext {
