@@ -28,8 +28,8 @@ beforeAll(async () => {
   dataFolder = mkdtempSync(join(tmpdir(), 'iss-start-'));
   // Root lends the embedded PostgreSQL to another user, who must be able to get there.
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
-    Array.from({ length: 6 }, () => freePort()),
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort, witnessPort] = await Promise.all(
+    Array.from({ length: 7 }, () => freePort()),
   );
   env = {
     PATH: process.env['PATH'],
@@ -41,6 +41,7 @@ beforeAll(async () => {
     INBOX_PORT: String(inboxPort),
     METRICS_PORT: String(metricsPort),
     WORKER_METRICS_PORT: String(workerMetricsPort),
+    WITNESS_PORT: String(witnessPort),
   };
 });
 
@@ -208,7 +209,15 @@ function leftovers(): string[] {
 
 async function requireNothingLeft(): Promise<void> {
   await waitFor(() => leftovers().length === 0, { deadlineMs: 20_000, what: 'the end of every process' });
-  for (const name of ['PORT', 'WORKER_PORT', 'IDP_PORT', 'INBOX_PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT']) {
+  for (const name of [
+    'PORT',
+    'WORKER_PORT',
+    'IDP_PORT',
+    'INBOX_PORT',
+    'METRICS_PORT',
+    'WORKER_METRICS_PORT',
+    'WITNESS_PORT',
+  ]) {
     expect([name, await isPortFree(Number(env[name]))]).toEqual([name, true]);
   }
   expect(await npm(['run', '-s', 'status']).outcome).toMatchObject({
@@ -226,7 +235,15 @@ describe('npm start', () => {
     expect(Object.keys(status).sort()).toEqual(
       [
         ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'metrics_url', 'queue_url'],
-        ...['worker_metrics_url', 'worker_url'],
+        ...[
+          'worker_metrics_url',
+          'worker_url',
+          'log_url',
+          'log_vkey',
+          'witness_url',
+          'witness_vkey',
+          'log_policy_file',
+        ],
       ].sort(),
     );
     for (const name of ['metrics_url', 'worker_metrics_url']) {
