@@ -813,6 +813,58 @@ WITH old AS MATERIALIZED (
 )
 SELECT count(*)::int AS deleted FROM deleted;
 
+-- log_entries_of_versions
+--   asked by LogEntryStore.ofVersions (stores/log/log-entry.store.ts)
+--   $1 subjectType text
+--   $2 subjectId text
+--   $3 from integer
+--   $4 to integer
+--   enters grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey
+PREPARE log_entries_of_versions (text, text, integer, integer) AS
+SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT subject_key FROM subjects WHERE subject_type = $1 AND subject_id = $2) found
+CROSS JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = found.subject_key AND e.snapshot_version BETWEEN $3::int AND $4::int
+    AND e.entry_type = 1 ORDER BY e.snapshot_version) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true
+ORDER BY k.snapshot_version;
+
 -- log_entry_of_grant
 --   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
 --   $1 tenantId text
@@ -968,6 +1020,23 @@ LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.sub
 CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, CASE k.entry_type
       WHEN 3 THEN g.revoked_at ELSE g.created_at END)
     AS at) f;
+
+-- log_policy
+--   asked by LogCheckpointStore.policy (stores/log/log-checkpoint.store.ts)
+--   enters log_policy_pkey
+PREPARE log_policy AS
+SELECT policy FROM log_policy WHERE is_one;
+
+-- log_policy_use
+--   asked by LogCheckpointStore.usePolicy (stores/log/log-checkpoint.store.ts)
+--   $1 policy text
+--   enters log_policy_pkey
+PREPARE log_policy_use (text) AS
+WITH gone AS (
+  DELETE FROM log_policy WHERE is_one AND $1::text IS NULL
+)
+INSERT INTO log_policy (policy) SELECT $1::text WHERE $1::text IS NOT NULL
+ON CONFLICT (is_one) DO UPDATE SET policy = excluded.policy;
 
 -- log_tiles_edge
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
