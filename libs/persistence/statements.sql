@@ -15,6 +15,53 @@ SET random_page_cost = 0;
 SET seq_page_cost = 0;
 SET jit = off;
 
+-- access_history
+--   asked by HistoryStore.access (stores/log/history.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 rows bigint
+--   enters grants_by_subject, grants_live, log_entries_of_grants, memberships_pkey, subjects_identity_key
+PREPARE access_history (text, text, text, text, timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grantId",
+  g.grantee_tenant_id AS "item?.granteeTenantId",
+  g.scopes AS "item?.scopes",
+  g.created_at AS "item?.from",
+  least(g.revoked_at, g.expires_at) AS "item?.until",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' END AS "item?.endedBy",
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = 2
+  LIMIT 1) AS "item?.grantedIndex",
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = 3
+  LIMIT 1) AS "item?.endedIndex",
+  ARRAY[g.created_at::text, g.grant_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject
+    AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7) g ON true
+ORDER BY g.created_at DESC, g.grant_id DESC;
+
 -- backlog_oldest_delivery
 --   asked by BacklogStore.oldestDeliveryMs (stores/webhooks/backlog.store.ts)
 --   enters deliveries_due
@@ -1359,6 +1406,38 @@ PREPARE outbox_waiting (double precision, bigint) AS
 SELECT event_id AS "eventId" FROM outbox_events
 WHERE fanned_out_at IS NULL AND created_at < now() - $1 * interval '1 millisecond'
 ORDER BY created_at LIMIT $2;
+
+-- owner_history
+--   asked by HistoryStore.owners (stores/log/history.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 before bigint
+--   $4 rows bigint
+--   enters log_entries_of_owner_changes, memberships_pkey, owner_changes_by_tenant
+PREPARE owner_history (text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  c.changed_at AS "item?.changedAt",
+  c.principal_id AS "item?.principalId",
+  c.from_principal_id AS "item?.fromPrincipalId",
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.owner_change_id = c.owner_change_id
+  LIMIT 1) AS "item?.logIndex",
+  ARRAY[c.owner_change_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c
+  WHERE c.tenant_id = i.tenant_id AND f.member_status = 'active'
+    AND (-c.owner_change_id) > -($3::bigint)
+  ORDER BY (-c.owner_change_id) LIMIT $4) c ON true
+ORDER BY (-c.owner_change_id);
 
 -- ping
 --   asked by Database.ping (database.ts)

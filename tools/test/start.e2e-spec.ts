@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { formatVerifierKey, parsePolicy, verifyCheckpoint } from '@iss/tlog';
 import { clusterFolder } from '../postgres.ts';
 import { freePort, isPortFree } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
@@ -234,16 +235,8 @@ describe('npm start', () => {
     await start();
     expect(Object.keys(status).sort()).toEqual(
       [
-        ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'metrics_url', 'queue_url'],
-        ...[
-          'worker_metrics_url',
-          'worker_url',
-          'log_url',
-          'log_vkey',
-          'witness_url',
-          'witness_vkey',
-          'log_policy_file',
-        ],
+        ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'log_policy_file', 'log_url', 'log_vkey'],
+        ...['metrics_url', 'queue_url', 'witness_url', 'witness_vkey', 'worker_metrics_url', 'worker_url'],
       ].sort(),
     );
     for (const name of ['metrics_url', 'worker_metrics_url']) {
@@ -256,6 +249,17 @@ describe('npm start', () => {
     });
     expect(await api('GET', `/tenants/beta${latest}`, await token('bob'))).toMatchObject({ status: 200 });
     expect(await api('GET', `/tenants/acme${latest}`, await token('mallory'))).toMatchObject({ status: 403 });
+  });
+
+  it('publishes what its witness cosigned', async () => {
+    const note = await waitFor(async () => {
+      const response = await fetch(`${status['log_url']}/checkpoint`);
+      return response.status === 200 ? response.text() : null;
+    });
+    const { witnesses, ...policy } = parsePolicy(readFileSync(String(status['log_policy_file'])));
+    expect(witnesses).toMatchObject([{ url: status['witness_url'] }]);
+    const { cosignatures } = await verifyCheckpoint(note, { witnesses, ...policy });
+    expect(cosignatures.map(({ witness }) => formatVerifierKey(witness.key))).toEqual([status['witness_vkey']]);
   });
 
   it('takes a write with a token only, and delivers its event to the inbox, verified', async () => {

@@ -145,7 +145,7 @@ const RULES: [string, (operation: Operation) => boolean][] = [
   ],
   [
     'no status that belongs to no operation',
-    (operation) => !statusesOf(operation).some((status) => ['405', '406', '431'].includes(status)),
+    (operation) => !statusesOf(operation).some((status) => ['405', '431'].includes(status)),
   ],
   [
     'Idempotency-Key, if it is a POST, and only then',

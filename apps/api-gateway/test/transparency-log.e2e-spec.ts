@@ -192,6 +192,26 @@ it('proves a grant and its revocation to both tenants, and to nobody else', asyn
     const hashes = body.inclusion.map((hash: string) => decodeBase64(hash, 'hash'));
     verifyInclusion(leafHash(body.entry), body.log_index, await open(body.checkpoint), hashes);
   }
+  const history = `${ORGANIZATION}/${subjectId}/access-history`;
+  const { body } = await gateway.as('alice', 'get', history).expect(200);
+  expect(body.items).toMatchObject([{ grant_id: grant.grant_id, grantee_tenant_id: 'bank', ended_by: 'revoked' }]);
+  const [{ from, until, granted, ended }] = body.items;
+  expect(ended.log_index).toBeGreaterThan(granted.log_index);
+  const at = async (moment: string): Promise<number> =>
+    (await gateway.as('alice', 'get', `${history}?at=${encodeURIComponent(moment)}`).expect(200)).body.items.length;
+  const before = new Date(Date.parse(from) - 1).toISOString();
+  expect([await at(before), await at(from), await at(until)]).toEqual([0, 1, 0]);
+  await gateway.as('alice', 'get', `${history}?at=yesterday`).expect(400);
+  await gateway.as('bob', 'get', `/v1/tenants/bank/subjects/organization/${subjectId}/access-history`).expect(403);
   await gateway.as('stranger', 'get', of('acme', 'created')).expect(403);
   await gateway.as('bob', 'get', of('acme', 'created')).expect(403);
+});
+
+it('says who owned a tenant, with the places in the log', async () => {
+  const path = '/v1/tenants/acme/owner-history';
+  const { body } = await gateway.as('alice', 'get', path).expect(200);
+  expect(body.items).toEqual([
+    { principal_id: 'oidc:test#alice', from_principal_id: null, changed_at: expect.any(String), log_index: 0 },
+  ]);
+  await gateway.as('bob', 'get', path).expect(403);
 });

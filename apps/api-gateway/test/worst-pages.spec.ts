@@ -9,6 +9,7 @@ import { Principal } from '../src/modules/tenancy/member.views';
 import { Ownership, Subject } from '../src/modules/tenancy/subject.views';
 import { TenantItem } from '../src/modules/tenancy/tenant.views';
 import { TransferOffer } from '../src/modules/tenancy/transfer-offer.views';
+import { AccessPeriodView, OwnerChangeView } from '../src/modules/transparency-log/log.views';
 import { Delivery } from '../src/modules/webhook-subscriptions/delivery.views';
 import { Subscription } from '../src/modules/webhook-subscriptions/webhook-subscription.views';
 
@@ -121,6 +122,22 @@ const WORST: Record<string, object> = {
     disabledReason: 'r'.repeat(64),
     disabledAt: NOW,
     secretLastRotatedAt: NOW,
+  }),
+  listAccessHistory: AccessPeriodView.of({
+    grantId: UUID,
+    granteeTenantId: TENANT,
+    scopes: SCOPES,
+    from: NOW,
+    until: NOW,
+    endedBy: 'revoked',
+    grantedIndex: Number.MAX_SAFE_INTEGER,
+    endedIndex: Number.MAX_SAFE_INTEGER,
+  }),
+  listOwnerHistory: OwnerChangeView.of({
+    principalId: PRINCIPAL,
+    fromPrincipalId: PRINCIPAL,
+    changedAt: NOW,
+    logIndex: Number.MAX_SAFE_INTEGER,
   }),
   listDeliveries: Delivery.of({
     deliveryId: UUID,

@@ -34,3 +34,4 @@ export * from './stores/log/log-integration.store';
 export * from './stores/log/log-checkpoint.store';
 export * from './stores/log/log-tile.store';
 export * from './stores/log/log-entry.store';
+export * from './stores/log/history.store';

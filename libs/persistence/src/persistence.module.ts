@@ -12,6 +12,7 @@ import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
 import { SubjectStore } from './stores/snapshots/subject.store';
 import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
+import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
@@ -36,6 +37,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   LegacyTenantStore,
   LogCheckpointStore,
   LogEntryStore,
+  HistoryStore,
   LogIntegrationStore,
   LogTileStore,
   OutboxStore,

@@ -220,6 +220,15 @@ export const TABLE: readonly Row[] = [
 
   { ...write, path: `${TENANT}/grants`, ok: 201, role: 'tenant_admin', fixture: 'new_grant' },
   { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: `${TENANT}/owner-history`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  {
+    method: 'get',
+    path: `${TENANT}${SUBJECT}/access-history`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'own',
+    fixture: 'subject',
+  },
   {
     method: 'get',
     path: `${TENANT}/grants/{grant_id}/log-proof`,

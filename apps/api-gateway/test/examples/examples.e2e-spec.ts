@@ -54,6 +54,8 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   getSnapshotLogProof: { stage: 'logged' },
   getSnapshotLogProofAcrossTenants: { stage: 'logged' },
   getGrantLogProof: { stage: 'logged' },
+  listAccessHistory: { stage: 'logged' },
+  listOwnerHistory: { stage: 'logged' },
   acceptTransferOffer: { caller: 'carol' },
   declineTransferOffer: { caller: 'carol' },
 };
@@ -130,7 +132,8 @@ function readAnswer(type: string, { text, body }: Response): unknown {
 }
 
 describe.each(operations.map((operation) => [idOf(operation), operation] as const))('%s', (id, operation) => {
-  const query = exampleQuery(operation);
+  // With it the answer is another one: a bundle.
+  const query = Object.fromEntries(Object.entries(exampleQuery(operation)).filter(([name]) => name !== 'proofs'));
 
   it('has valid examples', () => {
     for (const [at, example] of examplesOf(operation)) conformance.checkValue(at, example);

@@ -1,5 +1,5 @@
 import { type LogFact, logEntryText, parseStoredJson, seal, validateEnvelope } from '@iss/domain';
-import { createSigner, formatCheckpoint, leafHash, rootOfLeaves, signNote } from '@iss/tlog';
+import { createSigner, emptyRoot, formatCheckpoint, leafHash, rootOfLeaves, signNote } from '@iss/tlog';
 import { Client } from 'pg';
 import { LEGACY } from '../../src/auth/auth.guard';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/answer/snapshot-header.view';
@@ -85,6 +85,7 @@ export class ExampleWorld {
       `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
     );
     await this.sql.query(`TRUNCATE ${rows.map(({ name }) => name).join(', ')}`);
+    await this.insert('log_tree', { size: 0, root: Buffer.from(emptyRoot()) });
   }
 
   private async tenants(): Promise<void> {
@@ -174,13 +175,18 @@ export class ExampleWorld {
     const leaves = facts.map((fact, index) => leafHash(logEntryText(fact, salts[index] ?? Buffer.alloc(16))));
     const tree = { size: leaves.length, root: rootOfLeaves(leaves) };
     await this.insert('log_tiles', { level: 0, tile_index: 0, hashes: Buffer.concat(leaves) });
-    await this.insert('log_tree', { size: tree.size, root: Buffer.from(tree.root) });
+    await this.sql.query('UPDATE log_tree SET size = $1, root = $2', [tree.size, Buffer.from(tree.root)]);
     const signer = await createSigner(LOG_SIGNING_KEY);
     const origin = signer.key.name;
     const text = formatCheckpoint({ origin, ...tree, extensionLines: [] });
     const cosignedAt = Math.floor(Date.parse(created_at) / 1000);
     const note = await signNote({ text }, [signer, await createSigner(WITNESS_KEY)], cosignedAt);
     await this.insert('log_checkpoints', { origin, size: tree.size, note });
+    await this.insert('owner_changes', {
+      tenant_id: 'acme',
+      principal_id: OWNER_EXAMPLE.principal_id,
+      changed_at: '2026-01-15T09:00:00Z',
+    });
     await this.insert('log_keys', { vkey: signer.verifierKey, used_at: created_at });
     await this.insert('log_policy', { policy: LOG_KEYS_EXAMPLE.policy });
   }

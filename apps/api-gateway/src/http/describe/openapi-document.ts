@@ -230,6 +230,7 @@ const HEADERS: Readonly<Record<string, Schema>> = {
 const RATE_LIMIT = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'];
 const HEADERS_OF_ERRORS: Partial<Record<ErrorCode, readonly string[]>> = {
   unauthorized: ['WWW-Authenticate'],
+  not_logged_yet: ['Retry-After'],
   conflict: ['Retry-After'],
   rate_limited: ['Retry-After', ...RATE_LIMIT],
   unavailable: ['Retry-After'],
@@ -248,17 +249,20 @@ function namedError(codes: readonly ErrorCode[]): Schema {
   return { ...errorAnswer(codes), headers: headers(names) };
 }
 
-/** Gives the answers that are no errors their headers. */
+/** The one error that belongs to single operations: it shares its code with 415. */
+const NOT_ACCEPTABLE = '406';
+
+/** Gives the answers that are told with their operations their headers. */
 function describeAnswers(operation: Operation): void {
   const isConditional = '304' in operation.responses;
   const isList = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === 'cursor');
   const isPost = operation.parameters?.some((parameter) => isParameter(parameter) && parameter.name === KEY.name);
-  for (const answer of Object.values(operation.responses)) {
+  for (const [status, answer] of Object.entries(operation.responses)) {
     if (!isAnswer(answer)) continue;
     answer.headers = headers([
       'X-Request-Id',
       ...(isConditional ? ['ETag', 'Cache-Control'] : []),
-      ...(isList ? ['Link'] : []),
+      ...(isList || status === NOT_ACCEPTABLE ? ['Link'] : []),
       ...(isPost ? ['Idempotency-Replayed'] : []),
     ]);
   }

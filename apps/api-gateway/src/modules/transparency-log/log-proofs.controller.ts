@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../auth/public.decorator';
 import { TextStream } from '../../http/answer/json-text';
-import { answer, ApiRoute, inAnyTenant, type Route } from '../../http/describe/openapi';
+import { type Answer, answer, ApiRoute, inAnyTenant, type Route } from '../../http/describe/openapi';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { UuidParam } from '../../http/request/path-params';
@@ -17,6 +17,7 @@ import {
   GRANT_PROOF_EXAMPLE,
   LogProofQuery,
   proofFile,
+  proofFileOf,
 } from './log.views';
 
 const TEXT = 'text/plain';
@@ -24,10 +25,17 @@ const proofOf = (example: InclusionProof): Route => ({
   description:
     'With `Accept: text/plain` a C2SP tlog-proof file, whose extra data is the entry. 404 `not_logged_yet`, with ' +
     '`Retry-After`, for what is not in the published log yet: a second or two after it was written.',
-  answers: { 200: answer('The proof, against a published checkpoint.', InclusionProof, example) },
+  answers: { 200: proofAnswer(example) },
   errors: ['not_found', 'not_logged_yet'],
 });
 const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE);
+
+/** In both of its forms. */
+function proofAnswer(example: InclusionProof): Answer {
+  const { description, content } = answer('The proof, against a published checkpoint.', InclusionProof, example);
+  const file = { schema: { type: 'string' } as const, example: proofFileOf(example) };
+  return { description, content: { ...content, [TEXT]: file } };
+}
 
 /** Proofs that facts are in the log, each for whoever may read the fact. */
 @ApiTags('Transparency log')

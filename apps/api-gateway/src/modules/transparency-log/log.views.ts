@@ -1,14 +1,37 @@
 import type { LogKey } from '@iss/persistence';
-import { encodeBase64, formatLogProof, formatVerifierKey, parsePolicy, quorumSize, toHex } from '@iss/tlog';
+import {
+  decodeBase64,
+  encodeBase64,
+  formatLogProof,
+  formatVerifierKey,
+  parsePolicy,
+  quorumSize,
+  toHex,
+} from '@iss/tlog';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { listOf, shown } from '../../http/describe/field';
-import { view, type ViewOf } from '../../http/describe/view';
-import { count, hash, matching, oneOf, positive, text, time } from '../../http/request/fields';
+import { part, view, type ViewOf } from '../../http/describe/view';
+import {
+  count,
+  hash,
+  matching,
+  oneOf,
+  PAGE,
+  positive,
+  principalId,
+  scopes,
+  tenantId,
+  text,
+  time,
+  uuid,
+} from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
 import type { LogProof } from '../../log/log-proof.service';
 
 const base64 = shown<string>({ type: 'string', contentEncoding: 'base64' });
 const origin = text.described('The name of the log, in its checkpoints and keys.');
 const proofHashes = listOf(base64);
+const logIndex = count.nullable().described('Its place in the log; null until it has one.');
 
 /** A verifier key of the log, and when it signed. */
 export const LogKeyView = view('LogKey', {
@@ -88,7 +111,49 @@ export function proofFile({ index, inclusion, entry }: LogProof, checkpoint: str
   return formatLogProof({ extra: Buffer.from(entry), index, inclusion, checkpoint });
 }
 
+/** The file that says the same as this answer. */
+export function proofFileOf({ log_index: index, inclusion, entry, checkpoint }: InclusionProof): string {
+  const hashes = inclusion.map((hash) => decodeBase64(hash, 'hash of the inclusion proof'));
+  return formatLogProof({ extra: Buffer.from(entry), index, inclusion: hashes, checkpoint: checkpoint ?? '' });
+}
+
 const size = positive({ example: 3 });
+
+/** Who could read a subject, from when to when. */
+export const AccessPeriodView = view('AccessPeriod', {
+  grant_id: uuid.described('The grant.'),
+  grantee_tenant_id: tenantId.described('The tenant that could read.'),
+  scopes,
+  from: time.described('Since when.'),
+  until: time.nullable().described('Until when; null: it has no end.'),
+  ended_by: oneOf(['revoked', 'expired', 'replaced']).nullable().described('What ended it; null while it lives.'),
+  granted: part({ log_index: logIndex.from('grantedIndex') })
+    .fromRecord()
+    .described('Where the log says so.'),
+  ended: part({ log_index: logIndex.from('endedIndex') })
+    .fromRecord()
+    .described('Where the log says that it was revoked; that it expired follows from the grant.'),
+});
+export type AccessPeriodView = ViewOf<typeof AccessPeriodView>;
+
+/** Who became, and who ceased to be, an owner of a tenant. */
+export const OwnerChangeView = view('OwnerChange', {
+  principal_id: principalId.nullable().described('Who became an owner; null: nobody followed.'),
+  from_principal_id: principalId.nullable().described('Who ceased to be one; null: at founding, or one owner more.'),
+  changed_at: time.described('When.'),
+  log_index: logIndex,
+});
+export type OwnerChangeView = ViewOf<typeof OwnerChangeView>;
+
+/** Query of an access history. */
+export const AccessHistoryQuery = query({
+  ...PAGE,
+  at: text
+    .optional()
+    .example('2026-01-20T00:00:00Z')
+    .described('RFC 3339: only who could read at that moment. A page may be short or empty; `next_cursor` leads on.'),
+});
+export type AccessHistoryQuery = SentOf<typeof AccessHistoryQuery>;
 
 /** Query of a log proof. */
 export const LogProofQuery = query({
@@ -164,4 +229,20 @@ export const GRANT_PROOF_EXAMPLE: InclusionProof = {
     '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
   inclusion: ['SphiFsxRgU4ZJn2RDoIC+EI4ryUqUo9rNxZphE0qmgo=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
   checkpoint: CHECKPOINT_EXAMPLE,
+};
+export const ACCESS_PERIOD_EXAMPLE: AccessPeriodView = {
+  grant_id: EXAMPLE_IDS.grant_id,
+  grantee_tenant_id: 'beta',
+  scopes: ['read_latest'],
+  from: '2026-01-15T10:00:00.000Z',
+  until: '2026-02-01T00:00:00.000Z',
+  ended_by: 'revoked',
+  granted: { log_index: 1 },
+  ended: { log_index: 2 },
+};
+export const OWNER_CHANGE_EXAMPLE: OwnerChangeView = {
+  principal_id: 'oidc:dev#alice',
+  from_principal_id: null,
+  changed_at: '2026-01-15T09:00:00.000Z',
+  log_index: null,
 };

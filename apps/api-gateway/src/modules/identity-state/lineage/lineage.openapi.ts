@@ -100,7 +100,7 @@ export const EXPORT: Route = {
   description:
     'With `proofs=log` a bundle: a first line with checkpoint and keys, then a line for each version with its entry in the ' +
     'transparency log and the proof of it, all against that checkpoint; `iss verify` checks it offline. It waits up to ten ' +
-    'seconds for the newest version to be published.',
+    'seconds for the newest version to be published. Without that `Accept`: 406.',
   answers: { 200: EXPORTED, 406: errorAnswer(['unsupported_media_type']) },
   errors: ['not_found', 'not_logged_yet'],
 };

@@ -41,6 +41,7 @@ export const ExportQuery = query({
   ...idle,
   proofs: oneOf(['log'])
     .optional()
+    .example('log')
     .described(
       '`log`: a bundle, in which each version has the proof that it is in the transparency log. Only as NDJSON.',
     ),

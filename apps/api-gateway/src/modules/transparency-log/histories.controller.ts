@@ -1,0 +1,51 @@
+import { type Actor, RULES, type SubjectRef } from '@iss/domain';
+import { Controller, Get } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiRoute } from '../../http/describe/openapi';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { ActorParam } from '../../http/request/actor.decorator';
+import { SubjectParam } from '../../http/request/path-params';
+import { HistoryService } from './history.service';
+import {
+  ACCESS_PERIOD_EXAMPLE,
+  AccessHistoryQuery,
+  AccessPeriodView,
+  OWNER_CHANGE_EXAMPLE,
+  OwnerChangeView,
+} from './log.views';
+
+const PAGE_LIMITS = { default: 50, max: 200 };
+
+/** Who could, from when to when; each with its place in the log. */
+@ApiTags('Transparency log')
+@ApiBearerAuth()
+@Controller('v1/tenants/:tenant_id')
+export class HistoriesController {
+  constructor(private readonly histories: HistoryService) {}
+
+  @Get('subjects/:subject_type/:subject_id/access-history')
+  @ApiRoute('Who could read a subject, from when to when, newest first', RULES.manageGrants, {
+    description: 'By grants, live and ended ones. Each is proved by `…/grants/{grant_id}/log-proof`.',
+    answers: { 200: pageAnswer('One page.', AccessPeriodView, [ACCESS_PERIOD_EXAMPLE], PAGE_LIMITS.default) },
+  })
+  async listAccessHistory(
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
+    @PageOf(PAGE_LIMITS, AccessHistoryQuery) paging: Paging<AccessHistoryQuery>,
+  ): Promise<{ items: AccessPeriodView[] } & PageView> {
+    const { at } = paging.query;
+    return paging.answer(await this.histories.access(actor, subject, at, paging.at({ at })), AccessPeriodView.of);
+  }
+
+  @Get('owner-history')
+  @ApiRoute('Who owned the tenant, newest change first', RULES.readTenant, {
+    description: 'Founding, transfers, and every change of who is a `tenant_owner`.',
+    answers: { 200: pageAnswer('One page.', OwnerChangeView, [OWNER_CHANGE_EXAMPLE], PAGE_LIMITS.default) },
+  })
+  async listOwnerHistory(
+    @ActorParam() actor: Actor,
+    @PageOf(PAGE_LIMITS) paging: Paging,
+  ): Promise<{ items: OwnerChangeView[] } & PageView> {
+    return paging.answer(await this.histories.owners(actor, paging.at()), OwnerChangeView.of);
+  }
+}

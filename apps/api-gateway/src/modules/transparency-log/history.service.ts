@@ -1,0 +1,45 @@
+import { type Actor, DomainError, parseDateTime, requireAccess, RULES, type SubjectRef } from '@iss/domain';
+import { type AccessPeriod, HistoryStore, type OwnerChange, type Page, type PageRequest } from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+
+/** What was so, from when to when, for those whom it concerns. */
+@Injectable()
+export class HistoryService {
+  constructor(private readonly histories: HistoryStore) {}
+
+  /**
+   * Who could read a subject, for whoever manages its grants; with `at` only at that moment. Throws `forbidden`, or
+   * `validation_error` for what is no moment.
+   */
+  async access(
+    actor: Actor,
+    subject: SubjectRef,
+    at: string | undefined,
+    request: PageRequest,
+  ): Promise<Page<AccessPeriod>> {
+    const moment = at === undefined ? null : requireMoment(at);
+    const { facts, page } = await this.histories.access(actor, subject, request);
+    requireAccess(facts, RULES.manageGrants);
+    const items = moment === null ? page.items : page.items.filter((period) => covers(period, moment));
+    return { items, next: page.next };
+  }
+
+  /** Who owned the tenant, for its members. Throws `forbidden`. */
+  async owners(actor: Actor, request: PageRequest): Promise<Page<OwnerChange>> {
+    const { facts, page } = await this.histories.owners(actor, request);
+    requireAccess(facts, RULES.readTenant);
+    return page;
+  }
+}
+
+/** A grant counts from its moment on, and no longer at the moment of its end. */
+function covers({ from, until }: AccessPeriod, moment: number): boolean {
+  return from.getTime() <= moment && (until === null || moment < until.getTime());
+}
+
+function requireMoment(text: string): number {
+  const moment = parseDateTime(text);
+  if (moment !== null) return moment.getTime();
+  const message = 'must be an RFC 3339 date-time with a timezone';
+  throw new DomainError('validation_error', `at ${message}.`, [{ path: '/query/at', message, code: 'invalid_format' }]);
+}
