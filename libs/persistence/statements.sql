@@ -1111,6 +1111,23 @@ CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, CASE k.entry_typ
       WHEN 3 THEN g.revoked_at ELSE g.created_at END)
     AS at) f;
 
+-- log_policy
+--   asked by LogCheckpointStore.policy (stores/log/log-checkpoint.store.ts)
+--   enters log_policy_pkey
+PREPARE log_policy AS
+SELECT policy FROM log_policy WHERE is_one;
+
+-- log_policy_use
+--   asked by LogCheckpointStore.usePolicy (stores/log/log-checkpoint.store.ts)
+--   $1 policy text
+--   enters log_policy_pkey
+PREPARE log_policy_use (text) AS
+WITH gone AS (
+  DELETE FROM log_policy WHERE is_one AND $1::text IS NULL
+)
+INSERT INTO log_policy (policy) SELECT $1::text WHERE $1::text IS NOT NULL
+ON CONFLICT (is_one) DO UPDATE SET policy = excluded.policy;
+
 -- log_tiles_edge
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   $1 size bigint

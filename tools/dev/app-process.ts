@@ -10,6 +10,7 @@ export interface AppSettings {
   name: string;
   /** Below the repository. */
   entry: string;
+  args?: readonly string[];
   env: NodeJS.ProcessEnv;
   logFile: string;
 }
@@ -61,10 +62,10 @@ export async function startApp(settings: AppSettings): Promise<App> {
   };
 }
 
-async function spawnApp({ name, entry, env, logFile }: AppSettings, flag: 'w' | 'a'): Promise<AppProcess> {
+async function spawnApp({ name, entry, args = [], env, logFile }: AppSettings, flag: 'w' | 'a'): Promise<AppProcess> {
   const log = openSync(logFile, flag, 0o600);
   try {
-    const child = await startOwned(process.execPath, [...APP_FLAGS, join(repositoryRoot, entry)], {
+    const child = await startOwned(process.execPath, [...APP_FLAGS, join(repositoryRoot, entry), ...args], {
       cwd: repositoryRoot,
       env,
       stdio: ['ignore', log, log],

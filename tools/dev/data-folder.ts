@@ -19,6 +19,11 @@ export interface RunStatus {
   /** Prefix of the transparency log's checkpoint and tiles. */
   log_url: string;
   log_vkey: string;
+  /** Submission and monitoring prefix of the witness beside the service; empty where others are named. */
+  witness_url: string;
+  witness_vkey: string;
+  /** Who signs the log and who must have cosigned it (C2SP tlog-policy); empty: there is none. */
+  log_policy_file: string;
 }
 
 /** `run.json`: what is running now, for `status`, `token` and `reset`. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { clusterFolder } from '../postgres.ts';
 import { reportError, UserError } from '../processes.ts';
 import { dataFolderPath, loadDotEnv, readRun } from './data-folder.ts';
+import { LOG_FILES } from './transparency-log.ts';
 
 /** `npm run reset`: forgets all local data. Takes away only what the tools put into DATA_DIR, whatever it names. */
 try {
@@ -10,7 +11,8 @@ try {
   const folder = dataFolderPath();
   const run = readRun();
   if (run !== undefined) throw new UserError(`The service is running (process ${run.pid}): stop it first.`);
-  const ours = ['postgres', 'logs', 'run.json', 'secrets.json', 'inbox-secrets.json'].map((name) => join(folder, name));
+  const names = ['postgres', 'logs', 'run.json', 'secrets.json', 'inbox-secrets.json', ...LOG_FILES];
+  const ours = names.map((name) => join(folder, name));
   for (const path of [clusterFolder(folder), ...ours]) rmSync(path, { recursive: true, force: true });
   if (isEmpty(folder)) rmdirSync(folder);
   console.log(`Emptied ${folder}`);

@@ -11,6 +11,7 @@ export interface StartSettings {
     workerMetrics: number;
     identityProvider: number;
     inbox: number;
+    witness: number;
   };
   databaseUrl: string | undefined;
   queueUrl: string | undefined;
@@ -41,6 +42,7 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
     workerMetrics: readPort(env, 'WORKER_METRICS_PORT', 3011),
     identityProvider: readPort(env, 'IDP_PORT', 3020),
     inbox: readPort(env, 'INBOX_PORT', 3030),
+    witness: readPort(env, 'WITNESS_PORT', 3040),
   };
   return {
     local,
@@ -65,6 +67,7 @@ export function portsByVariable({ ports, foreignIssuer }: StartSettings): [strin
     ['WORKER_METRICS_PORT', ports.workerMetrics],
     ...identityProvider,
     ['INBOX_PORT', ports.inbox],
+    ['WITNESS_PORT', ports.witness],
   ];
 }
 

@@ -13,6 +13,7 @@ import { startInbox } from './inbox.ts';
 import { Lifetime } from './lifetime.ts';
 import { seed } from './seed.ts';
 import { portsByVariable, readStartSettings, type StartSettings } from './settings.ts';
+import { openDevelopmentLog, witnessAnswers } from './transparency-log.ts';
 
 const START_DEADLINE_MS = 60_000;
 const APP_STOP_DEADLINE_MS = 12_000;
@@ -33,7 +34,9 @@ await lifetime.run(async () => {
   await ensureBuilt(lifetime.abort.signal);
   lifetime.checkpoint();
   const secrets = await dataFolder.openSecrets(folder);
-  const logKey = await dataFolder.openLogKey(folder);
+  const log = await openDevelopmentLog(folder, settings);
+  const witness = await log.witness?.start();
+  if (witness !== undefined) lifetime.onStop(() => witness.stop(APP_STOP_DEADLINE_MS));
 
   let server: PostgresServer | undefined;
   if (settings.databaseUrl === undefined) {
@@ -64,10 +67,13 @@ await lifetime.run(async () => {
   await applyMigrations(databaseUrl, settings.queueUrl);
   lifetime.checkpoint();
   const empty = await isEmpty(databaseUrl);
+  if (log.witness !== undefined && witness !== undefined) await witnessAnswers(log.witness.url, witness);
+  lifetime.checkpoint();
   const apps = await startApps(folder, settings, {
-    ...logEnvironment(settings, logKey, folder),
+    ...log.env,
     ...appEnvironment(settings, secrets, databaseUrl),
   });
+  if (witness !== undefined) apps.push(witness);
   const status: dataFolder.RunStatus = {
     base_url: `http://localhost:${settings.ports.gateway}`,
     docs_url: `http://localhost:${settings.ports.gateway}/docs`,
@@ -79,7 +85,10 @@ await lifetime.run(async () => {
     queue_url: settings.queueUrl ?? databaseUrl,
     inbox_url: `http://localhost:${settings.ports.inbox}`,
     log_url: `http://localhost:${settings.ports.gateway}/log`,
-    log_vkey: logKey.vkey,
+    log_vkey: log.vkey,
+    witness_url: log.witness?.url ?? '',
+    witness_vkey: log.witness?.vkey ?? '',
+    log_policy_file: log.policyFile,
   };
   const unexpectedEnd = watch(apps, server);
   await Promise.race([lifetime.stopRequested(), unexpectedEnd, waitUntilReady(status)]);
@@ -185,16 +194,6 @@ function appEnvironment(
   };
 }
 
-/** A log of this machine's own; elsewhere the deployment's. */
-function logEnvironment({ local }: StartSettings, key: dataFolder.LogKey, folder: string): NodeJS.ProcessEnv {
-  if (!local) return {};
-  return {
-    LOG_ORIGIN: key.origin,
-    LOG_SIGNING_KEY: key.signing_key,
-    LOG_CHECKPOINT_FILE: join(folder, 'log-checkpoint'),
-  };
-}
-
 /** `METRICS_PORT` is each app's own, so that here, where both have one environment, each is told its. */
 async function startApps(folder: string, { ports }: StartSettings, shared: NodeJS.ProcessEnv): Promise<App[]> {
   const apps: App[] = [];
@@ -280,6 +279,8 @@ function printBanner(
     ['Data and logs', data],
     ...seeding.map((line, index): [string, string] => [index === 0 ? 'Tenants' : '', line]),
   ];
+  if (status.witness_url !== '')
+    rows.push(['Log witness', `${status.witness_url}  (shows how it works: a real one belongs to somebody else)`]);
   const token =
     settings.foreignIssuer === undefined ? 'TOKEN=$(npm run -s token -- alice)' : `TOKEN=…  # from ${status.issuer}`;
   const latest = `${status.base_url}/v1/tenants/acme/subjects/organization/acme-corp/snapshots/latest`;

@@ -16,7 +16,7 @@ it('every error code has a section', () => {
 
 it('the operations page names every variable that a process reads', () => {
   const operations = read('docs/operations.md');
-  const development = ['DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WORKER_METRICS_PORT'];
+  const development = ['DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WITNESS_PORT', 'WORKER_METRICS_PORT'];
   const missing = known.filter((name) => !development.includes(name) && !operations.includes(`\`${name}\``));
   expect(missing).toEqual([]);
 });

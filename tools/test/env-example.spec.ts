@@ -13,7 +13,7 @@ describe('.env.example', () => {
     const ofApps = [...schemas.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name);
     expect(ofApps.length).toBeGreaterThan(20);
     expect(Object.keys(example).sort()).toEqual(
-      [...new Set(ofApps), 'DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WORKER_METRICS_PORT'].sort(),
+      [...new Set(ofApps), 'DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WITNESS_PORT', 'WORKER_METRICS_PORT'].sort(),
     );
   });
 

@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { formatVerifierKey, parsePolicy, verifyCheckpoint } from '@iss/tlog';
 import { clusterFolder } from '../postgres.ts';
 import { freePort, isPortFree } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
@@ -28,8 +29,8 @@ beforeAll(async () => {
   dataFolder = mkdtempSync(join(tmpdir(), 'iss-start-'));
   // Root lends the embedded PostgreSQL to another user, who must be able to get there.
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
-    Array.from({ length: 6 }, () => freePort()),
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort, witnessPort] = await Promise.all(
+    Array.from({ length: 7 }, () => freePort()),
   );
   env = {
     PATH: process.env['PATH'],
@@ -41,6 +42,7 @@ beforeAll(async () => {
     INBOX_PORT: String(inboxPort),
     METRICS_PORT: String(metricsPort),
     WORKER_METRICS_PORT: String(workerMetricsPort),
+    WITNESS_PORT: String(witnessPort),
   };
 });
 
@@ -208,7 +210,15 @@ function leftovers(): string[] {
 
 async function requireNothingLeft(): Promise<void> {
   await waitFor(() => leftovers().length === 0, { deadlineMs: 20_000, what: 'the end of every process' });
-  for (const name of ['PORT', 'WORKER_PORT', 'IDP_PORT', 'INBOX_PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT']) {
+  for (const name of [
+    'PORT',
+    'WORKER_PORT',
+    'IDP_PORT',
+    'INBOX_PORT',
+    'METRICS_PORT',
+    'WORKER_METRICS_PORT',
+    'WITNESS_PORT',
+  ]) {
     expect([name, await isPortFree(Number(env[name]))]).toEqual([name, true]);
   }
   expect(await npm(['run', '-s', 'status']).outcome).toMatchObject({
@@ -225,8 +235,8 @@ describe('npm start', () => {
     await start();
     expect(Object.keys(status).sort()).toEqual(
       [
-        ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'log_url', 'log_vkey', 'metrics_url'],
-        ...['queue_url', 'worker_metrics_url', 'worker_url'],
+        ...['base_url', 'database_url', 'docs_url', 'inbox_url', 'issuer', 'log_policy_file', 'log_url', 'log_vkey'],
+        ...['metrics_url', 'queue_url', 'witness_url', 'witness_vkey', 'worker_metrics_url', 'worker_url'],
       ].sort(),
     );
     for (const name of ['metrics_url', 'worker_metrics_url']) {
@@ -239,6 +249,17 @@ describe('npm start', () => {
     });
     expect(await api('GET', `/tenants/beta${latest}`, await token('bob'))).toMatchObject({ status: 200 });
     expect(await api('GET', `/tenants/acme${latest}`, await token('mallory'))).toMatchObject({ status: 403 });
+  });
+
+  it('publishes what its witness cosigned', async () => {
+    const note = await waitFor(async () => {
+      const response = await fetch(`${status['log_url']}/checkpoint`);
+      return response.status === 200 ? response.text() : null;
+    });
+    const { witnesses, ...policy } = parsePolicy(readFileSync(String(status['log_policy_file'])));
+    expect(witnesses).toMatchObject([{ url: status['witness_url'] }]);
+    const { cosignatures } = await verifyCheckpoint(note, { witnesses, ...policy });
+    expect(cosignatures.map(({ witness }) => formatVerifierKey(witness.key))).toEqual([status['witness_vkey']]);
   });
 
   it('takes a write with a token only, and delivers its event to the inbox, verified', async () => {

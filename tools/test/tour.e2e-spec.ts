@@ -41,8 +41,8 @@ let dataFolder: string;
 beforeAll(async () => {
   dataFolder = mkdtempSync(join(tmpdir(), 'iss-tour-'));
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
-    Array.from({ length: 6 }, () => freePort()),
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort, witnessPort] = await Promise.all(
+    Array.from({ length: 7 }, () => freePort()),
   );
   env = {
     PATH: process.env['PATH'],
@@ -55,6 +55,7 @@ beforeAll(async () => {
     INBOX_PORT: String(inboxPort),
     METRICS_PORT: String(metricsPort),
     WORKER_METRICS_PORT: String(workerMetricsPort),
+    WITNESS_PORT: String(witnessPort),
   };
   service = run('npm', ['start'], env);
   const ready = waitFor(async () => (await run('npm', ['run', '-s', 'status'], env).ended).code === 0, {

@@ -25,8 +25,8 @@ export async function startService(changes: Record<string, string> = {}): Promis
   const database = await createTestDatabase();
   const dataFolder = mkdtempSync(join(tmpdir(), 'iss-started-'));
   chmodSync(dataFolder, 0o755);
-  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort] = await Promise.all(
-    Array.from({ length: 6 }, () => freePort()),
+  const [port, workerPort, idpPort, inboxPort, metricsPort, workerMetricsPort, witnessPort] = await Promise.all(
+    Array.from({ length: 7 }, () => freePort()),
   );
   const env = {
     PATH: process.env['PATH'],
@@ -39,6 +39,7 @@ export async function startService(changes: Record<string, string> = {}): Promis
     INBOX_PORT: String(inboxPort),
     METRICS_PORT: String(metricsPort),
     WORKER_METRICS_PORT: String(workerMetricsPort),
+    WITNESS_PORT: String(witnessPort),
     ...changes,
   };
   const npm = (...args: string[]): Promise<{ code: number | null; stdout: string }> => {

@@ -12,6 +12,7 @@ import { EXAMPLE_IDS } from './http/describe/example-ids';
 import { constant, type Field } from './http/describe/field';
 import { view } from './http/describe/view';
 import { hash, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
+import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
 import { FULFILLED, PENDING, RefreshRequestData } from './modules/refresh-requests/refresh-request.views';
 
 const SnapshotCreatedData = view(
@@ -81,6 +82,8 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
 
 const EVENT_ID = eventIdOf('0199b2c4-8a10-7c3e-9a57-5d2f0c6b1e42');
 
+const CHECKPOINT_HEADER = 'x-iss-log-checkpoint';
+
 /** The headers by which a receiver knows an event and its sender (specification, "Events"), with an example. */
 const HEADERS: Readonly<Record<string, readonly [description: string, example: string]>> = {
   'webhook-id': ["The event's id: the same on every attempt, redelivery and replay.", EVENT_ID],
@@ -92,6 +95,10 @@ const HEADERS: Readonly<Record<string, readonly [description: string, example: s
   'X-Service-Signature': [
     'The lowercase hex HMAC-SHA256 of the body.',
     '01449ce8cb8bbaca9073cde362868cb279f4c0da1e410e54c1d0d9d5c4bc719f',
+  ],
+  [CHECKPOINT_HEADER]: [
+    'The newest checkpoint of the transparency log with its Ed25519 signatures, in base64: keep the last one that you got. Absent while there is none, and where it is longer than 4 KiB.',
+    Buffer.from(CHECKPOINT_EXAMPLE).toString('base64'),
   ],
 };
 
@@ -115,7 +122,7 @@ function webhookOf<Type extends EventType>(type: Type, { name, when, data, examp
       parameters: Object.entries(HEADERS).map(([header, [description, shown]]) => ({
         name: header,
         in: 'header',
-        required: true,
+        required: header !== CHECKPOINT_HEADER,
         description,
         schema: { type: 'string' },
         example: shown,

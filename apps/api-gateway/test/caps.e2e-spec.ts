@@ -29,6 +29,7 @@ async function limit(name: CapName, scopeId: string, value: number | null): Prom
     env: () => operatorEnv({ DATABASE_URL: gateway.databaseUrl }),
     print: () => undefined,
     complain: (text) => complaints.push(text),
+    signal: new AbortController().signal,
   });
   expect({ exitCode, complaints }).toEqual({ exitCode: 0, complaints: [] });
 }

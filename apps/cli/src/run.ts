@@ -11,6 +11,7 @@ import { logKey } from './commands/log-key';
 import { showLogKey } from './commands/log-key-show';
 import { monitor } from './commands/monitor';
 import { verify } from './commands/verify';
+import { witness } from './commands/witness';
 
 /** Every command, by its words: longer ones before those that they begin with. */
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -22,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'log-key': logKey,
   monitor,
   verify,
+  witness,
 };
 
 /** Runs the command that the words name. Exit code: 0 done, 1 could not be done, 2 called wrongly; both with a sentence why. */

@@ -7,6 +7,7 @@ import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
+import { openLogIdentity } from './log/log-identity';
 import { LogService } from './log/log.service';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
@@ -27,13 +28,16 @@ export interface Worker {
 const isWhole = ({ founderId, targetHost }: Partial<DeliveryRef>): boolean =>
   founderId !== undefined && targetHost !== undefined;
 
-/** The worker as it runs. */
+/** The worker as it runs. Throws EnvError for keys and a policy of the log that cannot be used. */
 export async function createWorker(resources: WorkerResources): Promise<Worker> {
   const { settings, queue, logger } = resources;
-  const app = await NestFactory.create<NestExpressApplication>(WorkerModule.of(resources), {
-    logger: new NestLogger(logger),
-    abortOnError: false,
-  });
+  const app = await NestFactory.create<NestExpressApplication>(
+    WorkerModule.of(resources, await openLogIdentity(settings.log)),
+    {
+      logger: new NestLogger(logger),
+      abortOnError: false,
+    },
+  );
   app.disable('x-powered-by');
   const [fanout, dispatcher] = [app.get(FanoutService), app.get(Dispatcher)];
   const [sweep, retention, log] = [app.get(SweepService), app.get(RetentionService), app.get(LogService)];

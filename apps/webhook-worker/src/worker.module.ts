@@ -11,7 +11,10 @@ import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
 import { WorkerMetrics } from './health/worker-metrics';
+import { LOG_IDENTITY, type LogIdentity } from './log/log-identity';
+import { LogMetrics } from './log/log-metrics';
 import { LogService } from './log/log.service';
+import { NewestCheckpoint } from './log/newest-checkpoint';
 import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
@@ -40,6 +43,8 @@ export interface WorkerResources {
     SweepService,
     RetentionService,
     LogService,
+    LogMetrics,
+    NewestCheckpoint,
     {
       provide: Liveness,
       inject: [BacklogStore, SETTINGS],
@@ -54,13 +59,17 @@ export interface WorkerResources {
   ],
 })
 export class WorkerModule {
-  static of({ settings, database, queue, metrics, logger }: WorkerResources): DynamicModule {
+  static of(
+    { settings, database, queue, metrics, logger }: WorkerResources,
+    identity: LogIdentity | null,
+  ): DynamicModule {
     return {
       module: WorkerModule,
       imports: [PersistenceModule.of(database), QueueModule.of(queue)],
       providers: [
         { provide: SETTINGS, useValue: settings },
         { provide: LOGGER, useValue: logger },
+        { provide: LOG_IDENTITY, useValue: identity },
         { provide: Registry, useValue: metrics },
         {
           provide: DeliveryStore,

@@ -15,3 +15,4 @@ GRANT SELECT, INSERT, DELETE ON log_checkpoints TO iss_app;
 GRANT SELECT, INSERT, UPDATE (hashes) ON log_tiles TO iss_app;
 GRANT SELECT, UPDATE (size, root) ON log_tree TO iss_app;
 GRANT SELECT, INSERT, UPDATE (until_at) ON log_keys TO iss_app;
+GRANT SELECT, INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app;

@@ -89,9 +89,13 @@ const workerVariables = {
   LOG_SIGNING_KEY: checkedText('must be C2SP signing keys, PRIVATE+KEY+<LOG_ORIGIN>+…, separated by commas', (text) =>
     text.split(',').every((key) => key.trim().startsWith('PRIVATE+KEY+')),
   ).optional(),
+  LOG_PQ_SIGNING_KEY: checkedText('must be a C2SP signing key of ML-DSA-44, PRIVATE+KEY+<LOG_ORIGIN>+…', (text) =>
+    text.startsWith('PRIVATE+KEY+'),
+  ).optional(),
   LOG_CHECKPOINT_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
   LOG_CHECKPOINT_MAX_AGE_MS: wholeNumber(1000, 365 * DAY_MS).default(DAY_MS),
   LOG_CHECKPOINT_FILE: z.string().optional(),
+  LOG_POLICY_FILE: z.string().optional(),
 };
 
 /** Rules between variables. They run beside the checks of single variables, so they meet unchecked text as well. */
@@ -172,10 +176,19 @@ const workerRules: readonly Rule[] = [
   ...queueRules,
   {
     variable: 'LOG_ORIGIN',
-    expectation: 'must be set where LOG_SIGNING_KEY is, to the name in that key',
-    holds: ({ LOG_ORIGIN: origin, LOG_SIGNING_KEY: keys }) =>
-      typeof keys !== 'string' ||
-      keys.split(',').every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
+    expectation: 'must be the name in LOG_SIGNING_KEY, and in LOG_PQ_SIGNING_KEY where that is set',
+    holds: ({ LOG_ORIGIN: origin, LOG_SIGNING_KEY: keys, LOG_PQ_SIGNING_KEY: pqKey }) =>
+      [keys, pqKey]
+        .filter((text) => typeof text === 'string')
+        .flatMap((text) => text.split(','))
+        .every((key) => key.trim().startsWith(`PRIVATE+KEY+${String(origin)}+`)),
+  },
+  {
+    variable: 'LOG_SIGNING_KEY',
+    expectation: 'must be set where LOG_PQ_SIGNING_KEY or LOG_POLICY_FILE is',
+    holds: (env) =>
+      env['LOG_SIGNING_KEY'] !== undefined ||
+      (env['LOG_PQ_SIGNING_KEY'] === undefined && env['LOG_POLICY_FILE'] === undefined),
   },
 ];
 

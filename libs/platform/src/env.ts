@@ -137,12 +137,16 @@ export interface LogSettings {
   origin: string;
   /** C2SP signing keys: several while one takes another's place, none where nothing is signed. Secret. */
   signingKeys: readonly string[];
+  /** One of ML-DSA-44 that signs beside them. Secret. */
+  pqSigningKey: string | undefined;
   /** A new checkpoint at most so often, */
   checkpointIntervalMs: number;
   /** and at least so often. */
   checkpointMaxAgeMs: number;
   /** Where the newest checkpoint is kept outside of the database. */
   checkpointFile: string | undefined;
+  /** Says which witnesses cosign and how many must (C2SP tlog-policy); undefined: none. */
+  policyFile: string | undefined;
 }
 
 /** The environment of tools that stand on database, queue and secrets only. @throws EnvError */
@@ -224,9 +228,11 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
     log: {
       origin: env.LOG_ORIGIN ?? '',
       signingKeys: env.LOG_SIGNING_KEY?.split(',').map((key) => key.trim()) ?? [],
+      pqSigningKey: env.LOG_PQ_SIGNING_KEY,
       checkpointIntervalMs: env.LOG_CHECKPOINT_INTERVAL_MS,
       checkpointMaxAgeMs: env.LOG_CHECKPOINT_MAX_AGE_MS,
       checkpointFile: env.LOG_CHECKPOINT_FILE,
+      policyFile: env.LOG_POLICY_FILE,
     },
   };
 }

@@ -57,6 +57,11 @@ export class LogTreeService {
     return this.checkpoints.keys();
   }
 
+  /** Whose cosignatures checkpoints have (C2SP tlog-policy); null: nobody's. */
+  policy(): Promise<string | null> {
+    return this.checkpoints.policy();
+  }
+
   /** The hashes of a tile of the published tree, 32 bytes each; null where that has no such tile, or none so wide. */
   async tile(tile: Tile): Promise<Buffer | null> {
     const checkpoint = await this.checkpoint();

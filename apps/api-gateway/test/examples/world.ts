@@ -10,6 +10,7 @@ import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refr
 import { ALICE, CAROL, Principal } from '../../src/modules/tenancy/member.views';
 import { ACME, Tenant } from '../../src/modules/tenancy/tenant.views';
 import { PENDING as OFFER, TransferOffer } from '../../src/modules/tenancy/transfer-offer.views';
+import { LOG_KEYS_EXAMPLE } from '../../src/modules/transparency-log/log.views';
 import { DEAD, DeliveryWithPayload } from '../../src/modules/webhook-subscriptions/delivery.views';
 import { Subscription, SUBSCRIPTION } from '../../src/modules/webhook-subscriptions/webhook-subscription.views';
 
@@ -29,6 +30,7 @@ export type Stage = (typeof STAGES)[number];
 type Row = Readonly<Record<string, unknown>>;
 
 /** Nobody's but this story's: with it the documented checkpoint is the one that is signed. */
+const WITNESS_KEY = 'PRIVATE+KEY+witness.example/w1+3a8e0a55+BGYiJDFwN3e9NzhrIs0+hrVh1RupV8HuCAjflS1HkF+l';
 const LOG_SIGNING_KEY = 'PRIVATE+KEY+log.example/iss+1e403594+AS5dIltN8QWUElsRfC2xdp1J/gULapxSYqdtWIvmHKMC';
 
 const SUBJECT_KEY = 1;
@@ -176,7 +178,9 @@ export class ExampleWorld {
     await this.sql.query('UPDATE log_tree SET size = $1, root = $2', [tree.size, Buffer.from(tree.root)]);
     const signer = await createSigner(LOG_SIGNING_KEY);
     const origin = signer.key.name;
-    const note = await signNote({ text: formatCheckpoint({ origin, ...tree, extensionLines: [] }) }, [signer], 0);
+    const text = formatCheckpoint({ origin, ...tree, extensionLines: [] });
+    const cosignedAt = Math.floor(Date.parse(created_at) / 1000);
+    const note = await signNote({ text }, [signer, await createSigner(WITNESS_KEY)], cosignedAt);
     await this.insert('log_checkpoints', { origin, size: tree.size, note });
     await this.insert('owner_changes', {
       tenant_id: 'acme',
@@ -184,6 +188,7 @@ export class ExampleWorld {
       changed_at: '2026-01-15T09:00:00Z',
     });
     await this.insert('log_keys', { vkey: signer.verifierKey, used_at: created_at });
+    await this.insert('log_policy', { policy: LOG_KEYS_EXAMPLE.policy });
   }
 
   private async addSnapshot(example: Row, createdAt: string, prevHash: string | null): Promise<void> {

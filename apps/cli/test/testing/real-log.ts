@@ -20,6 +20,7 @@ import { addLineage } from '../../../../tools/testing/lineage';
 import { createTestDatabase } from '../../../../tools/testing/test-database';
 import { CheckpointPublisher } from '../../../webhook-worker/src/log/checkpoint-publisher';
 import { growTree } from '../../../webhook-worker/src/log/grow-tree';
+import { openLogIdentity } from '../../../webhook-worker/src/log/log-identity';
 import { bundleText } from './lineage-bundle';
 import { ORIGIN } from './signed-log';
 
@@ -70,11 +71,26 @@ export class RealLog {
   /** Integrates what waits, and signs. Gives the note, as it is served. */
   async publish(): Promise<string> {
     const { sql } = this.database;
-    const round = await new LogIntegrationStore(sql).integrate(ALL, growTree);
+    const stores = {
+      integration: new LogIntegrationStore(sql),
+      checkpoints: new LogCheckpointStore(sql),
+      tiles: new LogTileStore(sql),
+    };
+    const round = await stores.integration.integrate(ALL, growTree);
     if (round === null) throw new Error('somebody else integrates');
-    const settings = { origin: ORIGIN, signingKeys: [this.signingKey], checkpointIntervalMs: 1, checkpointMaxAgeMs: 1 };
-    const [checkpoints, tiles] = [new LogCheckpointStore(sql), new LogTileStore(sql)];
-    const publisher = await CheckpointPublisher.open({ ...settings, checkpointFile: undefined }, checkpoints, tiles);
+    const settings = {
+      origin: ORIGIN,
+      signingKeys: [this.signingKey],
+      pqSigningKey: undefined,
+      checkpointIntervalMs: 1,
+      checkpointMaxAgeMs: 1,
+      checkpointFile: undefined,
+      policyFile: undefined,
+    };
+    const identity = await openLogIdentity(settings);
+    if (identity === null) throw new Error('there is a key');
+    const nobody = (): void => undefined;
+    const publisher = await CheckpointPublisher.open(identity, settings, stores, nobody, nobody);
     await publisher.publish(round.tree);
     return this.checkpoint();
   }

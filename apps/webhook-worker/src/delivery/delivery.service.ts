@@ -12,6 +12,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Liveness } from '../health/liveness';
 import { WorkerMetrics } from '../health/worker-metrics';
+import { NewestCheckpoint } from '../log/newest-checkpoint';
 import { leaseMs, SETTINGS, type WorkerSettings } from '../settings';
 import { DeliveryFailure } from './delivery-failure';
 import type { Outcome } from './lane';
@@ -39,6 +40,7 @@ export class DeliveryService {
     private readonly client: WebhookClient,
     private readonly metrics: WorkerMetrics,
     private readonly liveness: Liveness,
+    private readonly checkpoint: NewestCheckpoint,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {
@@ -76,12 +78,13 @@ export class DeliveryService {
   }
 
   private async send(attempt: DeliveryAttempt, trace: AttemptTrace): Promise<AttemptResult> {
+    const checkpoint = await this.checkpoint.header();
     const startedAt = new Date();
     const started = performance.now();
     let answer: WebhookAnswer | undefined;
     let failure: DeliveryFailure | undefined;
     try {
-      const headers = this.headersFor(attempt, trace, startedAt);
+      const headers = this.headersFor(attempt, trace, startedAt, checkpoint);
       answer = await this.client.post(attempt.targetUrl, headers, attempt.body);
       failure = failureOf(answer);
     } catch (error) {
@@ -113,12 +116,18 @@ export class DeliveryService {
       : { ...base, status: 'dead', retryInMs: null };
   }
 
-  private headersFor(attempt: DeliveryAttempt, trace: AttemptTrace, at: Date): Record<string, string> {
+  private headersFor(
+    attempt: DeliveryAttempt,
+    trace: AttemptTrace,
+    at: Date,
+    checkpoint: string | null,
+  ): Record<string, string> {
     return {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
       ...(attempt.requestId !== null && { 'x-request-id': attempt.requestId }),
       traceparent: trace.traceparent,
+      ...(checkpoint !== null && { 'x-iss-log-checkpoint': checkpoint }),
       ...signDelivery({
         secrets: this.secretsOf(attempt),
         id: eventIdOf(attempt.eventId),

@@ -1,99 +1,197 @@
-import { LogCheckpointStore, type LogTree, LogTileStore } from '@iss/persistence';
+import { LogCheckpointStore, LogIntegrationStore, type LogTree, LogTileStore } from '@iss/persistence';
 import {
   type Checkpoint,
-  createSigner,
   createVerifier,
   equalBytes,
   formatCheckpoint,
+  formatNote,
+  formatPolicy,
+  isQuorum,
   openNote,
   parseCheckpoint,
+  parseNote,
+  readConsistencyProof,
   readRoot,
-  type Signer,
   signNote,
   tileHashReader,
   type TileReader,
   TileHashes,
+  type Verifier,
+  verifyCheckpoint,
 } from '@iss/tlog';
-import type { LogSettings } from '@iss/platform';
+import type { LogSettings, Warn } from '@iss/platform';
 import { CheckpointFile } from './checkpoint-file';
+import type { LogIdentity } from './log-identity';
+import { type Cosignatures, type Judge, type WitnessAnswer, Witnesses } from './witnesses';
 
 /** Why nothing is signed: what was signed before is not what the database has. */
 export class LogRolledBack extends Error {
   override readonly name = 'LogRolledBack';
 }
 
+/** What the log stands on in the database. */
+export interface LogStores {
+  readonly integration: LogIntegrationStore;
+  readonly checkpoints: LogCheckpointStore;
+  readonly tiles: LogTileStore;
+}
+
+/** What was signed last by this process. */
+interface Signed {
+  readonly checkpoint: Checkpoint;
+  readonly note: string;
+  readonly signedAtMs: number;
+  readonly cosignatures: Cosignatures;
+  /** With how many cosignatures it is published; null: it is not. */
+  publishedWith: number | null;
+}
+
 /**
- * Signs and publishes checkpoints of the tree. Never signs what contradicts what was signed before: the newest checkpoint
- * that is known outside of the database must be one of this very tree.
+ * Signs checkpoints of the tree, has them cosigned, and publishes those that the policy takes. Never signs what contradicts
+ * what was signed before: each newest checkpoint that is known outside of the database must be one of this very tree.
  */
 export class CheckpointPublisher {
-  private known: Checkpoint | null = null;
-  private publishedAtMs = 0;
+  /** What the next one must continue. */
+  private known: Checkpoint[] = [];
+  private signed: Signed | null = null;
 
   private constructor(
+    private readonly identity: LogIdentity,
     private readonly settings: LogSettings,
-    private readonly signers: readonly Signer[],
+    private readonly stores: LogStores,
     private readonly file: CheckpointFile | null,
-    private readonly checkpoints: LogCheckpointStore,
-    private readonly tiles: LogTileStore,
+    private readonly witnesses: Witnesses | null,
   ) {}
 
   /** Throws when the checkpoint in `LOG_CHECKPOINT_FILE` is none that these keys signed. */
   static async open(
+    identity: LogIdentity,
     settings: LogSettings,
-    checkpoints: LogCheckpointStore,
-    tiles: LogTileStore,
+    stores: LogStores,
+    count: (witness: string, answer: WitnessAnswer) => void,
+    warn: Warn,
   ): Promise<CheckpointPublisher> {
-    const signers = await Promise.all(settings.signingKeys.map((key) => createSigner(key)));
+    const { origin, signers, policy } = identity;
+    const { checkpoints } = stores;
+    const former = (await checkpoints.keys()).map(({ vkey }) => createVerifier(vkey));
+    const verifiers = [...identity.verifiers, ...former];
     const file = settings.checkpointFile === undefined ? null : new CheckpointFile(settings.checkpointFile);
-    const publisher = new CheckpointPublisher(settings, signers, file, checkpoints, tiles);
-    await publisher.recall();
+    const witnesses = policy === null ? null : new Witnesses(policy, origin, verifiers, count, warn);
+    const publisher = new CheckpointPublisher(identity, settings, stores, file, witnesses);
+    await publisher.recall(verifiers);
     await checkpoints.useKeys(signers.map(({ verifierKey }) => verifierKey));
+    await checkpoints.usePolicy(policy === null ? null : formatPolicy(policy));
     return publisher;
   }
 
-  /** What was signed last, by these keys or those before them: from the file, and from the database where that is newer. */
-  private async recall(): Promise<void> {
-    const keys = [
-      ...this.signers.map(({ key }) => key),
-      ...(await this.checkpoints.keys()).map(({ vkey }) => vkey),
-    ].map((key) => createVerifier(key));
-    const notes = [await this.file?.read(), (await this.checkpoints.newest())?.note];
+  /** What was signed last, by these keys or those before them: as the file, the database and witnesses have it. */
+  private async recall(verifiers: readonly Verifier[]): Promise<void> {
+    const notes = [await this.file?.read(), (await this.stores.checkpoints.newest())?.note];
     for (const note of notes) {
-      if (note === null || note === undefined) continue;
-      const checkpoint = parseCheckpoint((await openNote(note, keys)).text);
-      if (this.known === null || checkpoint.size > this.known.size) this.known = checkpoint;
+      if (note !== null && note !== undefined) this.known.push(parseCheckpoint((await openNote(note, verifiers)).text));
     }
+    this.known.push(...((await this.witnesses?.newest()) ?? []));
   }
 
   /**
-   * Publishes a checkpoint of the tree if it has grown, or if the last one is too old. Throws {@link LogRolledBack} when
-   * the tree is none that the last checkpoint was of.
+   * Signs the tree if it has grown or the last checkpoint is too old, asks the witnesses for what is missing, and publishes
+   * what the policy takes. Resolves with whether the newest one is published. Throws {@link LogRolledBack} when the tree is
+   * none that earlier checkpoints were of.
    */
   async publish(tree: LogTree): Promise<boolean> {
-    const { origin, checkpointMaxAgeMs } = this.settings;
-    const isOld = performance.now() - this.publishedAtMs > checkpointMaxAgeMs || this.publishedAtMs === 0;
-    if (this.known !== null && this.known.size === tree.size && !isOld) return false;
+    if (this.isDue(tree)) await this.sign(tree);
+    else if (this.known.length > 1) await this.requireSameTree(tree);
+    const { signed } = this;
+    if (signed === null) return true;
+    if (this.witnesses !== null) {
+      await this.witnesses.collect(this.submissionOf(signed), signed.cosignatures, this.judge);
+      if (this.witnesses.refuse)
+        throw new LogRolledBack('The witnesses, without whom there is no quorum, say that they saw another log.');
+    }
+    return (await this.publishSigned(signed)) || this.isSuperseded(signed);
+  }
+
+  /** Breaks off requests to witnesses. */
+  close(): void {
+    this.witnesses?.close();
+  }
+
+  private isDue(tree: LogTree): boolean {
+    if (this.signed === null) return true;
+    // As long as those witnesses say so, nothing more is signed: what is signed already is shown to them again.
+    if (this.witnesses?.refuse === true) return false;
+    const isOld = performance.now() - this.signed.signedAtMs > this.settings.checkpointMaxAgeMs;
+    return this.signed.checkpoint.size !== tree.size || isOld;
+  }
+
+  private async sign(tree: LogTree): Promise<void> {
+    const { origin, signers } = this.identity;
     await this.requireSameTree(tree);
+    const before = this.known;
+    if (before.some(({ size }) => size > tree.size)) return;
     const checkpoint = { origin, size: tree.size, root: new Uint8Array(tree.root), extensionLines: [] };
-    const note = await signNote({ text: formatCheckpoint(checkpoint) }, this.signers, Math.floor(Date.now() / 1000));
+    const note = await signNote({ text: formatCheckpoint(checkpoint) }, signers, Math.floor(Date.now() / 1000));
     await this.file?.write(note);
-    this.known = checkpoint;
-    await this.checkpoints.publish({ origin, size: tree.size, note });
-    this.publishedAtMs = performance.now();
+    // What witnesses have shown meanwhile stays, to be held against the tree.
+    this.known = [...this.known.filter((one) => !before.includes(one)), checkpoint];
+    this.signed = { checkpoint, note, signedAtMs: performance.now(), cosignatures: new Map(), publishedWith: null };
+  }
+
+  private async publishSigned(signed: Signed): Promise<boolean> {
+    const { policy } = this.identity;
+    const { checkpoint, cosignatures } = signed;
+    const count = cosignatures.size;
+    if (policy !== null && !isQuorum(policy, new Set(cosignatures.keys()))) return false;
+    if (signed.publishedWith !== null && count <= signed.publishedWith) return true;
+    const { text, signatures } = parseNote(signed.note);
+    const note = formatNote({ text, signatures: [...signatures, ...cosignatures.values()] });
+    if (policy !== null) await verifyCheckpoint(note, policy);
+    await this.stores.checkpoints.publish({ origin: checkpoint.origin, size: checkpoint.size, note });
+    signed.publishedWith = count;
     return true;
   }
 
-  private async requireSameTree(tree: LogTree): Promise<void> {
-    const { known } = this;
-    if (known === null) return;
-    if (known.size > tree.size)
-      throw new LogRolledBack(`A checkpoint of ${known.size} entries was signed, and the database has ${tree.size}.`);
-    const root = await readRoot(known.size, tileHashReader(known.size, this.readTiles));
-    if (!equalBytes(root, known.root))
-      throw new LogRolledBack(`The database's first ${known.size} entries are not those that were signed.`);
+  /** Another worker was faster. */
+  private async isSuperseded({ checkpoint }: Signed): Promise<boolean> {
+    return ((await this.stores.checkpoints.newest())?.size ?? -1) > checkpoint.size;
+  }
+
+  private submissionOf({ checkpoint, note }: Signed) {
+    const { size } = checkpoint;
+    const proofFrom = (from: number) => readConsistencyProof(from, size, tileHashReader(size, this.readTiles));
+    return { checkpoint, note, proofFrom };
+  }
+
+  /**
+   * A witness says that it saw more, or something else. Where it shows that under the log's own signature, the database is
+   * held against it. A bare word may be a lie: it counts where there is no quorum without that witness.
+   */
+  private readonly judge: Judge = async (claim, shown) => {
+    const tree = await this.stores.integration.tree();
+    if (shown !== null) {
+      this.known.push(shown);
+      await this.requireSameTree(tree);
+      return false;
+    }
+    return claim.kind === 'contradicted' || claim.size > tree.size;
+  };
+
+  /** Holds the tree against all that is known. What contradicts it stays known, so that it does each time. */
+  private async requireSameTree(given: LogTree): Promise<void> {
+    const checked = [...this.known].sort((one, other) => one.size - other.size);
+    for (const known of checked) {
+      // What this process was given may be older than what another one has signed.
+      const { size } = known.size > given.size ? await this.stores.integration.tree() : given;
+      if (known.size > size)
+        throw new LogRolledBack(`A checkpoint of ${known.size} entries was signed, and the database has ${size}.`);
+      const root = await readRoot(known.size, tileHashReader(known.size, this.readTiles));
+      if (!equalBytes(root, known.root))
+        throw new LogRolledBack(`The database's first ${known.size} entries are not those that were signed.`);
+    }
+    const older = checked.slice(0, -1);
+    this.known = this.known.filter((one) => !older.includes(one));
   }
 
   private readonly readTiles: TileReader = async (tiles) =>
-    (await this.tiles.read(tiles)).map((hashes) => new TileHashes(hashes));
+    (await this.stores.tiles.read(tiles)).map((hashes) => new TileHashes(hashes));
 }

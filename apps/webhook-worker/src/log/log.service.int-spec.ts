@@ -20,12 +20,16 @@ import {
   verifyInclusion,
 } from '@iss/tlog';
 import { Client } from 'pg';
+import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { waitFor } from '../../../../tools/testing/wait-for';
+import { openLogIdentity } from './log-identity';
+import { LogMetrics } from './log-metrics';
 import { LogService } from './log.service';
 
 const ORIGIN = 'log.example/test';
 const INTERVAL_MS = 10;
+const logger = createLogger({ name: 'test', level: 'silent' });
 
 let created: TestDatabase;
 let database: Database;
@@ -46,9 +50,11 @@ beforeEach(async () => {
   settings = {
     origin: ORIGIN,
     signingKeys: [signingKey],
+    pqSigningKey: undefined,
     checkpointIntervalMs: INTERVAL_MS,
     checkpointMaxAgeMs: 60_000,
     checkpointFile: join(folder, 'checkpoint'),
+    policyFile: undefined,
   };
 });
 
@@ -60,16 +66,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function start(change: Partial<LogSettings> = {}): LogService {
+async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
   const { sql } = database;
-  const [integration, checkpoints, tiles] = [
+  const log = { ...settings, ...change };
+  const service = new LogService(
     new LogIntegrationStore(sql),
     new LogCheckpointStore(sql),
     new LogTileStore(sql),
-  ];
-  const service = new LogService(integration, checkpoints, tiles, createLogger({ name: 'test', level: 'silent' }), {
-    log: { ...settings, ...change },
-  });
+    new LogMetrics(new Registry()),
+    logger,
+    { log },
+    await openLogIdentity(log),
+  );
   services.push(service);
   service.start();
   return service;
@@ -95,7 +103,7 @@ const readTiles = (size: number) =>
   );
 
 it('publishes a tree in which each entry is proved, consistent with each that it published before', async () => {
-  start();
+  await start();
   const empty = await published(0);
   await addFacts(700);
   const first = await published(700);
@@ -117,9 +125,9 @@ it('publishes a tree in which each entry is proved, consistent with each that it
 });
 
 it('several workers make one log', async () => {
-  start({ checkpointFile: undefined });
-  start({ checkpointFile: undefined });
-  start({ checkpointFile: undefined });
+  await start({ checkpointFile: undefined });
+  await start({ checkpointFile: undefined });
+  await start({ checkpointFile: undefined });
   let size = 0;
   let last = await published(0);
   for (const count of [1, 300, 5, 2500]) {
@@ -137,7 +145,7 @@ const asSuperuser = (text: string) =>
   superuser.query(`SET session_replication_role = replica; ${text}; RESET session_replication_role`);
 
 it('signs nothing over a database that lost the end of the log', async () => {
-  const before = start();
+  const before = await start();
   await addFacts(3);
   await published(3);
   await before.stop();
@@ -145,7 +153,7 @@ it('signs nothing over a database that lost the end of the log', async () => {
     DELETE FROM log_checkpoints WHERE size > 0; DELETE FROM log_entries WHERE log_index >= 2;
     UPDATE log_tiles SET hashes = substr(hashes, 1, 64);
     UPDATE log_tree SET size = 2, root = (SELECT sha256('\\x01'::bytea || hashes) FROM log_tiles)`);
-  const after = start();
+  const after = await start();
   await waitFor(() => after.status().status === 'failed', { what: 'the refusal' });
   expect(after.status()).toMatchObject(ROLLED_BACK);
   await addFacts(5);
@@ -155,7 +163,7 @@ it('signs nothing over a database that lost the end of the log', async () => {
 });
 
 it('signs nothing over another history, also where it is longer', async () => {
-  const service = start();
+  const service = await start();
   await addFacts(300);
   await published(300);
   const { size, hashes } = await readRightEdge(300, readTiles(300));
@@ -170,7 +178,7 @@ it('signs nothing over another history, also where it is longer', async () => {
 });
 
 it('does not go on from tiles that do not lead to the root', async () => {
-  const service = start();
+  const service = await start();
   await addFacts(3);
   await published(3);
   await asSuperuser(`UPDATE log_tiles SET hashes = sha256('other') || substr(hashes, 33)`);
@@ -180,12 +188,12 @@ it('does not go on from tiles that do not lead to the root', async () => {
 });
 
 it('goes on with another key, and knows what the one before signed', async () => {
-  const before = start();
+  const before = await start();
   await addFacts(3);
   await published(3);
   await before.stop();
   const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
-  start({ signingKeys: [signingKey] });
+  await start({ signingKeys: [signingKey] });
   await addFacts(1);
   vkey = verifierKey;
   await published(4);
@@ -194,7 +202,7 @@ it('goes on with another key, and knows what the one before signed', async () =>
 });
 
 it('says that it signs nothing where it has no key, and integrates all the same', async () => {
-  const service = start({ signingKeys: [], origin: '' });
+  const service = await start({ signingKeys: [], origin: '' });
   await addFacts(2);
   await waitFor(async () => (await new LogIntegrationStore(database.sql).tree()).size === 2);
   await waitFor(() => service.status().status === 'degraded');

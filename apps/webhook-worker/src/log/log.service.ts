@@ -4,6 +4,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { Rounds } from '../sweep/rounds';
 import { CheckpointPublisher, LogRolledBack } from './checkpoint-publisher';
+import { LOG_IDENTITY, type LogIdentity } from './log-identity';
+import { LogMetrics } from './log-metrics';
 import { growTree } from './grow-tree';
 
 /** Entries of one transaction: some ten milliseconds, so that nobody waits long for the tree. */
@@ -18,6 +20,12 @@ const STATES = {
     status: 'degraded',
     reason: 'unsigned',
     detail: 'nothing is signed: set LOG_ORIGIN and LOG_SIGNING_KEY (docs/operations.md, "The transparency log")',
+  },
+  no_quorum: {
+    status: 'degraded',
+    reason: 'no_quorum',
+    detail:
+      'too few witnesses cosign: the last checkpoint that enough of them cosigned is served (docs/operations.md, "Witnesses")',
   },
   behind: { status: 'degraded', reason: 'behind', detail: 'the last round failed; it is tried again' },
   rolled_back: {
@@ -34,16 +42,21 @@ type LogState = keyof typeof STATES;
 export class LogService {
   private readonly rounds = new Rounds(() => this.round());
   private readonly warn: Warn;
-  private publisher: Promise<CheckpointPublisher> | null = null;
-  private state: LogState = 'ok';
+  private publisher: CheckpointPublisher | null = null;
+  /** Witnesses may take their time, integration goes on meanwhile. */
+  private publishing: Promise<void> | null = null;
+  private isIntegrated = true;
+  private published: LogState = 'ok';
   private isStopping = false;
 
   constructor(
     private readonly integration: LogIntegrationStore,
     private readonly checkpoints: LogCheckpointStore,
     private readonly tiles: LogTileStore,
+    private readonly metrics: LogMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'log'>,
+    @Inject(LOG_IDENTITY) private readonly identity: LogIdentity | null,
   ) {
     this.warn = rarely(warnTo(logger));
   }
@@ -54,29 +67,27 @@ export class LogService {
   }
 
   /** Resolves when the round that runs has ended. */
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.isStopping = true;
-    return this.rounds.stop();
+    this.publisher?.close();
+    await this.rounds.stop();
+    await this.publishing;
   }
 
   /** For readiness. */
   status(): Check {
-    return STATES[this.state];
+    return STATES[this.isIntegrated || this.published === 'rolled_back' ? this.published : 'behind'];
   }
 
   /** Resolves with the pause until the next one. */
   private async round(): Promise<number> {
     try {
       const tree = await this.integrateAll();
-      if (tree !== null) this.state = await this.publish(tree);
+      this.isIntegrated = true;
+      if (tree !== null) this.publishing ??= this.publish(tree).finally(() => (this.publishing = null));
     } catch (error) {
-      if (error instanceof LogRolledBack) {
-        if (this.state !== 'rolled_back') this.logger.error({ err: error }, 'The log signs nothing any more');
-        this.state = 'rolled_back';
-      } else {
-        this.state = 'behind';
-        this.warn('The log does not go on; it is tried again', error);
-      }
+      this.isIntegrated = false;
+      this.warn('The log does not go on; it is tried again', error);
     }
     return this.settings.log.checkpointIntervalMs;
   }
@@ -91,15 +102,41 @@ export class LogService {
     }
   }
 
-  private async publish(tree: LogTree): Promise<LogState> {
-    const { log } = this.settings;
-    if (log.signingKeys.length === 0) return 'unsigned';
-    this.publisher ??= CheckpointPublisher.open(log, this.checkpoints, this.tiles);
-    const publisher = await this.publisher.catch((error: unknown) => {
-      this.publisher = null;
-      throw error;
-    });
-    if (await publisher.publish(tree)) await this.checkpoints.thin(THIN_BATCH);
-    return 'ok';
+  private async publish(tree: LogTree): Promise<void> {
+    const before = this.published;
+    this.published = await this.publishOrSayWhy(tree);
+    this.metrics.quorum(this.published !== 'no_quorum');
+    if (this.published === 'no_quorum' && before !== 'no_quorum')
+      this.logger.warn('Too few witnesses cosign: the last checkpoint that enough of them cosigned is served');
+    if (before === 'no_quorum' && this.published === 'ok') this.logger.info('Enough witnesses cosign again');
+  }
+
+  private async publishOrSayWhy(tree: LogTree): Promise<LogState> {
+    if (this.identity === null) return 'unsigned';
+    try {
+      this.publisher ??= await this.open(this.identity);
+      if (this.isStopping) return this.published;
+      const isPublished = await this.publisher.publish(tree);
+      if (isPublished) await this.checkpoints.thin(THIN_BATCH);
+      return isPublished ? 'ok' : 'no_quorum';
+    } catch (error) {
+      if (!(error instanceof LogRolledBack)) {
+        this.warn('The log does not go on; it is tried again', error);
+        return 'behind';
+      }
+      if (this.published !== 'rolled_back') this.logger.error({ err: error }, 'The log signs nothing any more');
+      return 'rolled_back';
+    }
+  }
+
+  private open(identity: LogIdentity): Promise<CheckpointPublisher> {
+    const { integration, checkpoints, tiles } = this;
+    return CheckpointPublisher.open(
+      identity,
+      this.settings.log,
+      { integration, checkpoints, tiles },
+      (witness, answer) => this.metrics.witness(witness, answer),
+      this.warn,
+    );
   }
 }

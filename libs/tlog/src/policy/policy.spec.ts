@@ -9,6 +9,7 @@ import {
   leafHash,
   parsePolicy,
   parseVerifierKey,
+  quorumSize,
   signNote,
   verifyCheckpoint,
   type Signer,
@@ -68,6 +69,7 @@ describe('a policy file', () => {
     expect(enough('X1', 'Y1', 'Y2', 'Y3')).toBe(false);
     expect(enough()).toBe(false);
     expect(enough('Z1', 'Z2')).toBe(false);
+    expect(quorumSize(policy)).toBe(3);
   });
 
   test('white space, comments, URLs, one witness, none', () => {
@@ -80,9 +82,11 @@ describe('a policy file', () => {
     });
     expect(isQuorum(policy, new Set(['w']))).toBe(true);
     expect(isQuorum(policy, new Set())).toBe(false);
+    expect(quorumSize(policy)).toBe(1);
     const none = parsePolicy('quorum none\n');
     expect(none).toEqual({ logs: [], witnesses: [], groups: [], quorum: null });
     expect(isQuorum(none, new Set())).toBe(true);
+    expect(quorumSize(none)).toBe(0);
   });
 
   test('a log may have keys of both types, and several', () => {

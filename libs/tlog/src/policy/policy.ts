@@ -134,6 +134,21 @@ export function isQuorum({ groups, quorum }: Policy, cosigners: ReadonlySet<stri
   return witnessed.has(quorum);
 }
 
+/** The least number of witnesses whose cosignatures can be enough for the quorum; 0 where none are asked for. */
+export function quorumSize({ groups, quorum }: Policy): number {
+  if (quorum === null) return 0;
+  // Members stand before their group; each is a witness, 1, unless it is a group.
+  const sizes = new Map<string, number>();
+  for (const { name, threshold, members } of groups) {
+    const cheapest = members.map((member) => sizes.get(member) ?? 1).sort((one, other) => one - other);
+    sizes.set(
+      name,
+      cheapest.slice(0, threshold).reduce((sum, size) => sum + size, 0),
+    );
+  }
+  return sizes.get(quorum) ?? 1;
+}
+
 /** The lines, a character for each byte: what a policy means must not depend on Unicode. */
 function linesOf(bytes: Uint8Array): string[] {
   const lines: string[] = [];

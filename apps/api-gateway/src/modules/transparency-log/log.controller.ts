@@ -13,6 +13,7 @@ import {
   ConsistencyProof,
   ConsistencyQuery,
   LOG_KEYS_EXAMPLE,
+  logKeys,
   LogKeys,
 } from './log.views';
 
@@ -47,13 +48,19 @@ export class LogController {
 
   @Get('keys')
   @Public()
-  @ApiRoute('The keys that verify checkpoints', 'anyone', {
-    answers: { 200: answer('Every key that ever signed.', LogKeys, LOG_KEYS_EXAMPLE) },
+  @ApiRoute('The keys that verify checkpoints, and who witnesses them', 'anyone', {
+    answers: {
+      200: answer('Every key that ever signed, and whose cosignatures there are.', LogKeys, LOG_KEYS_EXAMPLE),
+    },
   })
   async getLogKeys(@Res({ passthrough: true }) response: Response): Promise<LogKeys> {
     share(response);
-    const [checkpoint, keys] = await Promise.all([this.tree.requireCheckpoint(), this.tree.keys()]);
-    return LogKeys.of({ logOrigin: checkpoint.origin, vkeys: keys });
+    const [{ origin }, keys, policy] = await Promise.all([
+      this.tree.requireCheckpoint(),
+      this.tree.keys(),
+      this.tree.policy(),
+    ]);
+    return logKeys(origin, keys, policy);
   }
 
   @Get('consistency')

@@ -1,4 +1,13 @@
-import { decodeBase64, encodeBase64, formatLogProof, toHex } from '@iss/tlog';
+import type { LogKey } from '@iss/persistence';
+import {
+  decodeBase64,
+  encodeBase64,
+  formatLogProof,
+  formatVerifierKey,
+  parsePolicy,
+  quorumSize,
+  toHex,
+} from '@iss/tlog';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
@@ -31,12 +40,37 @@ export const LogKeyView = view('LogKey', {
   until: time.nullable().described('Until when it signed; null: it does.'),
 });
 
+/** Somebody else's, who cosigns what continues what he saw before. */
+export const LogWitness = view('LogWitness', {
+  vkey: text.described('C2SP signed-note verifier key of its cosignatures.'),
+  url: text
+    .nullable()
+    .described('Where it takes checkpoints and shows the newest (C2SP tlog-witness); null: not told.'),
+});
+
 /** Whom to trust with what the log says. */
 export const LogKeys = view('LogKeys', {
   log_origin: origin,
   vkeys: listOf(LogKeyView).described('Every key that ever signed: what one signed stays verifiable.'),
+  witnesses: listOf(LogWitness).described('Whose cosignatures published checkpoints may have.'),
+  quorum: count.described('How many of them at least have cosigned each published checkpoint; 0: none need.'),
+  policy: text
+    .nullable()
+    .described('The same as a C2SP tlog-policy, which says which of them; null: there are no witnesses.'),
 });
 export type LogKeys = ViewOf<typeof LogKeys>;
+
+/** Keys and policy as they are stored, for people and programs. */
+export function logKeys(logOrigin: string, vkeys: readonly LogKey[], policy: string | null): LogKeys {
+  const parsed = policy === null ? null : parsePolicy(policy);
+  return LogKeys.of({
+    logOrigin,
+    vkeys,
+    witnesses: (parsed?.witnesses ?? []).map(({ key, url }) => ({ vkey: formatVerifierKey(key), url })),
+    quorum: parsed === null ? 0 : quorumSize(parsed),
+    policy,
+  });
+}
 
 /** That a newer tree begins with an older one. */
 export const ConsistencyProof = view('ConsistencyProof', {
@@ -145,24 +179,31 @@ export const ConsistencyQuery = query({
 });
 export type ConsistencyQuery = SentOf<typeof ConsistencyQuery>;
 
-/** A log of three entries: a snapshot, a grant, and its revocation. */
+const LOG_VKEY = 'log.example/iss+1e403594+ARyu+HGiV0oRjSWVuAswmpiuR6VBVPVqJLe41fXnGVPB';
+const WITNESS_VKEY = 'witness.example/w1+3a8e0a55+BKFEBb3Y02HYs564pEfkUrGO8+e24icu5zdiASeJzXlE';
+
+/** A log of three entries: a snapshot, a grant, and its revocation. One witness has cosigned it. */
 export const CHECKPOINT_EXAMPLE = [
   'log.example/iss',
   '3',
   'SqV7qcVJRcd+1KG3LSmUa9b+QWfW4KTPjW81iOphU9Q=',
   '',
   '— log.example/iss HkA1lDWJw3qV4IbXz5utlhH8OKFiyEjc9GrFQgbF4FZaxZ0b52PVpz5XFJLIUEudoXE16rDjvGuCEaMWxenRonfPtwA=',
+  '— witness.example/w1 Oo4KVQAAAABpaLOY/sZv2gqdAShHAU8KVsgSrcZ/rmfXTT/ZAC4x86Fl+NnF0JGln0S3UJG3wTatPAnUIDrRHhMKAC/TH/doOipMCA==',
   '',
 ].join('\n');
 export const LOG_KEYS_EXAMPLE: LogKeys = {
   log_origin: 'log.example/iss',
   vkeys: [
     {
-      vkey: 'log.example/iss+1e403594+ARyu+HGiV0oRjSWVuAswmpiuR6VBVPVqJLe41fXnGVPB',
+      vkey: LOG_VKEY,
       from: '2026-01-15T09:30:00.412Z',
       until: null,
     },
   ],
+  witnesses: [{ vkey: WITNESS_VKEY, url: 'https://witness.example' }],
+  quorum: 1,
+  policy: `log ${LOG_VKEY} https://log.example/log\nwitness w1 ${WITNESS_VKEY} https://witness.example\nquorum w1\n`,
 };
 export const CONSISTENCY_EXAMPLE: ConsistencyProof = {
   from: 1,

@@ -81,6 +81,17 @@ INSERT INTO log_keys (vkey) SELECT unnest(:vkeys::text[])
     ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL`,
 );
 
+const POLICY = statement<NoParameters, { policy: string }>('log_policy', 'SELECT policy FROM log_policy WHERE is_one');
+
+const USE_POLICY = statement<{ policy: string | null }>(
+  'log_policy_use',
+  `WITH gone AS (
+  DELETE FROM log_policy WHERE is_one AND :policy::text IS NULL
+)
+INSERT INTO log_policy (policy) SELECT :policy::text WHERE :policy::text IS NOT NULL
+    ON CONFLICT (is_one) DO UPDATE SET policy = excluded.policy`,
+);
+
 /** The fact that is the next one to be published: the tree's first entry beyond the newest checkpoint, else what waits longest. */
 const LAG = statement<NoParameters, { ageMs: number }>(
   'log_lag',
@@ -139,5 +150,16 @@ export class LogCheckpointStore {
   /** Tells that these keys, and no others, sign from now on. */
   async useKeys(vkeys: readonly string[]): Promise<void> {
     await this.sql.run(USE_KEYS, { vkeys });
+  }
+
+  /** Whose cosignatures published checkpoints have (C2SP tlog-policy); null where none is asked for. */
+  async policy(): Promise<string | null> {
+    const [found] = await this.sql.run(POLICY, {});
+    return found?.policy ?? null;
+  }
+
+  /** Tells whose cosignatures checkpoints have from now on. */
+  async usePolicy(policy: string | null): Promise<void> {
+    await this.sql.run(USE_POLICY, { policy });
   }
 }

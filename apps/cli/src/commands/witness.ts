@@ -1,0 +1,69 @@
+import { createLogger, onShutdown } from '@iss/platform';
+import { type Command, Failure, textOf, type Options, UsageError } from '../command';
+import { readLogKeys, readWitnessKeys } from '../witness/witness-files';
+import { serveWitness, type WitnessServer } from '../witness/witness-server';
+import { WitnessState } from '../witness/witness-state';
+import { Witness } from '../witness/witness';
+
+const STOP_TIMEOUT_MS = 10_000;
+
+/** A witness of transparency logs, C2SP tlog-witness, until SIGINT or SIGTERM. Logs are JSON lines. */
+export const witness: Command = {
+  summary: 'Runs a witness: cosigns checkpoints of logs that only grew. It needs no service and no database.',
+  usage: '--key FILE --state FILE --logs FILE --listen HOST:PORT',
+  options: {
+    key: { type: 'string' },
+    state: { type: 'string' },
+    logs: { type: 'string' },
+    listen: { type: 'string' },
+  },
+  async run(options) {
+    const place = placeOf(required(options, 'listen'));
+    const [key, statePath, logs] = ['key', 'state', 'logs'].map((name) => required(options, name));
+    const signers = await readWitnessKeys(key ?? '');
+    const logKeys = await readLogKeys(logs ?? '');
+    const state = WitnessState.open(statePath ?? '');
+    const logger = createLogger({ name: 'witness', level: 'info' });
+    const server = await listen(new Witness(signers, logKeys, state), logger, place);
+    onShutdown({
+      logger,
+      timeoutMs: STOP_TIMEOUT_MS,
+      close: async () => {
+        await server.close();
+        state.close();
+      },
+    });
+    logger.info(
+      {
+        url: server.url,
+        vkeys: signers.map(({ verifierKey }) => verifierKey),
+        logs: [...new Set(logKeys.map(({ name }) => name))],
+      },
+      'listening',
+    );
+    // The signals end the process.
+    await new Promise<never>(() => undefined);
+  },
+};
+
+async function listen(...[one, logger, place]: Parameters<typeof serveWitness>): Promise<WitnessServer> {
+  try {
+    return await serveWitness(one, logger, place);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(`The witness cannot listen on ${place.host}:${place.port}: ${why}. Give another --listen.`);
+  }
+}
+
+function required(options: Options, name: string): string {
+  const value = textOf(options, name);
+  if (value === undefined || value === '')
+    throw new UsageError(`--${name} is missing. Usage: iss witness ${witness.usage}`);
+  return value;
+}
+
+function placeOf(listen: string): { host: string; port: number } {
+  const [, host = '', port = ''] = /^(.+):([0-9]{1,5})$/.exec(listen) ?? [];
+  if (host === '' || Number(port) > 65_535) throw new UsageError(`--listen is HOST:PORT, as 127.0.0.1:3040.`);
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
+}

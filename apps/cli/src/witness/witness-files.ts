@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import {
+  createSigner,
+  encodeBase64,
+  keyIdOf,
+  keyLabel,
+  parseSigningKey,
+  parseVerifierKey,
+  type Signer,
+  TlogError,
+  type VerifierKey,
+} from '@iss/tlog';
+import { Failure } from '../command';
+
+/** Words that begin a line of a policy (C2SP tlog-policy) that names no log. */
+const OTHER_LINES = ['witness', 'group', 'quorum'];
+
+/**
+ * The witness's own keys: C2SP signing keys, one a line, of an Ed25519 cosignature (0x04) or ML-DSA-44 (0x06). One of plain
+ * Ed25519 (0x01), as Go's `note.GenerateKey` makes it, is taken for one of 0x04. Throws {@link Failure}.
+ */
+export async function readWitnessKeys(path: string): Promise<Signer[]> {
+  const lines = await linesOf('--key', path);
+  if (lines.length === 0) throw new Failure(`${path} (--key) holds no key: a line of it is PRIVATE+KEY+<name>+….`);
+  return Promise.all(lines.map(({ line, at }) => explained(path, at, () => createCosigner(line))));
+}
+
+/**
+ * The keys of the logs to witness: one verifier key a line, behind the word `log` if you like, so that a policy file may
+ * be given too. Throws {@link Failure}.
+ */
+export async function readLogKeys(path: string): Promise<VerifierKey[]> {
+  const keys: VerifierKey[] = [];
+  for (const { line, at } of await linesOf('--logs', path)) {
+    const [first = '', second = ''] = line.split(/[ \t]+/);
+    if (OTHER_LINES.includes(first)) continue;
+    const key = await explained(path, at, async () => parseVerifierKey(first === 'log' ? second : first));
+    if (key.type === 'ed25519-cosignature')
+      throw new Failure(`Line ${at} of ${path}: the key of a log is not of type 0x04.`);
+    keys.push(key);
+  }
+  if (keys.length === 0) throw new Failure(`${path} (--logs) names no log: a line of it is the verifier key of one.`);
+  return keys;
+}
+
+async function createCosigner(skey: string): Promise<Signer> {
+  const signer = await createSigner(skey);
+  if (signer.key.type !== 'ed25519') return signer;
+  const { name, publicKey } = signer.key;
+  const label = keyLabel({ name, keyId: keyIdOf(name, 'ed25519-cosignature', publicKey) });
+  return createSigner(`PRIVATE+KEY+${label}+${encodeBase64(Uint8Array.of(0x04, ...parseSigningKey(skey).seed))}`);
+}
+
+/** Without empty lines and comments; counted from 1. */
+async function linesOf(option: string, path: string): Promise<{ line: string; at: number }[]> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new Failure(`${path} (${option}) cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  });
+  return text
+    .split('\n')
+    .map((line, index) => ({ line: line.trim(), at: index + 1 }))
+    .filter(({ line }) => line !== '' && !line.startsWith('#'));
+}
+
+async function explained<T>(path: string, at: number, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof TlogError) throw new Failure(`Line ${at} of ${path}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Logger, rarely, warnTo } from '@iss/platform';
+import { decodeUtf8, TlogError } from '@iss/tlog';
+import { text, type Witness, type WitnessAnswer } from './witness';
+
+/** A checkpoint with some thirty post-quantum signatures, and the longest proof. */
+export const MAX_WITNESS_BODY_BYTES = 128 * 1024;
+/** More than logs need, who keep one connection each: those beyond are closed. */
+export const MAX_WITNESS_CONNECTIONS = 256;
+/** From the first byte to the last. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 5_000;
+/** Logs that ask each second or so need not connect anew. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** A witness that listens. */
+export interface WitnessServer {
+  /** Without a slash at its end: the submission prefix and the monitoring prefix in one. */
+  url: string;
+  /** Answers what it has begun to read, and takes no more. */
+  close(): Promise<void>;
+}
+
+/** Serves C2SP tlog-witness. Rejects with EADDRINUSE when the port is taken. `port` 0: any that is free. */
+export async function serveWitness(
+  witness: Witness,
+  logger: Logger,
+  { host, port }: { host: string; port: number },
+): Promise<WitnessServer> {
+  const handler = new Handler(witness, logger);
+  const server = createServer(
+    {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: 1_000,
+    },
+    (request, response) => {
+      handler.handle(request, response).catch(() => response.destroy());
+    },
+  );
+  server.maxConnections = MAX_WITNESS_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return { url: urlOf(server), close: () => close(server) };
+}
+
+class Handler {
+  private readonly warn;
+
+  constructor(
+    private readonly witness: Witness,
+    private readonly logger: Logger,
+  ) {
+    this.warn = rarely(warnTo(logger));
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const answer = await this.answer(request);
+      this.tell(answer);
+      send(request, response, answer);
+    } catch (error) {
+      if (request.destroyed) return;
+      this.logger.error({ err: error }, 'A request failed');
+      send(request, response, text(500, 'The witness failed. Try again.'));
+    }
+  }
+
+  private async answer(request: IncomingMessage): Promise<WitnessAnswer> {
+    const { method = '', url = '' } = request;
+    const isSubmission = url === '/add-checkpoint';
+    const isMonitoring = /^\/[0-9a-f]{64}\/checkpoint$/.test(url);
+    if (!isSubmission && !isMonitoring) {
+      return text(
+        404,
+        'There are POST /add-checkpoint and GET /<SHA-256 of the origin>/checkpoint (C2SP tlog-witness).',
+      );
+    }
+    if (method !== (isSubmission ? 'POST' : 'GET')) return text(405, `${isSubmission ? 'POST' : 'GET'} it.`);
+    if (isMonitoring) return this.witness.checkpointAt(url.slice(1));
+    const body = await readBody(request);
+    if (body === null) return text(413, `The request has more than ${MAX_WITNESS_BODY_BYTES} bytes.`);
+    try {
+      return await this.witness.addCheckpoint(decodeUtf8(body));
+    } catch (error) {
+      if (error instanceof TlogError && error.code === 'malformed') return text(400, error.message);
+      throw error;
+    }
+  }
+
+  /** A line for each request that a known log signed; strangers cannot fill the disk. */
+  private tell({ status, request }: WitnessAnswer): void {
+    if (request === undefined) {
+      if (status === 403) this.warn('Somebody sent a checkpoint that the log whose name it has did not sign');
+      return;
+    }
+    const { origin, oldSize: old_size, size, note } = request;
+    const facts = { origin, old_size, size, status };
+    if (status === 200) this.logger.info(facts, 'Cosigned');
+    else if (status === 409) this.logger.info(facts, 'Not cosigned: it does not follow the last one');
+    // The log's own signature is under it: this may be proof that it shows two histories.
+    else this.logger.warn({ ...facts, note }, 'Not cosigned: the log did not prove that it only grew');
+  }
+}
+
+/** Null beyond {@link MAX_WITNESS_BODY_BYTES}. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Whoever stops reading still answers.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    if (!(chunk instanceof Uint8Array)) throw new Error('the request is not read as bytes');
+    length += chunk.length;
+    if (length > MAX_WITNESS_BODY_BYTES) return null;
+    chunks.push(Buffer.from(chunk));
+  }
+  return Buffer.concat(chunks);
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: WitnessAnswer): void {
+  const isUnread = !request.complete;
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+    ...(isUnread && { connection: 'close' }),
+  });
+  response.end(body);
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = addressOf(server);
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function addressOf(server: Server): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port');
+  return address;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    server.closeIdleConnections();
+  });
+}

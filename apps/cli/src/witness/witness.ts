@@ -1,0 +1,99 @@
+import {
+  type Checkpoint,
+  createVerifier,
+  decideAddCheckpoint,
+  formatCheckpoint,
+  formatNote,
+  formatSignatureLines,
+  formatTreeSize,
+  type NoteSignature,
+  openNote,
+  type ParsedAddCheckpoint,
+  parseAddCheckpoint,
+  refuseUnauthentic,
+  type Signer,
+  TlogError,
+  TREE_SIZE_CONTENT_TYPE,
+  type Verifier,
+  type VerifierKey,
+  type WitnessRefusal,
+} from '@iss/tlog';
+import type { WitnessState } from './witness-state';
+
+/** An answer of the witness, and what its log line says of it. */
+export interface WitnessAnswer {
+  status: number;
+  contentType: string;
+  body: string;
+  /** Of requests that a known log signed. */
+  request?: Pick<ParsedAddCheckpoint, 'oldSize' | 'note'> & Pick<Checkpoint, 'origin' | 'size'>;
+}
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** Cosigns what continues the logs that it knows, C2SP tlog-witness. */
+export class Witness {
+  private readonly logs = new Map<string, Verifier[]>();
+
+  /** `signers` are of cosignature types; `logs` are keys whose name is their log's origin, one or several of each. */
+  constructor(
+    private readonly signers: readonly Signer[],
+    logs: readonly VerifierKey[],
+    private readonly state: WitnessState,
+  ) {
+    for (const key of logs) this.logs.set(key.name, [...(this.logs.get(key.name) ?? []), createVerifier(key)]);
+  }
+
+  /** The answer to an add-checkpoint request. Its 200 is on the disk. */
+  async addCheckpoint(body: string): Promise<WitnessAnswer> {
+    let parsed: ParsedAddCheckpoint;
+    try {
+      parsed = parseAddCheckpoint(body);
+    } catch (error) {
+      if (error instanceof TlogError) return text(400, error.message);
+      throw error;
+    }
+    const stranger = await refuseUnauthentic(parsed, (origin) => this.logs.get(origin) ?? []);
+    if (stranger !== null) return refused(stranger);
+    const { oldSize, note, checkpoint } = parsed;
+    const request = { oldSize, note, origin: checkpoint.origin, size: checkpoint.size };
+    const early = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
+    if (early.status !== 200) return { ...refused(early), request };
+    const { signed, cosignatures } = await this.cosign(parsed);
+    // Another request may have come first meanwhile. From here on nothing comes in between.
+    const decision = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
+    if (decision.status !== 200) return { ...refused(decision), request };
+    this.state.keep(checkpoint.origin, { size: checkpoint.size, root: checkpoint.root, note: signed });
+    return { status: 200, contentType: TEXT, body: formatSignatureLines(cosignatures), request };
+  }
+
+  /** The answer to whoever wants to know what was cosigned last. */
+  checkpointAt(path: string): WitnessAnswer {
+    const note = this.state.shownAt(path);
+    if (note === null) return text(404, 'This witness has cosigned nothing of such a log.');
+    return { status: 200, contentType: TEXT, body: note };
+  }
+
+  private async cosign({ note, checkpoint }: ParsedAddCheckpoint) {
+    const { text: signedText, verified } = await openNote(note, this.logs.get(checkpoint.origin) ?? []);
+    const time = Math.floor(Date.now() / 1000);
+    // C2SP: ML-DSA-44 cosignatures do not state anything about extension lines.
+    const withoutExtension = formatCheckpoint({ ...checkpoint, extensionLines: [] });
+    const cosignatures: NoteSignature[] = await Promise.all(
+      this.signers.map((signer) =>
+        signer.sign(signer.key.type === 'ml-dsa-44-cosignature' ? withoutExtension : signedText, time),
+      ),
+    );
+    return { signed: formatNote({ text: signedText, signatures: [...verified, ...cosignatures] }), cosignatures };
+  }
+}
+
+function refused(refusal: WitnessRefusal): WitnessAnswer {
+  if (refusal.status !== 409) return text(refusal.status, refusal.message);
+  return { status: 409, contentType: TREE_SIZE_CONTENT_TYPE, body: formatTreeSize(refusal.size) };
+}
+
+/** A refusal in words. */
+export function text(status: number, message: string): WitnessAnswer {
+  return { status, contentType: TEXT, body: `${message}\n` };
+}

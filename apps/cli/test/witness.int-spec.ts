@@ -1,0 +1,282 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger, operatorEnv } from '@iss/platform';
+import {
+  createVerifier,
+  generateKeys,
+  openNote,
+  parseCheckpoint,
+  parseTreeSize,
+  verifyConsistency,
+  witnessedCheckpointPath,
+} from '@iss/tlog';
+import { freePort, type OwnedProcess, startOwned } from '../../../tools/processes';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { runCommand } from '../src/run';
+import { Witness } from '../src/witness/witness';
+import { readLogKeys, readWitnessKeys } from '../src/witness/witness-files';
+import {
+  MAX_WITNESS_BODY_BYTES,
+  MAX_WITNESS_CONNECTIONS,
+  serveWitness,
+  type WitnessServer,
+} from '../src/witness/witness-server';
+import { WitnessState } from '../src/witness/witness-state';
+import { SampleLog } from './sample-log';
+
+jest.setTimeout(60_000);
+
+const NAME = 'witness.example/w1';
+const COMMAND = join(__dirname, '../dist/main.js');
+
+let folder: string;
+let log: SampleLog;
+/** Of the witness: Ed25519 and ML-DSA-44. */
+let vkeys: string[];
+let server: WitnessServer | undefined;
+let state: WitnessState | undefined;
+const running: OwnedProcess[] = [];
+
+const file = (name: string): string => join(folder, name);
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'iss-witness-'));
+  log = (await SampleLog.open('log.example/one')).grow(300);
+  const keys = await Promise.all([
+    generateKeys(NAME, 'ed25519-cosignature'),
+    generateKeys(NAME, 'ml-dsa-44-cosignature'),
+  ]);
+  vkeys = keys.map(({ verifierKey }) => verifierKey);
+  writeFileSync(file('key'), `# mine\n${keys.map(({ signingKey }) => signingKey).join('\n')}\n`);
+  writeFileSync(file('logs'), `log ${log.signer.verifierKey} https://log.example\nquorum none\n`);
+});
+
+afterEach(async () => {
+  await stop();
+  await Promise.all(running.splice(0).map((child) => child.stop(5_000)));
+  rmSync(folder, { recursive: true });
+});
+
+async function start(): Promise<void> {
+  state = WitnessState.open(file('state'));
+  const one = new Witness(await readWitnessKeys(file('key')), await readLogKeys(file('logs')), state);
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  server = await serveWitness(one, logger, { host: '127.0.0.1', port: 0 });
+}
+
+async function stop(): Promise<void> {
+  await server?.close();
+  state?.close();
+  server = state = undefined;
+}
+
+const ask = async (body: string | Buffer, url = server?.url) => {
+  const response = await fetch(`${url}/add-checkpoint`, { method: 'POST', body });
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+};
+const shown = async (url = server?.url) => {
+  const response = await fetch(`${url}/${witnessedCheckpointPath(log.origin)}`);
+  return { status: response.status, text: await response.text() };
+};
+
+describe('what it answers', () => {
+  beforeEach(start);
+
+  it('cosigns with each of its keys what continues the log, and shows it', async () => {
+    expect((await shown()).status).toBe(404);
+    for (const [from, to] of [
+      [0, 0],
+      [0, 7],
+      [7, 7],
+      [7, 300],
+    ] as const) {
+      const { status, text } = await ask(await log.request(from, to));
+      expect([to, status]).toEqual([to, 200]);
+      const note = (await log.note(to)) + text;
+      const { verified } = await openNote(
+        note,
+        vkeys.map((vkey) => createVerifier(vkey)),
+      );
+      expect(verified).toHaveLength(2);
+      for (const { time } of verified) expect(Math.abs((time ?? 0) - Date.now() / 1000)).toBeLessThan(60);
+      expect((await shown()).text).toBe(note);
+    }
+  });
+
+  it('refuses in the order of the specification', async () => {
+    const other = (await SampleLog.open('log.example/two')).grow(9);
+    const stranger = (await SampleLog.open(log.origin)).grow(9);
+    await ask(await log.request(0, 100));
+    const good = await log.note(200);
+    const badLine = (await log.note(201)).replace(/^[^—]*/, '');
+    const answers = [
+      [404, await other.request(9, 9)],
+      [403, await stranger.request(9, 9)],
+      [403, `old 9\n\n${good}${badLine}`],
+      [400, (await log.request(0, 50)).replace('old 0', 'old 51')],
+      [400, 'old 1\n'],
+      [400, Buffer.from([0xff])],
+      [409, await log.request(0, 200)],
+      [409, await log.request(50, 200)],
+      [422, (await log.request(99, 200)).replace('old 99', 'old 100')],
+      [422, await log.fork().grow(200, 'another').request(100, 200)],
+      [422, await log.fork().grow(100, 'another').request(100, 100)],
+      [200, await log.request(100, 200)],
+    ] as const;
+    for (const [status, body] of answers) {
+      const answer = await ask(body);
+      expect([status, answer.status]).toEqual([status, status]);
+      if (status !== 409) continue;
+      expect(answer.type).toBe('text/x.tlog.size');
+      expect(parseTreeSize(answer.text)).toBe(100);
+    }
+  });
+
+  it('cosigns one history, whoever else asks at the same time', async () => {
+    const fork = log.fork().grow(300, 'another');
+    const asked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? log : fork).request(0, 100 + index));
+    const answers = await Promise.all((await Promise.all(asked)).map((body) => ask(body)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(39);
+  });
+
+  it('states nothing of extension lines in ML-DSA-44, and all of them in Ed25519', async () => {
+    const note = await log.note(5, ['opaque line']);
+    const { status, text } = await ask(`old 0\n\n${note}`);
+    expect(status).toBe(200);
+    const [line = '', pq = ''] = text.trimEnd().split('\n');
+    await openNote(`${note}${line}\n`, [createVerifier(vkeys[0] ?? '')]);
+    await openNote(`${await log.note(5)}${pq}\n`, [createVerifier(vkeys[1] ?? '')]);
+  });
+
+  it('has nothing else, and bounds what it reads', async () => {
+    const status = async (path: string, init: RequestInit = {}) => (await fetch(`${server?.url}${path}`, init)).status;
+    expect(await status('/')).toBe(404);
+    expect(await status('/add-checkpoint')).toBe(405);
+    expect(await status(`/${witnessedCheckpointPath(log.origin)}`, { method: 'POST' })).toBe(405);
+    expect((await ask(Buffer.alloc(MAX_WITNESS_BODY_BYTES + 1, 'a'))).status).toBe(413);
+    const { port } = new URL(server?.url ?? '');
+    const sockets = Array.from({ length: MAX_WITNESS_CONNECTIONS + 20 }, () => connect(Number(port), '127.0.0.1'));
+    let closed = 0;
+    for (const socket of sockets) socket.on('close', () => closed++).on('error', () => undefined);
+    await waitFor(() => closed >= 20, { what: 'the end of connections beyond the limit' });
+    for (const socket of sockets) socket.destroy();
+    await waitFor(() => closed === sockets.length);
+    expect((await ask(await log.request(0))).status).toBe(200);
+  });
+});
+
+describe('its state', () => {
+  it('belongs to one process', async () => {
+    await start();
+    expect(() => WitnessState.open(file('state'))).toThrow(/state.* cannot be opened: .*database is locked/);
+  });
+
+  it('is none of another format', () => {
+    writeFileSync(file('state'), 'what is this?'.repeat(100));
+    expect(() => WitnessState.open(file('state'))).toThrow(/cannot be opened: .*file is not a database/);
+  });
+
+  it('when it was put back to an older one, that is where it goes on', async () => {
+    await start();
+    await ask(await log.request(0, 10));
+    await stop();
+    copyFileSync(file('state'), file('older'));
+    await start();
+    await ask(await log.request(10, 20));
+    await stop();
+    copyFileSync(file('older'), file('state'));
+    await start();
+    expect(await ask(await log.request(20, 30))).toMatchObject({ status: 409, text: '10\n' });
+    expect(await ask(await log.request(10, 30))).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the command', () => {
+  let url: string;
+
+  async function launch(port: number): Promise<OwnedProcess> {
+    const options = { key: file('key'), state: file('state'), logs: file('logs'), listen: `127.0.0.1:${port}` };
+    const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+    const child = await startOwned(process.execPath, [COMMAND, 'witness', ...words], {
+      stdio: 'ignore',
+      stopSignal: 'SIGTERM',
+    });
+    running.push(child);
+    url = `http://127.0.0.1:${port}`;
+    await waitFor(async () => (await fetch(url)).status === 404, { deadlineMs: 20_000, what: 'the witness' });
+    return child;
+  }
+
+  it('never goes back, however often it is killed', async () => {
+    const port = await freePort();
+    let last = log.head(0);
+    for (let round = 0; round < 5; round++) {
+      const child = await launch(port);
+      // What was answered before the kill is there after it.
+      const seen = await shown(url);
+      if (seen.status === 200) {
+        const checkpoint = parseCheckpoint((await openNote(seen.text, [createVerifier(vkeys[0] ?? '')])).text);
+        expect(checkpoint.size).toBeGreaterThanOrEqual(last.size);
+        verifyConsistency(last, checkpoint, await log.proof(last.size, checkpoint.size));
+        last = checkpoint;
+      }
+      const kill = 3 + (round % 4);
+      for (let step = 1; ; step++) {
+        const answered = ask(await log.request(last.size, last.size + 1), url).catch(() => null);
+        if (step === kill) process.kill(child.pid, 'SIGKILL');
+        const answer = await answered;
+        if (answer === null) break;
+        expect(answer.status).toBe(200);
+        last = log.head(last.size + 1);
+      }
+      await child.ended;
+    }
+    await launch(port);
+    const checkpoint = parseCheckpoint(
+      (await openNote((await shown(url)).text, [createVerifier(vkeys[0] ?? '')])).text,
+    );
+    expect(checkpoint.size).toBeGreaterThanOrEqual(last.size);
+  });
+
+  it('ends properly on SIGTERM', async () => {
+    const child = await launch(await freePort());
+    await child.stop(5_000);
+    expect(await child.ended).toBe('exit code 0');
+  });
+
+  const iss = async (...words: string[]) => {
+    const complaints: string[] = [];
+    const io = {
+      env: () => operatorEnv({}),
+      print: () => undefined,
+      complain: (text: string) => complaints.push(text),
+      signal: new AbortController().signal,
+    };
+    return { exitCode: await runCommand(['witness', ...words], io), complaint: complaints.join('\n') };
+  };
+
+  it('says what is wrong with how it was called', async () => {
+    const options = ['--key', file('key'), '--state', file('state'), '--logs', file('logs')];
+    expect(await iss(...options)).toMatchObject({
+      exitCode: 2,
+      complaint: expect.stringMatching(/^--listen is missing/),
+    });
+    expect(await iss(...options, '--listen', 'x')).toMatchObject({ exitCode: 2 });
+    writeFileSync(file('logs'), '\nnonsense\n');
+    expect(await iss(...options, '--listen', '127.0.0.1:1')).toMatchObject({
+      exitCode: 1,
+      complaint: expect.stringMatching(/^Line 2 of .*logs: That is no verifier key/),
+    });
+    writeFileSync(file('key'), '');
+    expect(await iss(...options, '--listen', '127.0.0.1:1')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('takes a plain Ed25519 key, as Go makes it, for one that cosigns', async () => {
+    const { signingKey } = await generateKeys(NAME, 'ed25519');
+    writeFileSync(file('key'), signingKey);
+    expect((await readWitnessKeys(file('key'))).map(({ key }) => key.type)).toEqual(['ed25519-cosignature']);
+  });
+});

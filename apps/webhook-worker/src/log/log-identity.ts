@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { EnvError, type LogSettings } from '@iss/platform';
+import {
+  createSigner,
+  createVerifier,
+  isQuorum,
+  parsePolicy,
+  type Policy,
+  type Signer,
+  type SignatureType,
+  TlogError,
+  type Verifier,
+} from '@iss/tlog';
+
+/** Where the log's name, keys and policy are injected; null where nothing is signed. */
+export const LOG_IDENTITY = Symbol('LOG_IDENTITY');
+
+/** In whose name checkpoints are signed, and whose cosignatures they need before they are published. */
+export interface LogIdentity {
+  readonly origin: string;
+  readonly signers: readonly Signer[];
+  /** Of the signers. */
+  readonly verifiers: readonly Verifier[];
+  /** Null: checkpoints are published as they are signed. */
+  readonly policy: Policy | null;
+}
+
+/** Null where nothing is signed. Throws EnvError for keys that do not sign, and for a policy that can never be satisfied. */
+export async function openLogIdentity(settings: LogSettings): Promise<LogIdentity | null> {
+  const { origin, signingKeys, pqSigningKey, policyFile } = settings;
+  if (signingKeys.length === 0) return null;
+  const signers = [
+    ...(await Promise.all(signingKeys.map((key) => signerOf('LOG_SIGNING_KEY', key, 'ed25519', origin)))),
+    ...(pqSigningKey === undefined
+      ? []
+      : [await signerOf('LOG_PQ_SIGNING_KEY', pqSigningKey, 'ml-dsa-44-cosignature', origin)]),
+  ];
+  const policy = policyFile === undefined ? null : await readPolicy(policyFile, signers);
+  return { origin, signers, verifiers: signers.map(({ key }) => createVerifier(key)), policy };
+}
+
+const BYTES: Readonly<Record<SignatureType, string>> = {
+  ed25519: '0x01 (Ed25519)',
+  'ed25519-cosignature': '0x04 (Ed25519 cosignature)',
+  'ml-dsa-44-cosignature': '0x06 (ML-DSA-44)',
+};
+
+async function signerOf(variable: string, key: string, type: SignatureType, origin: string): Promise<Signer> {
+  try {
+    const signer = await createSigner(key);
+    if (signer.key.type !== type)
+      throw new EnvError([
+        `${variable} holds a key of type ${BYTES[signer.key.type]}: it must be one of ${BYTES[type]}`,
+      ]);
+    if (signer.key.name !== origin)
+      throw new EnvError([`LOG_ORIGIN must be the name in ${variable}, ${signer.key.name}`]);
+    return signer;
+  } catch (error) {
+    if (error instanceof TlogError) throw new EnvError([`${variable} cannot be used: ${error.message}`]);
+    throw error;
+  }
+}
+
+async function readPolicy(path: string, signers: readonly Signer[]): Promise<Policy> {
+  const fault = (why: string): EnvError => new EnvError([`LOG_POLICY_FILE, ${path}, ${why}`]);
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw fault(`cannot be read: ${String(error)}`);
+  });
+  let policy: Policy;
+  try {
+    policy = parsePolicy(new Uint8Array(bytes));
+  } catch (error) {
+    if (error instanceof TlogError) throw fault(`is not usable. ${error.message}`);
+    throw error;
+  }
+  const own = signers.map(({ verifierKey }) => verifierKey);
+  if (
+    !policy.logs.some(({ key }) =>
+      signers.some((signer) => signer.key.keyId === key.keyId && signer.key.name === key.name),
+    )
+  )
+    throw fault(`names no key that signs: add the line “log ${own[0] ?? ''}”`);
+  for (const { name, url } of policy.witnesses) {
+    if (url !== null && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+      throw fault(`gives the witness ${name} a URL that is not http: or https:`);
+  }
+  const asked = policy.witnesses.filter(({ url }) => url !== null).map(({ name }) => name);
+  if (!isQuorum(policy, new Set(asked)))
+    throw fault('asks for more witnesses than it gives URLs of: add the URL of each to its line');
+  return policy;
+}

@@ -1,0 +1,432 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Database, LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
+import { createLogger, EnvError, type LogSettings } from '@iss/platform';
+import {
+  createSigner,
+  generateKeys,
+  parseAddCheckpoint,
+  parseNote,
+  parsePolicy,
+  formatSignatureLines,
+  type VerifiedCheckpoint,
+  verifyCheckpoint,
+} from '@iss/tlog';
+import { Client } from 'pg';
+import { Registry } from 'prom-client';
+import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { waitFor } from '../../../../tools/testing/wait-for';
+import { prepareWitness, type WitnessProcess } from '../../../../tools/testing/witness-process';
+import { openLogIdentity } from './log-identity';
+import { LogMetrics } from './log-metrics';
+import { LogService } from './log.service';
+
+jest.setTimeout(60_000);
+
+const ORIGIN = 'log.example/test';
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+let created: TestDatabase;
+let database: Database;
+let superuser: Client;
+let folder: string;
+let settings: LogSettings;
+let vkey: string;
+let policyFile: string;
+let registry: Registry;
+const services: LogService[] = [];
+const witnesses: WitnessProcess[] = [];
+const servers: Server[] = [];
+
+beforeEach(async () => {
+  created = await createTestDatabase({ migrated: 'service' });
+  database = await openDatabase({ url: created.url, poolSize: 4, applicationName: 'test' });
+  superuser = new Client({ connectionString: created.url });
+  await superuser.connect();
+  folder = mkdtempSync(join(tmpdir(), 'iss-log-'));
+  policyFile = join(folder, 'policy');
+  const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
+  vkey = verifierKey;
+  settings = {
+    origin: ORIGIN,
+    signingKeys: [signingKey],
+    pqSigningKey: undefined,
+    checkpointIntervalMs: 10,
+    checkpointMaxAgeMs: 60_000,
+    checkpointFile: undefined,
+    policyFile,
+  };
+});
+
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.stop()));
+  await Promise.all(witnesses.splice(0).map((witness) => witness.stop()));
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await superuser.end();
+  await database.close();
+  await created.drop();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
+  const { sql } = database;
+  const log = { ...settings, ...change };
+  const [integration, checkpoints, tiles] = [
+    new LogIntegrationStore(sql),
+    new LogCheckpointStore(sql),
+    new LogTileStore(sql),
+  ];
+  registry = new Registry();
+  const metrics = new LogMetrics(registry);
+  const identity = await openLogIdentity(log);
+  const service = new LogService(integration, checkpoints, tiles, metrics, logger, { log }, identity);
+  services.push(service);
+  service.start();
+  return service;
+}
+
+/** A line of the policy, by name, verifier key and URL. */
+type Line = Pick<WitnessProcess, 'name' | 'vkey' | 'url'>;
+
+function writePolicy(threshold: number, lines: readonly Line[]): void {
+  const names = lines.map(({ name }) => name).join(' ');
+  const text = [
+    `log ${vkey}`,
+    ...lines.map((line) => `witness ${line.name} ${line.vkey} ${line.url}`),
+    `group enough ${threshold} ${names}`,
+    'quorum enough',
+  ];
+  writeFileSync(policyFile, `${text.join('\n')}\n`);
+}
+
+async function startWitnesses(count: number): Promise<WitnessProcess[]> {
+  const names = Array.from({ length: count }, (_, index) => `w${witnesses.length + index + 1}`);
+  const prepared = await Promise.all(names.map((name) => prepareWitness(folder, name, vkey)));
+  witnesses.push(...prepared);
+  await Promise.all(prepared.map((one) => one.start()));
+  return prepared;
+}
+
+/** A witness that is none. */
+async function pretend(
+  listener: (request: IncomingMessage, response: ServerResponse) => unknown,
+  given?: string,
+): Promise<Line> {
+  const server = createServer((request, response) => {
+    Promise.resolve(listener(request, response)).catch(() => response.destroy());
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address() as AddressInfo;
+  const key = given ?? (await generateKeys('witness.example/liar', 'ed25519-cosignature')).verifierKey;
+  return { name: 'liar', vkey: key, url: `http://127.0.0.1:${address.port}` };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function addFacts(count: number): Promise<void> {
+  await superuser.query(
+    `INSERT INTO owner_changes (tenant_id, principal_id) SELECT 'acme', gen_random_uuid()::text FROM generate_series(1, $1)`,
+    [count],
+  );
+}
+
+const newest = () => new LogCheckpointStore(database.sql).newest();
+const treeSize = async () => (await new LogIntegrationStore(database.sql).tree()).size;
+
+/** Waits until a checkpoint of this size is served that the policy takes. */
+async function published(size: number): Promise<VerifiedCheckpoint> {
+  const note = await waitFor(
+    async () => {
+      const checkpoint = await newest();
+      return checkpoint?.size === size ? checkpoint.note : null;
+    },
+    { what: `size ${size}`, deadlineMs: 20_000 },
+  );
+  return verifyCheckpoint(note, policy());
+}
+
+const policyText = (): string => readFileSync(policyFile, 'utf8');
+const policy = () => parsePolicy(policyText());
+const NO_QUORUM = { status: 'degraded', reason: 'no_quorum' };
+const ROLLED_BACK = { status: 'failed', reason: 'rolled_back' };
+const isIn = (service: LogService, state: object) =>
+  waitFor(() => expect(service.status()).toMatchObject(state) === undefined, { what: JSON.stringify(state) });
+
+it('publishes what the witness cosigned, and while it is away the last one that it did', async () => {
+  const [witness] = await startWitnesses(1);
+  if (witness === undefined) throw new Error('there is a witness');
+  writePolicy(1, [witness]);
+  const service = await start();
+  expect((await published(0)).cosignatures).toHaveLength(1);
+  await addFacts(300);
+  await published(300);
+  expect(await new LogCheckpointStore(database.sql).policy()).toBe(policyText());
+
+  await witness.kill();
+  await addFacts(5);
+  await isIn(service, NO_QUORUM);
+  expect(await registry.getSingleMetricAsString('log_quorum_reached')).toContain('log_quorum_reached 0');
+  await addFacts(5);
+  await waitFor(async () => (await treeSize()) === 310, { what: 'integration without a witness' });
+  expect((await newest())?.size).toBe(300);
+
+  await witness.start();
+  await published(310);
+  await isIn(service, { status: 'ok' });
+  expect(await registry.getSingleMetricAsString('log_witness_answers_total')).toMatch(/answer="cosigned"/);
+});
+
+/** Each way to be a bad witness, of three of which two suffice. */
+const BAD: Record<string, (request: IncomingMessage, response: ServerResponse, key: string) => unknown> = {
+  'breaks the connection': (request) => request.destroy(),
+  'never answers': () => undefined,
+  'answers 500': (_, response) => response.writeHead(500).end('no'),
+  'answers garbage': (_, response) => response.end('what is this?'),
+  'answers nothing': (_, response) => response.end(),
+  'answers without end': (_, response) => {
+    const more = (): boolean =>
+      response.write('— witness.example/liar AAAA\n'.repeat(1_000)) && setImmediate(more) === null;
+    response.on('drain', more);
+    more();
+  },
+  'redirects elsewhere': (_, response) => response.writeHead(307, { location: '/add-checkpoint' }).end(),
+  'claims to have seen more': (_, response) => response.writeHead(409).end('9007199254740991\n'),
+  'names another size each time': (_, response) => response.writeHead(409).end('0\n'),
+  'refuses the proof': (_, response) => response.writeHead(422).end('no'),
+  'signs another checkpoint': async (request, response, key) => {
+    const { note } = parseAddCheckpoint(await bodyOf(request));
+    const { text } = parseNote(note);
+    const line = await (await createSigner(key)).sign(text.replace(/\n\d+\n/, '\n999\n'), 1);
+    response.end(formatSignatureLines([line]));
+  },
+  'signs with another key': async (request, response) => {
+    const { note } = parseAddCheckpoint(await bodyOf(request));
+    const { signingKey } = await generateKeys('witness.example/liar', 'ed25519-cosignature');
+    response.end(formatSignatureLines([await (await createSigner(signingKey)).sign(parseNote(note).text, 1)]));
+  },
+};
+
+it('a bad witness costs the others nothing', async () => {
+  const good = await startWitnesses(2);
+  let size = 0;
+  for (const [what, misbehave] of Object.entries(BAD)) {
+    const { signingKey, verifierKey } = await generateKeys('witness.example/liar', 'ed25519-cosignature');
+    let asked = 0;
+    const liar = await pretend((request, response) => {
+      asked++;
+      return misbehave(request, response, signingKey);
+    }, verifierKey);
+    writePolicy(2, [liar, ...good]);
+    const service = await start();
+    await addFacts(3);
+    size += 3;
+    expect([what, (await published(size)).cosignatures.map(({ witness }) => witness.name).sort()]).toEqual([
+      what,
+      ['w1', 'w2'],
+    ]);
+    await waitFor(() => asked > 0, { what: `a question to the one that ${what}` });
+    await addFacts(3);
+    size += 3;
+    await published(size);
+    expect([what, service.status()]).toEqual([what, { status: 'ok' }]);
+    await service.stop();
+  }
+});
+
+it('adds what a slow witness signs later, and does not wait for it', async () => {
+  const [one, two] = await startWitnesses(2);
+  if (one === undefined || two === undefined) throw new Error('there are two');
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const slow = await pretend(async (request, response) => {
+    const body = await bodyOf(request);
+    await released;
+    const answer = await fetch(two.url + String(request.url), {
+      method: request.method ?? '',
+      ...(body !== '' && { body }),
+    });
+    response.writeHead(answer.status).end(await answer.text());
+  }, two.vkey);
+  writePolicy(1, [one, { ...slow, name: 'slow' }]);
+  // Its first look at what witnesses show waits for this one too.
+  setTimeout(release, 1).unref();
+  await start();
+  await addFacts(2);
+  await published(2);
+  await waitFor(async () => (await published(2)).cosignatures.length === 2, { what: 'the late cosignature' });
+});
+
+it('one of three is down: it is asked again, and catches up', async () => {
+  const three = await startWitnesses(3);
+  writePolicy(2, three);
+  await three[2]?.kill();
+  const service = await start();
+  await addFacts(7);
+  await published(7);
+  expect(service.status()).toEqual({ status: 'ok' });
+  await three[2]?.start();
+  await waitFor(async () => (await published(7)).cosignatures.length === 3, { deadlineMs: 20_000, what: 'the third' });
+});
+
+it('a witness that was put back to an older state goes on from there', async () => {
+  const [witness] = await startWitnesses(1);
+  if (witness === undefined) throw new Error('there is a witness');
+  writePolicy(1, [witness]);
+  await start();
+  await addFacts(3);
+  await published(3);
+  await witness.kill();
+  copyFileSync(witness.stateFile, `${witness.stateFile}-old`);
+  await witness.start();
+  await addFacts(3);
+  await published(6);
+  await witness.kill();
+  rmSync(`${witness.stateFile}-journal`, { force: true });
+  copyFileSync(`${witness.stateFile}-old`, witness.stateFile);
+  await witness.start();
+  await addFacts(3);
+  await published(9);
+});
+
+it('several workers make one log with one witness', async () => {
+  const witness = await startWitnesses(1);
+  writePolicy(1, witness);
+  const several = await Promise.all([start(), start(), start()]);
+  let size = 0;
+  for (const count of [1, 300, 5, 700]) {
+    await addFacts(count);
+    await published((size += count));
+  }
+  for (const service of several) await isIn(service, { status: 'ok' });
+});
+
+const asSuperuser = (text: string) =>
+  superuser.query(`SET session_replication_role = replica; ${text}; RESET session_replication_role`);
+
+/** The database as it was when it had two entries; nothing but the witness knows of the third. */
+const LOSE_END = `
+  DELETE FROM log_checkpoints WHERE size > 0; DELETE FROM log_entries WHERE log_index >= 2;
+  UPDATE log_tiles SET hashes = substr(hashes, 1, 64);
+  UPDATE log_tree SET size = 2, root = (SELECT sha256('\\x01'::bytea || hashes) FROM log_tiles)`;
+
+it('signs nothing over a database that lost the end that a witness saw, and goes on when it is back', async () => {
+  const witness = await startWitnesses(1);
+  writePolicy(1, witness);
+  const before = await start();
+  await addFacts(3);
+  await published(3);
+  await before.stop();
+  await superuser.query(
+    'CREATE TABLE kept AS SELECT * FROM log_entries; CREATE TABLE kept_tiles AS SELECT * FROM log_tiles',
+  );
+  await superuser.query('CREATE TABLE kept_tree AS SELECT * FROM log_tree');
+  await asSuperuser(LOSE_END);
+  const after = await start();
+  await isIn(after, ROLLED_BACK);
+  // Another third one makes it no better.
+  await addFacts(4);
+  await waitFor(async () => (await treeSize()) === 6);
+  await isIn(after, ROLLED_BACK);
+  expect((await newest())?.size ?? 0).toBe(0);
+  await after.stop();
+  await asSuperuser(`
+    DELETE FROM log_entries; INSERT INTO log_entries SELECT * FROM kept; DELETE FROM log_tiles;
+    INSERT INTO log_tiles SELECT * FROM kept_tiles; DELETE FROM log_tree; INSERT INTO log_tree SELECT * FROM kept_tree`);
+  const restored = await start();
+  await published(3);
+  expect(restored.status()).toEqual({ status: 'ok' });
+});
+
+it('learns of the lost end also from a witness that comes back later', async () => {
+  const three = await startWitnesses(3);
+  writePolicy(2, three);
+  const before = await start();
+  await addFacts(3);
+  await waitFor(async () => (await published(3)).cosignatures.length === 3);
+  await before.stop();
+  await asSuperuser(LOSE_END);
+  // Those who are there have forgotten, the one who knows is away.
+  for (const witness of three) {
+    await witness.kill();
+    if (witness !== three[2]) rmSync(witness.stateFile);
+  }
+  await Promise.all([three[0]?.start(), three[1]?.start()]);
+  const after = await start();
+  await published(2);
+  await three[2]?.start();
+  await waitFor(() => after.status().status === 'failed', { deadlineMs: 20_000, what: 'the refusal' });
+  expect(after.status()).toMatchObject(ROLLED_BACK);
+});
+
+it('where there is no quorum without the witness that says so, its bare word suffices', async () => {
+  let answer = { status: 409, body: '1000\n' };
+  const { signingKey, verifierKey } = await generateKeys('witness.example/liar', 'ed25519-cosignature');
+  const liar = await pretend(async (request, response) => {
+    if (request.method === 'GET') return response.writeHead(404).end();
+    if (answer.status !== 200) return response.writeHead(answer.status).end(answer.body);
+    const { note } = parseAddCheckpoint(await bodyOf(request));
+    return response.end(formatSignatureLines([await (await createSigner(signingKey)).sign(parseNote(note).text, 1)]));
+  }, verifierKey);
+  writePolicy(1, [liar]);
+  const service = await start();
+  await isIn(service, ROLLED_BACK);
+  await addFacts(4);
+  await waitFor(async () => (await treeSize()) === 4);
+  answer = { status: 422, body: 'no' };
+  await isIn(service, ROLLED_BACK);
+  answer = { status: 200, body: '' };
+  await published(4);
+  await isIn(service, { status: 'ok' });
+});
+
+it('signs with ML-DSA-44 too', async () => {
+  const pq = await generateKeys(ORIGIN, 'ml-dsa-44-cosignature');
+  writeFileSync(policyFile, `log ${vkey}\nlog ${pq.verifierKey}\nquorum none\n`);
+  await start({ pqSigningKey: pq.signingKey });
+  expect((await published(0)).logSignatures.map(({ key }) => key.type)).toEqual(['ed25519', 'ml-dsa-44-cosignature']);
+});
+
+describe('at boot', () => {
+  const fault = async (change: Partial<LogSettings>): Promise<string> => {
+    try {
+      await openLogIdentity({ ...settings, ...change });
+      return '';
+    } catch (error) {
+      if (error instanceof EnvError) return error.message;
+      throw error;
+    }
+  };
+
+  it('says which key or which line of the policy cannot be', async () => {
+    const witness = (await generateKeys('witness.example/w', 'ed25519-cosignature')).verifierKey;
+    const policyOf = (text: string) => {
+      writeFileSync(policyFile, text);
+      return fault({});
+    };
+    expect(await policyOf(`log ${vkey}\nquorum none\n`)).toBe('');
+    expect(await policyOf(`log ${vkey}\n`)).toMatch(/^LOG_POLICY_FILE, .*policy, is not usable.*quorum/);
+    expect(await policyOf('quorum none\n')).toMatch(/^LOG_POLICY_FILE, .*names no key that signs: add the line “log /);
+    expect(await policyOf(`log ${vkey}\nwitness w ${witness}\nquorum w\n`)).toMatch(
+      /more witnesses than it gives URLs/,
+    );
+    expect(await policyOf(`log ${vkey}\nwitness w ${witness} ftp://x\nquorum w\n`)).toMatch(/a URL that is not http/);
+    expect(await fault({ policyFile: '/nowhere' })).toMatch(/^LOG_POLICY_FILE, \/nowhere, cannot be read/);
+    expect(await fault({ origin: 'another' })).toMatch(/^LOG_ORIGIN must be the name in LOG_SIGNING_KEY, log.example/);
+    const { signingKeys } = settings;
+    expect(await fault({ pqSigningKey: signingKeys[0] ?? '' })).toMatch(/^LOG_PQ_SIGNING_KEY holds a key of type 0x01/);
+    expect(await fault({ signingKeys: ['PRIVATE+KEY+x'] })).toMatch(
+      /^LOG_SIGNING_KEY cannot be used: That is no signing key/,
+    );
+  });
+});

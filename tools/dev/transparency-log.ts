@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitFor } from '../testing/wait-for.ts';
+import { type App, startApp } from './app-process.ts';
+import { type LogKey, openLogKey } from './data-folder.ts';
+import type { StartSettings } from './settings.ts';
+
+const START_DEADLINE_MS = 30_000;
+
+/** The files of the log and of its witness in the data folder, for whoever takes them away again. */
+export const LOG_FILES = [
+  'log-key.json',
+  'log-checkpoint',
+  'log-checkpoint.new',
+  'log-policy',
+  'witness-key',
+  'witness-state',
+  'witness-state-journal',
+];
+
+/** The log of this machine as it is signed, witnessed and verified. Empty texts: there is none. */
+export interface DevelopmentLog {
+  /** For the worker. */
+  env: NodeJS.ProcessEnv;
+  vkey: string;
+  /** Absent where the deployment names its own, or none. */
+  witness?: { url: string; vkey: string; start: () => Promise<App> };
+  policyFile: string;
+}
+
+/**
+ * Keys, policy and witness of a log of this machine's own; elsewhere, and where variables name others, the deployment's. Needs
+ * what is built.
+ */
+export async function openDevelopmentLog(folder: string, settings: StartSettings): Promise<DevelopmentLog> {
+  const { createSigner } = await import('@iss/tlog');
+  const own = settings.local ? await openLogKey(folder) : undefined;
+  const signingKeys = given('LOG_SIGNING_KEY')?.split(',') ?? (own === undefined ? [] : [own.signing_key]);
+  const all = [...signingKeys, ...(given('LOG_PQ_SIGNING_KEY')?.split(',') ?? [])];
+  // What is wrong with a key that was given the worker says in its own words.
+  const vkeys = (await Promise.allSettled(all.map((key) => createSigner(key.trim())))).flatMap((signer) =>
+    signer.status === 'fulfilled' ? [signer.value.verifierKey] : [],
+  );
+  const vkey = vkeys[0] ?? '';
+  const policyFile = given('LOG_POLICY_FILE');
+  if (own === undefined || policyFile !== undefined)
+    return { env: ownKey(own, folder), vkey, policyFile: policyFile ?? '' };
+
+  const witness = await openWitness(folder, settings.ports.witness);
+  const file = join(folder, 'log-policy');
+  const logUrl = `http://localhost:${settings.ports.gateway}/log`;
+  writeFileSync(
+    file,
+    [
+      '# Who signs the log of this machine, and who witnesses it (C2SP tlog-policy).',
+      '# A witness beside the service shows how it works; one that counts belongs to somebody else.',
+      ...vkeys.map((key) => `log ${key} ${logUrl}`),
+      `witness local ${witness.vkey} ${witness.url}`,
+      'quorum local',
+      '',
+    ].join('\n'),
+  );
+  return {
+    env: { ...ownKey(own, folder), LOG_POLICY_FILE: file },
+    vkey,
+    witness: { ...witness, start: () => startWitness(folder, settings.ports.witness, file) },
+    policyFile: file,
+  };
+}
+
+/** Resolves when the witness answers: the worker asks it before it signs for the first time. */
+export async function witnessAnswers(url: string, app: App): Promise<void> {
+  const answers = waitFor(async () => (await fetch(url)).status > 0, {
+    deadlineMs: START_DEADLINE_MS,
+    what: 'the witness',
+  });
+  await Promise.race([answers, app.failed]);
+}
+
+function given(variable: string): string | undefined {
+  return process.env[variable] || undefined;
+}
+
+function ownKey(key: LogKey | undefined, folder: string): NodeJS.ProcessEnv {
+  if (key === undefined) return {};
+  return {
+    LOG_ORIGIN: key.origin,
+    LOG_SIGNING_KEY: key.signing_key,
+    LOG_CHECKPOINT_FILE: join(folder, 'log-checkpoint'),
+  };
+}
+
+/** Its key is made once: a policy that somebody kept stays true. */
+async function openWitness(folder: string, port: number): Promise<{ url: string; vkey: string }> {
+  const { createSigner, generateKeys } = await import('@iss/tlog');
+  const file = join(folder, 'witness-key');
+  if (!existsSync(file)) {
+    const name = `localhost/witness/${randomBytes(4).toString('hex')}`;
+    const { signingKey } = await generateKeys(name, 'ed25519-cosignature');
+    writeFileSync(file, `${signingKey}\n`, { mode: 0o600 });
+  }
+  const { verifierKey } = await createSigner(readFileSync(file, 'utf8').trim());
+  return { url: `http://127.0.0.1:${port}`, vkey: verifierKey };
+}
+
+/** Whose log it witnesses stands in the policy too. */
+function startWitness(folder: string, port: number, policyFile: string): Promise<App> {
+  const options = {
+    key: join(folder, 'witness-key'),
+    state: join(folder, 'witness-state'),
+    logs: policyFile,
+    listen: `127.0.0.1:${port}`,
+  };
+  return startApp({
+    name: 'witness',
+    entry: 'apps/cli/dist/main.js',
+    args: ['witness', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])],
+    env: { PATH: process.env['PATH'] },
+    logFile: join(folder, 'logs', 'witness.log'),
+  });
+}
