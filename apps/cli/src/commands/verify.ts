@@ -9,6 +9,7 @@ import { BundleVerifier } from '../verify/bundle';
 import { readProofAnswer, readProofFile, verifyEntryProof } from '../verify/entry-proof';
 import type { Proved } from '../verify/proved';
 import { asJson, asText, type Since } from '../verify/report';
+import { visible } from '../visible';
 
 const WHAT = 'bundle (NDJSON) or proof (.tlog-proof, or the JSON of …/log-proof)';
 /** Bytes of a line: an envelope of the largest size that any deployment takes, escaped, with its proof. */
@@ -41,8 +42,9 @@ export const verify: Command = {
       print(isJson ? JSON.stringify(asJson(proved, since), null, 2) : asText(file, proved, since));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (isJson) print(JSON.stringify({ verified: false, refused: error.message }, null, 2));
-      throw new Failure(`Refused: ${file}. ${error.message}`);
+      const refused = visible(error.message);
+      if (isJson) print(JSON.stringify({ verified: false, refused }, null, 2));
+      throw new Failure(`Refused: ${visible(file)}. ${refused}`);
     }
   },
 };
