@@ -129,6 +129,40 @@ describe('in a database of its own', () => {
     expect(await look()).toMatchObject({ clean: true, tree_size: 512, waiting: 0, snapshots: 512, notices: [] });
   });
 
+  it('knows every way in which a tenant comes to its owners', async () => {
+    const put = (principal: string, role: string, status = 'active') =>
+      own.query(
+        `INSERT INTO memberships (tenant_id, principal_id, api_functional_role, status) VALUES ('acme', $1, $2, $3)
+             ON CONFLICT (tenant_id, principal_id) DO UPDATE SET api_functional_role = $2, status = $3`,
+        [principal, role, status],
+      );
+    await own.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
+    await put('alice', 'tenant_owner');
+    await own.transfer('acme', 'alice', 'bob');
+    await own.transfer('acme', 'bob', 'alice');
+    await put('bob', 'tenant_owner');
+    await put('carol', 'tenant_owner');
+    // To one who owns it already: alice ceases to, and nobody else becomes an owner.
+    await own.transfer('acme', 'alice', 'bob');
+    await put('carol', 'tenant_owner', 'removed');
+    await put('dave', 'tenant_owner', 'removed');
+    await put('dave', 'tenant_owner');
+    await own.publish();
+    expect(await look()).toMatchObject({ clean: true, findings: [] });
+    expect(
+      await own.query(`SELECT principal_id, from_principal_id FROM owner_changes ORDER BY owner_change_id`),
+    ).toMatchObject([
+      { principal_id: 'alice', from_principal_id: null },
+      { principal_id: 'bob', from_principal_id: 'alice' },
+      { principal_id: 'alice', from_principal_id: 'bob' },
+      { principal_id: 'bob', from_principal_id: null },
+      { principal_id: 'carol', from_principal_id: null },
+      { principal_id: null, from_principal_id: 'alice' },
+      { principal_id: null, from_principal_id: 'carol' },
+      { principal_id: 'dave', from_principal_id: null },
+    ]);
+  });
+
   it('counts all that is wrong, and names the first thousand', async () => {
     await own.addLineage('acme-corp', 1_500);
     await own.publish();
