@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fillHashes } from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { canonicalValue } from '../src/audit/canonical';
@@ -161,6 +162,25 @@ describe('in a database of its own', () => {
       { principal_id: null, from_principal_id: 'carol' },
       { principal_id: 'dave', from_principal_id: null },
     ]);
+  });
+
+  it('finds nothing wrong in an import whose hashes were filled in later', async () => {
+    await own.addLineage('imported', 700);
+    await own.tamper(`DELETE FROM log_waiting; UPDATE snapshots SET envelope_hash = NULL, prev_hash = NULL`);
+    await own.publish();
+    expect(await look()).toMatchObject({ clean: true, tree_size: 0, notices_count: 1 });
+    await fillHashes(own.url);
+    await own.publish();
+    const { notices, ...result } = await look();
+    expect(result).toMatchObject({ clean: true, findings: [], tree_size: 700 });
+    for (const { what } of notices) expect(what).toMatch(/logged out of order, as an import may be/);
+    const file = join(mkdtempSync(join(tmpdir(), 'iss-audit-')), 'bundle');
+    writeFileSync(file, await own.bundle('imported'));
+    expect(await iss(['verify', file, '--vkey', own.vkey])).toMatchObject({
+      exitCode: 0,
+      printed: expect.stringMatching(/Versions +1 to 700/),
+    });
+    rmSync(dirname(file), { recursive: true });
   });
 
   it('counts all that is wrong, and names the first thousand', async () => {
