@@ -183,6 +183,20 @@ describe('in a database of its own', () => {
     rmSync(dirname(file), { recursive: true });
   });
 
+  it('writes times and texts as the service does, whatever they hold', async () => {
+    const fractions = ['', '.1', '.12', '.1234', '.000499', '.0005', '.123999', '.999499', '.9995', '.999999'];
+    await own.query(
+      `INSERT INTO owner_changes (tenant_id, principal_id, changed_at)
+       SELECT 'acme', 'p' || f, ('2026-01-15 09:30:59' || f || '+02')::timestamptz FROM unnest($1::text[]) f`,
+      [fractions],
+    );
+    await own.tamper(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role)
+      SELECT tenant_id, principal_id, 'tenant_owner' FROM owner_changes`);
+    await own.addLineage('a "quoted" \\ é\u2028 🙂 <b>', 2);
+    await own.publish();
+    expect(await look()).toMatchObject({ clean: true, findings: [], entries: fractions.length + 2 });
+  });
+
   it('counts all that is wrong, and names the first thousand', async () => {
     await own.addLineage('acme-corp', 1_500);
     await own.publish();
