@@ -12,8 +12,8 @@ export interface CommandContext {
   print: (text: string) => void;
   /** How far it is, and what is wrong: standard error. */
   complain: (text: string) => void;
-  /** Aborted when the process is asked to end. */
-  signal: AbortSignal;
+  /** Aborted when the process is asked to end; a command that reads it has to end then. */
+  readonly signal: AbortSignal;
 }
 
 /** One command of `iss`. */

@@ -1,4 +1,5 @@
 import { Failure, UsageError } from './command';
+import { visible } from './visible';
 
 const TIMEOUT_MS = 20_000;
 /** As much as a note or a consistency proof ever is. */
@@ -18,7 +19,7 @@ export async function fetchText(url: URL, signal?: AbortSignal): Promise<string>
     });
     const text = await boundedText(response, url);
     if (response.status !== 200)
-      throw new Failure(`${url.href} answers ${response.status}: ${text.slice(0, 200).trim()}`);
+      throw new Failure(`${url.href} answers ${response.status}: ${visible(text.slice(0, 200).trim())}`);
     return text;
   } catch (error) {
     if (error instanceof Failure) throw error;

@@ -163,7 +163,7 @@ const ATTACKS: [
     'entries are renumbered',
     `UPDATE log_entries SET log_index = log_index + 10000 WHERE log_index IN (3, 4);
      UPDATE log_entries SET log_index = 7 - (log_index - 10000) WHERE log_index >= 10000`,
-    { audit: ['leaf', 'order'], verify: /Version 2, .* its proof|not after/ },
+    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
   ],
   [
     'a salt is changed',

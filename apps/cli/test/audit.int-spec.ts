@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fillHashes } from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { canonicalValue } from '../src/audit/canonical';
@@ -127,6 +128,73 @@ describe('in a database of its own', () => {
     expect(await look()).toMatchObject({ clean: true, tree_size: 0, waiting: 512, checkpoints: 1 });
     await own.publish();
     expect(await look()).toMatchObject({ clean: true, tree_size: 512, waiting: 0, snapshots: 512, notices: [] });
+  });
+
+  it('knows every way in which a tenant comes to its owners', async () => {
+    const put = (principal: string, role: string, status = 'active') =>
+      own.query(
+        `INSERT INTO memberships (tenant_id, principal_id, api_functional_role, status) VALUES ('acme', $1, $2, $3)
+             ON CONFLICT (tenant_id, principal_id) DO UPDATE SET api_functional_role = $2, status = $3`,
+        [principal, role, status],
+      );
+    await own.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
+    await put('alice', 'tenant_owner');
+    await own.transfer('acme', 'alice', 'bob');
+    await own.transfer('acme', 'bob', 'alice');
+    await put('bob', 'tenant_owner');
+    await put('carol', 'tenant_owner');
+    // To one who owns it already: alice ceases to, and nobody else becomes an owner.
+    await own.transfer('acme', 'alice', 'bob');
+    await put('carol', 'tenant_owner', 'removed');
+    await put('dave', 'tenant_owner', 'removed');
+    await put('dave', 'tenant_owner');
+    await own.publish();
+    expect(await look()).toMatchObject({ clean: true, findings: [] });
+    expect(
+      await own.query(`SELECT principal_id, from_principal_id FROM owner_changes ORDER BY owner_change_id`),
+    ).toMatchObject([
+      { principal_id: 'alice', from_principal_id: null },
+      { principal_id: 'bob', from_principal_id: 'alice' },
+      { principal_id: 'alice', from_principal_id: 'bob' },
+      { principal_id: 'bob', from_principal_id: null },
+      { principal_id: 'carol', from_principal_id: null },
+      { principal_id: null, from_principal_id: 'alice' },
+      { principal_id: null, from_principal_id: 'carol' },
+      { principal_id: 'dave', from_principal_id: null },
+    ]);
+  });
+
+  it('finds nothing wrong in an import whose hashes were filled in later', async () => {
+    await own.addLineage('imported', 700);
+    await own.tamper(`DELETE FROM log_waiting; UPDATE snapshots SET envelope_hash = NULL, prev_hash = NULL`);
+    await own.publish();
+    expect(await look()).toMatchObject({ clean: true, tree_size: 0, notices_count: 1 });
+    await fillHashes(own.url);
+    await own.publish();
+    const { notices, ...result } = await look();
+    expect(result).toMatchObject({ clean: true, findings: [], tree_size: 700 });
+    for (const { what } of notices) expect(what).toMatch(/logged out of order, as an import may be/);
+    const file = join(mkdtempSync(join(tmpdir(), 'iss-audit-')), 'bundle');
+    writeFileSync(file, await own.bundle('imported'));
+    expect(await iss(['verify', file, '--vkey', own.vkey])).toMatchObject({
+      exitCode: 0,
+      printed: expect.stringMatching(/Versions +1 to 700/),
+    });
+    rmSync(dirname(file), { recursive: true });
+  });
+
+  it('writes times and texts as the service does, whatever they hold', async () => {
+    const fractions = ['', '.1', '.12', '.1234', '.000499', '.0005', '.123999', '.999499', '.9995', '.999999'];
+    await own.query(
+      `INSERT INTO owner_changes (tenant_id, principal_id, changed_at)
+       SELECT 'acme', 'p' || f, ('2026-01-15 09:30:59' || f || '+02')::timestamptz FROM unnest($1::text[]) f`,
+      [fractions],
+    );
+    await own.tamper(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role)
+      SELECT tenant_id, principal_id, 'tenant_owner' FROM owner_changes`);
+    await own.addLineage('a "quoted" \\ é\u2028 🙂 <b>', 2);
+    await own.publish();
+    expect(await look()).toMatchObject({ clean: true, findings: [], entries: fractions.length + 2 });
   });
 
   it('counts all that is wrong, and names the first thousand', async () => {

@@ -11,7 +11,6 @@ export const CHECKS = {
   envelope_ids: 'the envelope is of another snapshot than its row',
   chain: 'prev_hash is not the envelope_hash of the version before',
   version_gap: 'the version before is not there',
-  order: 'logged before the version that it is made of',
   time: 'a time that cannot be',
   subject: 'the subject is not that of the snapshot',
   owner: 'who owns the tenant is not what the changes of owners say',

@@ -21,23 +21,22 @@ export async function openRunners(settings: ThreadSettings, count: number): Prom
 
 class ThreadRunner implements Runner {
   private readonly worker: Worker;
+  /** Rejects when the thread ends, which it does by itself only over a fault. */
+  private readonly ended: Promise<never>;
 
   constructor(settings: ThreadSettings) {
     this.worker = new Worker(join(__dirname, 'thread.js'), { workerData: settings });
-    // Whoever waits for an answer is told; nobody does before the first task.
-    this.worker.on('error', () => undefined);
+    this.ended = new Promise<never>((_, reject) => {
+      this.worker.once('error', reject).once('exit', () => reject(new Error('a thread of the audit ended')));
+    });
+    // Whoever waits for an answer is told; between tasks nobody does.
+    this.ended.catch(() => undefined);
   }
 
   async run(task: AuditTask): Promise<Checked> {
-    const answer = await new Promise<ThreadAnswer>((resolve, reject) => {
-      const settle = (work: () => void): void => {
-        this.worker.removeAllListeners('message').off('error', failed);
-        work();
-      };
-      const failed = (error: Error): void => settle(() => reject(error));
-      this.worker.once('message', (message: ThreadAnswer) => settle(() => resolve(message))).once('error', failed);
-      this.worker.postMessage(task);
-    });
+    const answered = new Promise<ThreadAnswer>((resolve) => this.worker.once('message', resolve));
+    this.worker.postMessage(task);
+    const answer = await Promise.race([answered, this.ended]);
     if ('failure' in answer) throw new UsageError(answer.failure);
     return answer.checked;
   }

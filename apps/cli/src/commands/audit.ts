@@ -3,6 +3,7 @@ import { audit as auditDatabase, type AuditProgress, type AuditResult } from '..
 import { CHECKS, type Finding } from '../audit/findings';
 import { type Command, Failure, type Options, textOf, UsageError } from '../command';
 import { policyOf } from '../trust/policy';
+import { visible } from '../visible';
 
 /** Rows that a screen names. */
 const SHOWN = 20;
@@ -88,7 +89,7 @@ function asText(result: AuditResult, isRange: boolean, isTrusting: boolean): str
       ? ['Signatures were verified by the keys in the database: --policy FILE says whom you trust.']
       : []),
     ...(noticesCount > 0 ? ['', `Worth a look: ${noticesCount}`] : []),
-    ...notices.slice(0, SHOWN).map(({ where, what }) => `  ${where}: ${what}`),
+    ...notices.slice(0, SHOWN).map(({ where, what }) => `  ${visible(`${where}: ${what}`)}`),
     ...(findingsCount > 0 ? ['', `Wrong: ${findingsCount}`] : ['Nothing is wrong.']),
     ...findings.slice(0, SHOWN).map(lineOf),
     ...(findingsCount > SHOWN
@@ -98,5 +99,5 @@ function asText(result: AuditResult, isRange: boolean, isTrusting: boolean): str
 }
 
 function lineOf({ check, where, what }: Finding): string {
-  return `  ${where}: ${CHECKS[check]}: ${what}`;
+  return `  ${visible(`${where}: ${CHECKS[check]}: ${what}`)}`;
 }

@@ -3,6 +3,7 @@ import { type Command, Failure, type Options, textOf, UsageError } from '../comm
 import { Contradiction, lookAtLog, type Look } from '../monitor/monitor';
 import { MonitorState } from '../monitor/state';
 import { shownCheckpoint } from '../trust/checkpoint';
+import { visible } from '../visible';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
 
 const DEFAULT_INTERVAL_S = 60;
@@ -54,8 +55,10 @@ function intervalOf(options: Options): number {
 function asText({ verified, knownSize }: Look): string {
   const { log_origin: origin, tree_size: size, cosigned_by: cosigned } = shownCheckpoint(verified);
   const grown = knownSize === null ? 'seen for the first time' : `consistent with the ${knownSize} of the last look`;
-  const times = cosigned.map(({ witness, at }) => `, witnessed by ${witness}${at === null ? '' : ` at ${at}`}`);
-  return `${origin}: ${size} entries, ${grown}${times.join('')}.`;
+  const times = cosigned.map(
+    ({ witness, at }) => `, witnessed by ${visible(witness)}${at === null ? '' : ` at ${at}`}`,
+  );
+  return `${visible(origin)}: ${size} entries, ${grown}${times.join('')}.`;
 }
 
 function asJson({ verified, knownSize }: Look): string {

@@ -9,6 +9,7 @@ import { BundleVerifier } from '../verify/bundle';
 import { readProofAnswer, readProofFile, verifyEntryProof } from '../verify/entry-proof';
 import type { Proved } from '../verify/proved';
 import { asJson, asText, type Since } from '../verify/report';
+import { visible } from '../visible';
 
 const WHAT = 'bundle (NDJSON) or proof (.tlog-proof, or the JSON of …/log-proof)';
 /** Bytes of a line: an envelope of the largest size that any deployment takes, escaped, with its proof. */
@@ -30,19 +31,20 @@ export const verify: Command = {
     proof: { type: 'string' },
     json: { type: 'boolean' },
   },
-  async run(options, { print, signal }) {
+  async run(options, { print }) {
     const file = textOf(options, 'file') ?? '';
     const isJson = options['json'] === true;
     const policy = policyOf(options);
     requireWayToSince(options);
     try {
       const proved = await verifyFile(file, textOf(options, 'entry'), policy);
-      const since = await verifySince(options, policy, proved.verified.checkpoint, signal);
+      const since = await verifySince(options, policy, proved.verified.checkpoint);
       print(isJson ? JSON.stringify(asJson(proved, since), null, 2) : asText(file, proved, since));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (isJson) print(JSON.stringify({ verified: false, refused: error.message }, null, 2));
-      throw new Failure(`Refused: ${file}. ${error.message}`);
+      const refused = visible(error.message);
+      if (isJson) print(JSON.stringify({ verified: false, refused }, null, 2));
+      throw new Failure(`Refused: ${visible(file)}. ${refused}`);
     }
   },
 };
@@ -83,12 +85,7 @@ function requireWayToSince(options: Options): void {
   if (!isAsked && ways.length > 0) throw new UsageError('--log and --proof are for --since CHECKPOINT: name it.');
 }
 
-async function verifySince(
-  options: Options,
-  policy: Policy,
-  checkpoint: Checkpoint,
-  signal: AbortSignal,
-): Promise<Since | null> {
+async function verifySince(options: Options, policy: Policy, checkpoint: Checkpoint): Promise<Since | null> {
   const file = textOf(options, 'since');
   if (file === undefined) return null;
   const note = decodeUtf8(readWhole(file, 'checkpoint', MAX_NOTE_LENGTH));
@@ -100,7 +97,7 @@ async function verifySince(
   const given = textOf(options, 'proof');
   const proof =
     given === undefined
-      ? await fetchConsistency(textOf(options, 'log') ?? '', older, newer, signal)
+      ? await fetchConsistency(textOf(options, 'log') ?? '', older, newer)
       : readConsistency(readWhole(given, 'consistency proof', MAX_NOTE_LENGTH));
   requireConsistent(older, newer, proof);
   return { size: known.size };

@@ -4,6 +4,7 @@ import { below, fetchText } from '../fetch-text';
 import { requireCheckpoint } from '../trust/checkpoint';
 import { fetchConsistency, requireConsistent } from '../trust/consistency';
 import { withoutQuorum } from '../trust/policy';
+import { visible } from '../visible';
 import type { MonitorState } from './state';
 
 /** The log showed what does not go together with what it showed before: two signed notes prove it. */
@@ -44,7 +45,7 @@ export async function lookAtLog(url: string, policy: Policy, state: MonitorState
   const contradict = async (how: string): Promise<never> => {
     const files = await state.keepEvidence(knownNote, note);
     throw new Contradiction(
-      `The log ${known.origin} ${how}. Both checkpoints are signed and kept as evidence: ${files.join(', ')}. The state is unchanged.`,
+      `The log ${visible(known.origin)} ${how}. Both checkpoints are signed and kept as evidence: ${files.join(', ')}. The state is unchanged.`,
     );
   };
   if (checkpoint.size < known.size) {

@@ -1,4 +1,5 @@
 import { type ShownCheckpoint, shownCheckpoint } from '../trust/checkpoint';
+import { visible } from '../visible';
 import type { Proved } from './proved';
 
 /** An older checkpoint that the log was proved to have gone on from. */
@@ -32,9 +33,9 @@ export function asText(file: string, proved: Proved, since: Since | null): strin
   ];
   const width = Math.max(...rows.map(([heading]) => heading.length)) + 2;
   return [
-    `Proved: ${file}`,
+    `Proved: ${visible(file)}`,
     '',
-    ...rows.map(([heading, text]) => `  ${heading.padEnd(width)}${text}`),
+    ...rows.map(([heading, text]) => `  ${visible(heading).padEnd(width)}${visible(text)}`),
     '',
     'Not proved:',
     ...notProved(checkpoint, since).map((one) => `  - ${one}`),

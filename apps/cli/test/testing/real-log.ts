@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { logEntryText } from '@iss/domain';
 import {
   type Database,
@@ -6,6 +7,7 @@ import {
   LogIntegrationStore,
   LogTileStore,
   openDatabase,
+  TransferOfferStore,
 } from '@iss/persistence';
 import {
   encodeBase64,
@@ -57,6 +59,31 @@ export class RealLog {
   async query<R extends object>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     const { rows } = await this.superuser.query<R>(text, [...values]);
     return rows;
+  }
+
+  /** Hands a tenant over, as the service does when the offer is accepted. */
+  async transfer(tenantId: string, from: string, to: string): Promise<void> {
+    const offers = new TransferOfferStore(this.database.sql);
+    const offerId = randomUUID();
+    const expiresAt = new Date(Date.now() + 60_000);
+    await offers.create(
+      { offerId, tenantId, fromPrincipalId: from, toPrincipalId: to, message: null, expiresAt },
+      () => undefined,
+    );
+    const member = {
+      tenantId,
+      tenancyRole: 'member',
+      principalType: 'human',
+      allowCounterpartyAccess: false,
+      status: 'active',
+    } as const;
+    await offers.end({ tenantId, principalId: to, offerId }, () => ({
+      status: 'accepted',
+      members: [
+        { ...member, principalId: to, role: 'tenant_owner' },
+        { ...member, principalId: from, role: 'tenant_admin' },
+      ],
+    }));
   }
 
   /** What no trigger stops. */

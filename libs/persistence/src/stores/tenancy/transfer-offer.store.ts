@@ -1,4 +1,4 @@
-import type { AccessFacts, Actor, TransferOfferStatus } from '@iss/domain';
+import { type AccessFacts, type Actor, OWNER, type TransferOfferStatus } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
@@ -187,7 +187,11 @@ export class TransferOfferStore {
       const move = { offer, caller, offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromId) };
       const { status, members } = decide(move);
       const ended = await sql.one(END, { offerId, status });
-      if (members.some(({ principalId: id }) => id === fromId)) await sql.run(HANDED_OVER_BY, { principalId: fromId });
+      // Where the caller owns the tenant already, that the offerer ceases to is a change by itself.
+      const isNewOwner = caller?.role !== OWNER || caller.status !== 'active';
+      if (isNewOwner && members.some(({ principalId: id }) => id === fromId)) {
+        await sql.run(HANDED_OVER_BY, { principalId: fromId });
+      }
       for (const member of members) await putMember(sql, member, this.caps);
       return ended;
     });
