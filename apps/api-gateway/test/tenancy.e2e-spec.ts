@@ -69,8 +69,8 @@ describe('a tenant', () => {
 
   it('is created once, whoever races', async () => {
     const create = (user: User) => gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: 'raced', name: 'Raced' });
-    const users = ['o1', 'o2', 'zoe'] as const;
-    const raced = await Promise.all(Array.from({ length: 12 }, async (_, index) => create(users[index % 3] ?? 'zoe')));
+    const users = ['o1', 'zoe'] as const;
+    const raced = await Promise.all(Array.from({ length: 12 }, async (_, index) => create(users[index % 2] ?? 'zoe')));
     expect(raced.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(raced.filter(({ status }) => status === 409)).toHaveLength(11);
     const { rows } = await superuser.query(`SELECT FROM memberships WHERE tenant_id = 'raced'`);
