@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { verifyWebhook } from '@iss/domain';
-import { type NoParameters, statement } from '@iss/persistence';
+import { LogCheckpointStore, type NoParameters, statement } from '@iss/persistence';
+import { createVerifier, generateKeys, openNote } from '@iss/tlog';
 import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
 import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { waitFor } from '../../../tools/testing/wait-for';
@@ -64,6 +65,21 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       const state = await workers.settled(eventId, 'succeeded');
       expect(state.attempts).toEqual([{ attempt: 1, statusCode: 204, errorPhase: null }]);
       expect(receiver.requests).toHaveLength(1);
+    });
+
+    it('carries the newest checkpoint of the log', async () => {
+      const { signingKey, verifierKey } = await generateKeys('log.example', 'ed25519');
+      const signing = await workers.start({ LOG_ORIGIN: 'log.example', LOG_SIGNING_KEY: signingKey });
+      const checkpoints = new LogCheckpointStore(workers.database.sql);
+      await waitFor(() => checkpoints.newest(), { what: 'a checkpoint' });
+      await workers.subscribe(receiver.url);
+      const header = await waitFor(async () => {
+        await workers.publish();
+        return receiver.requests.at(-1)?.headers['x-iss-log-checkpoint'];
+      });
+      await signing.stop();
+      const { text } = await openNote(Buffer.from(String(header), 'base64').toString(), [createVerifier(verifierKey)]);
+      expect(text).toMatch(/^log\.example\n/);
     });
 
     it('continues the trace of the request, and logs each attempt in one line without body and secret', async () => {

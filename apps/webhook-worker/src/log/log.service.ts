@@ -104,7 +104,10 @@ export class LogService {
 
   private async publish(tree: LogTree): Promise<void> {
     const before = this.published;
-    this.published = await this.publishOrSayWhy(tree);
+    const after = await this.publishOrSayWhy(tree);
+    // Witnesses were broken off: that says nothing of them.
+    if (this.isStopping) return;
+    this.published = after;
     this.metrics.quorum(this.published !== 'no_quorum');
     if (this.published === 'no_quorum' && before !== 'no_quorum')
       this.logger.warn('Too few witnesses cosign: the last checkpoint that enough of them cosigned is served');

@@ -1,7 +1,7 @@
 import { LogCheckpointStore } from '@iss/persistence';
 import { sharedChecks } from '@iss/platform';
 import { formatNote, parseNote } from '@iss/tlog';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** Of an Ed25519 signature line, with the time of a cosignature; those of ML-DSA-44 are forty times as long. */
 const MAX_ED25519_BYTES = 8 + 64;
@@ -14,7 +14,7 @@ export class NewestCheckpoint {
   /** Read at most once a second, whatever is delivered. */
   private readonly read = sharedChecks(async () => headerOf((await this.checkpoints.newest())?.note ?? null));
 
-  constructor(private readonly checkpoints: LogCheckpointStore) {}
+  constructor(@Inject(LogCheckpointStore) private readonly checkpoints: Pick<LogCheckpointStore, 'newest'>) {}
 
   /** Base64 of the note with its Ed25519 lines; null where there is none, or it is too long. Never rejects. */
   async header(): Promise<string | null> {
