@@ -100,23 +100,26 @@ CREATE FUNCTION mark_new_snapshots() RETURNS trigger LANGUAGE plpgsql SECURITY D
 BEGIN
   INSERT INTO public.log_waiting (entry_type, subject_key, snapshot_version)
   SELECT 1, n.subject_key, n.snapshot_version FROM new_rows n
-   WHERE n.envelope_hash IS NOT NULL AND (n.prev_hash IS NOT NULL OR n.snapshot_version = 1);
+   WHERE n.envelope_hash IS NOT NULL AND (n.prev_hash IS NOT NULL OR n.snapshot_version = 1)
+   ORDER BY n.subject_key, n.snapshot_version;
   RETURN NULL;
 END $$;
 CREATE TRIGGER snapshots_logged AFTER INSERT ON snapshots REFERENCING NEW TABLE AS new_rows
   FOR EACH STATEMENT EXECUTE FUNCTION mark_new_snapshots();
 
 -- What an import left without hashes is logged once it has them.
-CREATE FUNCTION mark_sealed_snapshot() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION mark_sealed_snapshots() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   INSERT INTO public.log_waiting (entry_type, subject_key, snapshot_version)
-  VALUES (1, NEW.subject_key, NEW.snapshot_version);
+  SELECT 1, n.subject_key, n.snapshot_version
+    FROM new_rows n JOIN old_rows o ON o.subject_key = n.subject_key AND o.snapshot_version = n.snapshot_version
+   WHERE n.envelope_hash IS NOT NULL AND (n.prev_hash IS NOT NULL OR n.snapshot_version = 1)
+     AND NOT (o.envelope_hash IS NOT NULL AND (o.prev_hash IS NOT NULL OR o.snapshot_version = 1))
+   ORDER BY n.subject_key, n.snapshot_version;
   RETURN NULL;
 END $$;
-CREATE TRIGGER snapshots_sealed_logged AFTER UPDATE ON snapshots
-  FOR EACH ROW WHEN (NEW.envelope_hash IS NOT NULL AND (NEW.prev_hash IS NOT NULL OR NEW.snapshot_version = 1)
-                     AND NOT (OLD.envelope_hash IS NOT NULL AND (OLD.prev_hash IS NOT NULL OR OLD.snapshot_version = 1)))
-  EXECUTE FUNCTION mark_sealed_snapshot();
+CREATE TRIGGER snapshots_sealed_logged AFTER UPDATE ON snapshots REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION mark_sealed_snapshots();
 
 CREATE FUNCTION mark_grant() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

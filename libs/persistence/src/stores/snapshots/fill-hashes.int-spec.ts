@@ -86,6 +86,13 @@ describe('fillHashes', () => {
       }
     }
     expect(await history(complete)).toEqual(before);
+    const marks = await superuser.query<{ snapshot_version: number }>(
+      'SELECT snapshot_version FROM log_waiting WHERE subject_key = $1 ORDER BY waiting_id',
+      [unhashed],
+    );
+    expect(marks.rows.map((mark) => mark.snapshot_version)).toEqual(
+      Array.from({ length: 250 }, (_, index) => index + 1),
+    );
     expect(await fillHashes(ownerUrl)).toEqual({ hashes: 0, links: 0, notCanonical: [] });
   });
 
