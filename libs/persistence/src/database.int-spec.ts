@@ -50,6 +50,21 @@ it('gets its privileges back from a migration, as after a restore without them',
   await expect(world.database.sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
+const BACKEND = statement<NoParameters, { pid: number }>('spec_backend', 'SELECT pg_backend_pid() AS pid');
+
+it('outlives a connection that is lost between two statements of a transaction', async () => {
+  const { sql } = world.database;
+  const lose = sql.transaction(async (transaction) => {
+    const { pid } = await transaction.one(BACKEND, {});
+    await owner.query('SELECT pg_terminate_backend($1, 5000)', [pid]);
+    // What the server said before it closed the connection arrives meanwhile.
+    await owner.query('SELECT 1');
+    return transaction.one(BACKEND, {});
+  });
+  await expect(lose).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(sql.run(WHO, {})).resolves.toHaveLength(1);
+});
+
 it('says in the domain’s words that the database cannot be reached', async () => {
   const settings = { url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 1, applicationName: 'test' };
   await expect(openDatabase(settings)).rejects.toThrow(DomainError);

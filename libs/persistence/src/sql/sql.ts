@@ -77,6 +77,9 @@ export class Sql {
     return withRetries(async () => {
       const client = await this.pool.connect();
       let failure: unknown;
+      // Lost between two statements: the next one is told. Without a listener it would end the process.
+      const lost = (error: Error): void => void (failure = error);
+      client.on('error', lost);
       try {
         await client.query('BEGIN');
         const result = await work(new TransactionSql(client, this.observe));
@@ -87,6 +90,7 @@ export class Sql {
         else await client.query('ROLLBACK').catch((rollbackError: Error) => (failure = rollbackError));
         throw error;
       } finally {
+        client.off('error', lost);
         // A connection that is broken, or could not roll back, is not given to the next caller.
         client.release(failure !== undefined);
       }
