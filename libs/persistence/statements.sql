@@ -903,6 +903,12 @@ WITH old AS MATERIALIZED (
 )
 SELECT count(*)::int AS deleted FROM deleted;
 
+-- log_checkpoint_turn
+--   asked by LogCheckpointStore.publish (stores/log/log-checkpoint.store.ts)
+--   enters no index
+PREPARE log_checkpoint_turn AS
+SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0));
+
 -- log_entries_of_versions
 --   asked by LogEntryStore.ofVersions (stores/log/log-entry.store.ts)
 --   $1 subjectType text

@@ -22,6 +22,7 @@ const PARTS = {
   growth: async (bench: Bench) => (await import('./scenarios/growth.ts')).growth(bench),
   scale: async (bench: Bench) => (await import('./scenarios/scale.ts')).scale(bench),
   memory: async (bench: Bench) => (await import('./scenarios/memory.ts')).memory(bench),
+  log: async (bench: Bench) => (await import('./scenarios/log.ts')).log(bench),
   hostile: async (bench: Bench) => (await import('./scenarios/hostile.ts')).hostile(bench),
 } as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
 type Part = keyof typeof PARTS;

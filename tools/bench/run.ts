@@ -6,7 +6,7 @@ export interface Line {
   id: string;
   what: string;
   figure: Figure;
-  unit: '/s' | 'ms' | 'MiB' | 'rows' | '×';
+  unit: '/s' | 'ms' | 'MiB' | 'bytes' | 'rows' | '×';
   against?: { what: string; figure: Figure };
   /** `figure / against`, or the figure itself where there is nothing to set it against. */
   target?: { least?: number; most?: number };

@@ -118,7 +118,7 @@ async function openProduct(
       name,
       url: `http://127.0.0.1:${port}`,
       entry: join(repositoryRoot, 'apps', app, 'dist', 'main.js'),
-      env: { ...env, [portVariable]: String(port) },
+      env: { ...env, [portVariable]: String(port), LOG_CHECKPOINT_FILE: join(folder, `${name}.checkpoint`) },
       logFile: join(folder, `${name}.log`),
       onUnexpectedEnd: (how) => faults.push(`${name} ended: ${how}`),
     });

@@ -76,9 +76,10 @@ export class Sql {
   async transaction<T>(work: (sql: TransactionSql) => Promise<T>): Promise<T> {
     return withRetries(async () => {
       const client = await this.pool.connect();
-      // The statement under way fails with it; without a listener it would end the process besides.
-      client.on('error', ignore);
       let failure: unknown;
+      // Lost between two statements: the next one is told. Without a listener it would end the process.
+      const lost = (error: Error): void => void (failure = error);
+      client.on('error', lost);
       try {
         await client.query('BEGIN');
         const result = await work(new TransactionSql(client, this.observe));
@@ -89,16 +90,12 @@ export class Sql {
         else await client.query('ROLLBACK').catch((rollbackError: Error) => (failure = rollbackError));
         throw error;
       } finally {
-        client.off('error', ignore);
+        client.off('error', lost);
         // A connection that is broken, or could not roll back, is not given to the next caller.
         client.release(failure !== undefined);
       }
     });
   }
-}
-
-function ignore(): void {
-  // Told elsewhere.
 }
 
 /** Statements on one connection, as in a transaction. */

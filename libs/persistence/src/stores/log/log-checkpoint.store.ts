@@ -40,6 +40,12 @@ const OF_SIZE = statement<{ size: number }, LogCheckpoint>(
 SELECT ${columns(CHECKPOINT)} FROM c ORDER BY c.checkpoint_id DESC LIMIT 1`,
 );
 
+/** A statement of its own: what comes after it in the transaction sees whatever was published before. */
+const PUBLISH_TURN = statement(
+  'log_checkpoint_turn',
+  `SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0))`,
+);
+
 /** Of several processes that sign, one may be late: what is published never shrinks. */
 const PUBLISH = statement<Omit<LogCheckpoint, 'signedAt'>, { size: number }>(
   'log_checkpoint_publish',
@@ -128,8 +134,11 @@ export class LogCheckpointStore {
   }
 
   /** Publishes a checkpoint; false where a larger one is published. */
-  async publish(checkpoint: Omit<LogCheckpoint, 'signedAt'>): Promise<boolean> {
-    return (await this.sql.run(PUBLISH, checkpoint)).length > 0;
+  publish(checkpoint: Omit<LogCheckpoint, 'signedAt'>): Promise<boolean> {
+    return this.sql.transaction(async (sql) => {
+      await sql.run(PUBLISH_TURN, {});
+      return (await sql.run(PUBLISH, checkpoint)).length > 0;
+    });
   }
 
   /** Deletes up to `limit` of those that are older than a day, but for the last one of each hour; answers how many. */

@@ -1,0 +1,201 @@
+import { type LogFact, logEntryText } from '@iss/domain';
+import {
+  appendLeaves,
+  type Checkpoint,
+  createVerifier,
+  EMPTY_EDGE,
+  leafHash,
+  openNote,
+  parseCheckpoint,
+  readConsistencyProof,
+  type RightEdge,
+  rootOfLeaves,
+  TileHashes,
+  tileHashReader,
+  toHex,
+  verifyConsistency,
+} from '@iss/tlog';
+import type { Product } from './product.ts';
+import { waitFor } from './wait-for.ts';
+
+const DEADLINE_MS = 60_000;
+
+const PUBLISHED = `
+  SELECT t.size::int AS size
+    FROM log_tree t
+   WHERE NOT EXISTS (SELECT FROM log_waiting)
+     AND t.size = (SELECT c.size FROM log_checkpoints c ORDER BY checkpoint_id DESC LIMIT 1)`;
+
+/** Every fact as its entry should name it. */
+const FACTS = `
+  SELECT 1 AS entry_type, subject_key, snapshot_version, NULL::uuid AS grant_id, NULL::bigint AS owner_change_id FROM snapshots
+  UNION ALL SELECT 2, NULL, NULL, grant_id, NULL FROM grants
+  UNION ALL SELECT 3, NULL, NULL, grant_id, NULL FROM grants WHERE revoked_at IS NOT NULL
+  UNION ALL SELECT 4, NULL, NULL, NULL, owner_change_id FROM owner_changes`;
+
+/** Every way in which facts and entries can be at odds. */
+const FAULTS = `
+  WITH facts AS (${FACTS}), entries AS (
+    SELECT entry_type::int, subject_key, snapshot_version, grant_id, owner_change_id FROM log_entries
+  )
+  SELECT 'fact without entry' AS fault, to_jsonb(f) AS which FROM (TABLE facts EXCEPT ALL TABLE entries) f
+  UNION ALL
+  SELECT 'entry without fact, or its second one', to_jsonb(e) FROM (TABLE entries EXCEPT ALL TABLE facts) e
+  UNION ALL
+  SELECT 'version before its parent', to_jsonb(e)
+    FROM log_entries e JOIN log_entries p ON p.subject_key = e.subject_key AND p.snapshot_version = e.snapshot_version - 1
+   WHERE p.log_index > e.log_index
+  UNION ALL
+  SELECT 'a gap in front of', to_jsonb(e)
+    FROM (SELECT *, row_number() OVER (ORDER BY log_index) - 1 AS place FROM log_entries) e WHERE log_index <> place`;
+
+const ENTRIES = `
+  SELECT e.entry_type, e.salt, to_jsonb(s) AS subject, g.scopes, g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id,
+         g.created_at AS granted_at, g.expires_at, g.revoked_at,
+         n.tenant_id, n.snapshot_id, n.snapshot_version, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
+         encode(n.prev_hash, 'hex') AS prev_hash,
+         c.tenant_id AS owned, c.principal_id, c.from_principal_id, c.changed_at
+    FROM log_entries e
+    LEFT JOIN snapshots n USING (subject_key, snapshot_version)
+    LEFT JOIN grants g USING (grant_id)
+    LEFT JOIN owner_changes c USING (owner_change_id)
+    LEFT JOIN subjects s ON s.subject_key = coalesce(n.subject_key, g.subject_key)
+   ORDER BY e.log_index`;
+
+interface EntryRow {
+  entry_type: number;
+  salt: Buffer;
+  subject: { subject_type: string; subject_id: string };
+  scopes: string[];
+  grant_id: string;
+  grantor_tenant_id: string;
+  grantee_tenant_id: string;
+  granted_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date;
+  tenant_id: string;
+  snapshot_id: string;
+  snapshot_version: number;
+  created_at: Date;
+  envelope_hash: string;
+  prev_hash: string | null;
+  owned: string;
+  principal_id: string | null;
+  from_principal_id: string | null;
+  changed_at: Date;
+}
+
+/**
+ * Waits until all that is committed is published. Then every fact has one entry, the entries' hashes make the stored
+ * tiles and root, and each checkpoint that was ever published verifies, is of this tree, and is consistent with those
+ * after it. Gives the number of entries.
+ */
+export async function requireWholeLog(product: Product, vkey: string): Promise<number> {
+  const { size } = await waitFor(async () => (await product.query<{ size: number }>(PUBLISHED))[0], {
+    deadlineMs: DEADLINE_MS,
+    what: 'all facts to be published',
+  });
+  expect(await product.query(FAULTS)).toEqual([]);
+  const leaves = (await product.query<EntryRow>(ENTRIES)).map((row) => leafHash(logEntryText(factOf(row), row.salt)));
+  expect(leaves).toHaveLength(size);
+  const checkpoints = await checkpointsOf(product, vkey);
+  const tiles = requireRoots(leaves, checkpoints);
+  await requireStored(product, tiles, rootOfLeaves(leaves));
+  await requireConsistent(checkpoints, tiles);
+  return size;
+}
+
+function factOf(row: EntryRow): LogFact {
+  const { subject, grant_id: grantId, grantor_tenant_id: grantor } = row;
+  switch (row.entry_type) {
+    case 1:
+      return {
+        type: 'snapshot.created',
+        tenantId: row.tenant_id,
+        subjectType: subject.subject_type,
+        subjectId: subject.subject_id,
+        snapshotId: row.snapshot_id,
+        snapshotVersion: row.snapshot_version,
+        envelopeHash: row.envelope_hash,
+        prevHash: row.prev_hash,
+        createdAt: row.created_at,
+      };
+    case 2:
+      return {
+        type: 'grant.created',
+        tenantId: grantor,
+        grantId,
+        granteeTenantId: row.grantee_tenant_id,
+        subjectType: subject.subject_type,
+        subjectId: subject.subject_id,
+        scopes: row.scopes,
+        expiresAt: row.expires_at,
+        createdAt: row.granted_at,
+      };
+    case 3:
+      return { type: 'grant.revoked', tenantId: grantor, grantId, revokedAt: row.revoked_at };
+    case 4:
+      return {
+        type: 'tenant.owner_changed',
+        tenantId: row.owned,
+        principalId: row.principal_id,
+        fromPrincipalId: row.from_principal_id,
+        changedAt: row.changed_at,
+      };
+    default:
+      throw new Error(`There are no entries of type ${row.entry_type}`);
+  }
+}
+
+/** In the order in which they were published, all of them signed by this key. */
+async function checkpointsOf(product: Product, vkey: string): Promise<Checkpoint[]> {
+  const rows = await product.query<{ note: string }>('SELECT note FROM log_checkpoints ORDER BY checkpoint_id');
+  const verifiers = [createVerifier(vkey)];
+  return Promise.all(rows.map(async ({ note }) => parseCheckpoint((await openNote(note, verifiers)).text)));
+}
+
+/** Grows a tree from one checkpoint to the next, none of which may be smaller. Gives the tiles of the last one. */
+function requireRoots(leaves: readonly Uint8Array[], checkpoints: readonly Checkpoint[]): Map<string, Buffer> {
+  const tiles = new Map<string, Buffer>();
+  let edge: RightEdge = EMPTY_EDGE;
+  for (const checkpoint of checkpoints) {
+    expect(checkpoint.size).toBeGreaterThanOrEqual(edge.size);
+    const grown = appendLeaves(edge, leaves.slice(edge.size, checkpoint.size));
+    edge = grown.edge;
+    expect({ size: edge.size, root: toHex(grown.root) }).toEqual({
+      size: checkpoint.size,
+      root: toHex(checkpoint.root),
+    });
+    for (const { level, index, hashes } of grown.added) {
+      const name = `${level}/${index}`;
+      tiles.set(name, Buffer.concat([tiles.get(name) ?? Buffer.alloc(0), hashes]));
+    }
+  }
+  return tiles;
+}
+
+async function requireStored(product: Product, tiles: ReadonlyMap<string, Buffer>, root: Uint8Array): Promise<void> {
+  const stored = await product.query<{ name: string; hashes: Buffer }>(
+    `SELECT level || '/' || tile_index AS name, hashes FROM log_tiles`,
+  );
+  const texts = (all: Iterable<[string, Buffer]>): Record<string, string> =>
+    Object.fromEntries([...all].map(([name, hashes]) => [name, toHex(hashes)]));
+  expect(texts(stored.map(({ name, hashes }) => [name, hashes]))).toEqual(texts(tiles));
+  expect(await product.query('SELECT root FROM log_tree')).toEqual([{ root: Buffer.from(root) }]);
+}
+
+/** By proofs, as those who keep an older one would ask for. */
+async function requireConsistent(
+  checkpoints: readonly Checkpoint[],
+  tiles: ReadonlyMap<string, Buffer>,
+): Promise<void> {
+  const newest = checkpoints.at(-1);
+  if (newest === undefined) throw new Error('Nothing was published');
+  const reader = tileHashReader(newest.size, async (asked) =>
+    asked.map(({ level, index }) => new TileHashes(tiles.get(`${level}/${index}`) ?? Buffer.alloc(0))),
+  );
+  for (const older of checkpoints) {
+    const proof = older.size === 0 ? [] : await readConsistencyProof(older.size, newest.size, reader);
+    verifyConsistency(older, newest, proof);
+  }
+}
