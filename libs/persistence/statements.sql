@@ -1025,6 +1025,68 @@ LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.own
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
   LIMIT 1) s ON true;
 
+-- log_entry_of_owner_change
+--   asked by LogEntryStore.ofOwnerChange (stores/log/log-entry.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 logIndex bigint
+--   enters grants_pkey, log_entries_pkey, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_owner_change (text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT e.* FROM log_entries e
+  CROSS JOIN LATERAL (SELECT tenant_id FROM owner_changes own
+    WHERE own.owner_change_id = e.owner_change_id LIMIT 1) own
+  WHERE e.log_index = $3::bigint AND own.tenant_id = i.tenant_id LIMIT 1) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true;
+
 -- log_entry_of_snapshot
 --   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
 --   $1 snapshotId uuid

@@ -214,4 +214,12 @@ it('says who owned a tenant, with the places in the log', async () => {
     { principal_id: 'oidc:test#alice', from_principal_id: null, changed_at: expect.any(String), log_index: 0 },
   ]);
   await gateway.as('bob', 'get', path).expect(403);
+  const proof = await gateway.as('alice', 'get', `${path}/0/log-proof`).expect(200);
+  const hashes = proof.body.inclusion.map((hash: string) => decodeBase64(hash, 'hash'));
+  verifyInclusion(leafHash(proof.body.entry), 0, await open(proof.body.checkpoint), hashes);
+  expect(JSON.parse(proof.body.entry)).toMatchObject({ tenant_id: 'acme', principal_id: 'oidc:test#alice' });
+  // Another tenant's, a snapshot's, and what is no place.
+  await gateway.as('bob', 'get', '/v1/tenants/bank/owner-history/0/log-proof').expect(404);
+  await gateway.as('alice', 'get', `${path}/2/log-proof`).expect(404);
+  await gateway.as('alice', 'get', `${path}/x/log-proof`).expect(400);
 });

@@ -54,6 +54,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'POST /v1/webhook-subscriptions/{subscription_id}/test',
   ]),
   'GET /v1/tenants/{tenant_id}/grants/{grant_id}/log-proof': { world: 'logged' },
+  'GET /v1/tenants/{tenant_id}/owner-history/{log_index}/log-proof': { world: 'logged' },
   'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/accept': { world: 'in use', caller: 'carol' },
   'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': { world: 'in use', caller: 'carol' },
   // What belongs to the grantee.

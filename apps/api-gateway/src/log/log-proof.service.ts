@@ -58,6 +58,17 @@ export class LogProofService {
     }, options);
   }
 
+  /** Of a change of the tenant's owner, for its members. Throws as {@link ofSnapshot}. */
+  async ofOwnerChange(actor: Actor, logIndex: number, options: ProofOptions): Promise<LogProof> {
+    return this.prove(async () => {
+      const { facts, entry } = await this.entries.ofOwnerChange(actor, logIndex);
+      requireAccess(facts, RULES.readTenant);
+      if (entry === null)
+        throw new DomainError('not_found', 'No change of this tenant’s owner stands there in the log.');
+      return entry;
+    }, options);
+  }
+
   private async prove(find: () => Promise<LogEntry | null>, { size, waitSeconds }: ProofOptions): Promise<LogProof> {
     const { entry, checkpoint } = await this.published(find, waitSeconds);
     if (size === undefined || size === checkpoint.size) return this.proofAt(entry, checkpoint.size, checkpoint);

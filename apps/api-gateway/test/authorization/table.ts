@@ -223,6 +223,14 @@ export const TABLE: readonly Row[] = [
   { method: 'get', path: `${TENANT}/owner-history`, ok: 200, role: 'tenant_reader', ...ofOwner },
   {
     method: 'get',
+    path: `${TENANT}/owner-history/{log_index}/log-proof`,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+    fixture: 'owner_change',
+  },
+  {
+    method: 'get',
     path: `${TENANT}${SUBJECT}/access-history`,
     ok: 200,
     role: 'tenant_admin',

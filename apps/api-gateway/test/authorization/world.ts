@@ -307,6 +307,13 @@ export const FIXTURES = {
     return { params: { grant_id: await world.addGrant(LEGACY, ['read_latest'], subjectId) } };
   },
   logged_grant: async (world) => ({ params: { grant_id: world.loggedGrantId } }),
+  owner_change: async (world) => {
+    const { rows } = await world.sql.query<{ log_index: string }>(
+      `SELECT e.log_index FROM log_entries e JOIN owner_changes c USING (owner_change_id) WHERE c.tenant_id = $1 LIMIT 1`,
+      [OWNER],
+    );
+    return { params: { log_index: rows[0]?.log_index ?? '' } };
+  },
   log_sizes: async () => ({ query: { from: '1', to: '2' } }),
   new_refresh_request: async (world, caller) => ({
     params: subject(world.subjectId),

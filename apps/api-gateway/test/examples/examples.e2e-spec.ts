@@ -54,6 +54,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   getSnapshotLogProof: { stage: 'logged' },
   getSnapshotLogProofAcrossTenants: { stage: 'logged' },
   getGrantLogProof: { stage: 'logged' },
+  getOwnerLogProof: { stage: 'logged' },
   listAccessHistory: { stage: 'logged' },
   listOwnerHistory: { stage: 'logged' },
   acceptTransferOffer: { caller: 'carol' },
@@ -61,9 +62,10 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
 };
 /** Answers of which only the members can be foreseen: they tell of the running process. */
 const OF_THE_PROCESS = ['getMeta'];
-/** Values that a query may have, and that say nothing in this story: its grant is the log's second entry; a bundle is lines. */
+/** Values that a query may have, and that say nothing in this story: its grant is the log's second entry, its owner the fourth; a bundle is lines. */
 const NOT_IN_THE_STORY = [
   'getGrantLogProof tree_size 1',
+  'getOwnerLogProof tree_size 1',
   'exportSnapshots proofs log',
   'exportSnapshotsAcrossTenants proofs log',
 ];

@@ -34,6 +34,7 @@ const WITNESS_KEY = 'PRIVATE+KEY+witness.example/w1+3a8e0a55+BGYiJDFwN3e9NzhrIs0
 const LOG_SIGNING_KEY = 'PRIVATE+KEY+log.example/iss+1e403594+AS5dIltN8QWUElsRfC2xdp1J/gULapxSYqdtWIvmHKMC';
 
 const SUBJECT_KEY = 1;
+const OWNER_CHANGE = { owner_change_id: 1 };
 const SUBSCRIPTION_ID = SUBSCRIPTION_EXAMPLE.subscription_id.replace('wsub_', '');
 const BOB: Principal = {
   ...OWNER_EXAMPLE,
@@ -147,12 +148,20 @@ export class ExampleWorld {
     ]);
   }
 
-  /** The first version, the grant and its revocation are in the log, and published. */
+  /** The first version, the grant, its revocation and the tenant's owner are in the log, and published. */
   private async log(): Promise<void> {
     const { subject, snapshot_id, created_at, envelope_hash } = SNAPSHOT_HEADER_EXAMPLE;
     const { grantId, granteeTenantId, scopes, expiresAt, createdAt, revokedAt } = REVOKED;
     if (revokedAt === null) throw new Error('the grant is revoked');
     await this.sql.query('UPDATE grants SET revoked_at = $1', [revokedAt]);
+    const principalId = OWNER_EXAMPLE.principal_id;
+    const changedAt = new Date('2026-01-15T09:00:00Z');
+    await this.insert('owner_changes', {
+      ...OWNER_CHANGE,
+      tenant_id: 'acme',
+      principal_id: principalId,
+      changed_at: changedAt,
+    });
     const named = { tenantId: 'acme', subjectType: subject.subject_type, subjectId: subject.subject_id };
     const facts: LogFact[] = [
       {
@@ -166,8 +175,14 @@ export class ExampleWorld {
       },
       { ...named, type: 'grant.created', grantId, granteeTenantId, scopes, expiresAt, createdAt },
       { tenantId: 'acme', type: 'grant.revoked', grantId, revokedAt },
+      { tenantId: 'acme', type: 'tenant.owner_changed', principalId, fromPrincipalId: null, changedAt },
     ];
-    const keys = [{ subject_key: SUBJECT_KEY, snapshot_version: 1 }, { grant_id: grantId }, { grant_id: grantId }];
+    const keys = [
+      { subject_key: SUBJECT_KEY, snapshot_version: 1 },
+      { grant_id: grantId },
+      { grant_id: grantId },
+      OWNER_CHANGE,
+    ];
     const salts = facts.map((_, index) => Buffer.alloc(16, index + 1));
     for (const [index, key] of keys.entries()) {
       await this.insert('log_entries', { log_index: index, entry_type: index + 1, salt: salts[index], ...key });
@@ -182,11 +197,6 @@ export class ExampleWorld {
     const cosignedAt = Math.floor(Date.parse(created_at) / 1000);
     const note = await signNote({ text }, [signer, await createSigner(WITNESS_KEY)], cosignedAt);
     await this.insert('log_checkpoints', { origin, size: tree.size, note });
-    await this.insert('owner_changes', {
-      tenant_id: 'acme',
-      principal_id: OWNER_EXAMPLE.principal_id,
-      changed_at: '2026-01-15T09:00:00Z',
-    });
     await this.insert('log_keys', { vkey: signer.verifierKey, used_at: created_at });
     await this.insert('log_policy', { policy: LOG_KEYS_EXAMPLE.policy });
   }

@@ -31,6 +31,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<numb
   grant_id: uuid.described('A grant of the tenant.').example(EXAMPLE_IDS.grant_id),
   refresh_request_id: uuid.described('A refresh request of the subject.').example(EXAMPLE_IDS.refresh_request_id),
   offer_id: uuid.described('A transfer offer.').example(EXAMPLE_IDS.offer_id),
+  log_index: shown<number>({ type: 'integer', minimum: 0 }).described('A place in the log, from 0.').example(3),
   principal_id: principalId
     .described('A principal; percent-encoded: `:` as `%3A`, `#` as `%23`.')
     .example('oidc:dev#carol'),
@@ -105,6 +106,13 @@ export const UuidParam = createParamDecorator(
 export const VersionParam = createParamDecorator((_: unknown, context: ExecutionContext): number =>
   versionOf(parameter(context, 'snapshot_version')),
 );
+
+/** Injects `log_index` from the path: a place in the log, from 0. */
+export const LogIndexParam = createParamDecorator((_: unknown, context: ExecutionContext): number => {
+  const text = parameter(context, 'log_index');
+  requireParameter(/^(?:0|[1-9][0-9]{0,14})$/.test(text) ? [] : problem('log_index', 'must be an integer >= 0'));
+  return Number(text);
+});
 
 /** Injects `principal_id` from the path, decoded: 1-512 characters without control characters. */
 export const PrincipalIdParam = createParamDecorator((_: unknown, context: ExecutionContext): string => {

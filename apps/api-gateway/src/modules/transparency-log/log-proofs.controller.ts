@@ -7,7 +7,7 @@ import { TextStream } from '../../http/answer/json-text';
 import { type Answer, answer, ApiRoute, inAnyTenant, type Route } from '../../http/describe/openapi';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
-import { UuidParam } from '../../http/request/path-params';
+import { LogIndexParam, UuidParam } from '../../http/request/path-params';
 import { type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
 import {
   GrantProofQuery,
@@ -16,6 +16,7 @@ import {
   SNAPSHOT_PROOF_EXAMPLE,
   GRANT_PROOF_EXAMPLE,
   LogProofQuery,
+  OWNER_PROOF_EXAMPLE,
   proofFile,
   proofFileOf,
 } from './log.views';
@@ -29,6 +30,7 @@ const proofOf = (example: InclusionProof): Route => ({
   errors: ['not_found', 'not_logged_yet'],
 });
 const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE);
+const OWNER_PROOF = proofOf(OWNER_PROOF_EXAMPLE);
 
 /** In both of its forms. */
 function proofAnswer(example: InclusionProof): Answer {
@@ -84,6 +86,17 @@ export class LogProofsController {
     @Req() request: Request,
   ): Promise<InclusionProof | TextStream> {
     return inForm(await this.proofs.ofGrant(actor, grantId, query.fact ?? 'created', optionsOf(query)), request);
+  }
+
+  @Get('tenants/:tenant_id/owner-history/:log_index/log-proof')
+  @ApiRoute('Prove that a change of the tenant’s owner is in the transparency log', RULES.readTenant, OWNER_PROOF)
+  async getOwnerLogProof(
+    @ActorParam() actor: Actor,
+    @LogIndexParam() logIndex: number,
+    @QueryOf(LogProofQuery) query: LogProofQuery,
+    @Req() request: Request,
+  ): Promise<InclusionProof | TextStream> {
+    return inForm(await this.proofs.ofOwnerChange(actor, logIndex, optionsOf(query)), request);
   }
 
   private async ofSnapshot(reader: Reader, snapshotId: string, query: LogProofQuery, request: Request) {

@@ -117,7 +117,7 @@ export function proofFileOf({ log_index: index, inclusion, entry, checkpoint }: 
   return formatLogProof({ extra: Buffer.from(entry), index, inclusion: hashes, checkpoint: checkpoint ?? '' });
 }
 
-const size = positive({ example: 3 });
+const size = positive({ example: 4 });
 
 /** Who could read a subject, from when to when. */
 export const AccessPeriodView = view('AccessPeriod', {
@@ -185,11 +185,11 @@ const WITNESS_VKEY = 'witness.example/w1+3a8e0a55+BKFEBb3Y02HYs564pEfkUrGO8+e24i
 /** A log of three entries: a snapshot, a grant, and its revocation. One witness has cosigned it. */
 export const CHECKPOINT_EXAMPLE = [
   'log.example/iss',
-  '3',
-  'SqV7qcVJRcd+1KG3LSmUa9b+QWfW4KTPjW81iOphU9Q=',
+  '4',
+  '2KJTsb88t+jdNSkOo1upVKAIDjfRtVTnAnDjW1ibA6g=',
   '',
-  '— log.example/iss HkA1lDWJw3qV4IbXz5utlhH8OKFiyEjc9GrFQgbF4FZaxZ0b52PVpz5XFJLIUEudoXE16rDjvGuCEaMWxenRonfPtwA=',
-  '— witness.example/w1 Oo4KVQAAAABpaLOY/sZv2gqdAShHAU8KVsgSrcZ/rmfXTT/ZAC4x86Fl+NnF0JGln0S3UJG3wTatPAnUIDrRHhMKAC/TH/doOipMCA==',
+  '— log.example/iss HkA1lLqPR9bt0DYrGVyIl3bLVbhR+wVTL3nbv1y1sXdk0Kq07Ih4y3A3dc0/DsM3XlxQneKKl4AeYkVpI6LI/mF3iAk=',
+  '— witness.example/w1 Oo4KVQAAAABpaLOYScnz+3lZ2Ck4jOAnJy+T7JJff6MNF2vv4IfXvTEXJ3wVXjwQFEpRBl/N5wJIu7yMe7leaTCAWAAN4fcXTLnqCQ==',
   '',
 ].join('\n');
 export const LOG_KEYS_EXAMPLE: LogKeys = {
@@ -207,27 +207,27 @@ export const LOG_KEYS_EXAMPLE: LogKeys = {
 };
 export const CONSISTENCY_EXAMPLE: ConsistencyProof = {
   from: 1,
-  to: 3,
-  proof: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+  to: 4,
+  proof: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
 };
 export const SNAPSHOT_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 0,
-  tree_size: 3,
+  tree_size: 4,
   leaf_hash: '4a986216cc51814e19267d910e8202f84238af252a528f6b371669844d2a9a0a',
   entry:
     '{"created_at":"2026-01-15T09:30:00.412Z","entry_version":"iss_log_entry_v1","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"salt":"AQEBAQEBAQEBAQEBAQEBAQ","snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created"}',
-  inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+  inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
 export const GRANT_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 1,
-  tree_size: 3,
+  tree_size: 4,
   leaf_hash: '79eb5e79f202de1ba637bbd6ab52ee79522c1adf4d8081c423e4a28ad39e40b7',
   entry:
     '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
-  inclusion: ['SphiFsxRgU4ZJn2RDoIC+EI4ryUqUo9rNxZphE0qmgo=', 'oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8='],
+  inclusion: ['SphiFsxRgU4ZJn2RDoIC+EI4ryUqUo9rNxZphE0qmgo=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
 };
 export const ACCESS_PERIOD_EXAMPLE: AccessPeriodView = {
@@ -244,5 +244,15 @@ export const OWNER_CHANGE_EXAMPLE: OwnerChangeView = {
   principal_id: 'oidc:dev#alice',
   from_principal_id: null,
   changed_at: '2026-01-15T09:00:00.000Z',
-  log_index: null,
+  log_index: 3,
+};
+export const OWNER_PROOF_EXAMPLE: InclusionProof = {
+  log_origin: 'log.example/iss',
+  log_index: 3,
+  tree_size: 4,
+  leaf_hash: '6417fd0aff97f10657aa51567e6035e9e3753c020d1985d028057f6a456d1e23',
+  entry:
+    '{"changed_at":"2026-01-15T09:00:00.000Z","entry_version":"iss_log_entry_v1","from_principal_id":null,"principal_id":"oidc:dev#alice","salt":"BAQEBAQEBAQEBAQEBAQEBA","tenant_id":"acme","type":"tenant.owner_changed"}',
+  inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'VBnYqsYj4mQjH6V3UoShbXK0m2sv8KPfH6aJ2zyXv0k='],
+  checkpoint: CHECKPOINT_EXAMPLE,
 };

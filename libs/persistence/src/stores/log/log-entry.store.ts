@@ -59,6 +59,20 @@ const OF_GRANT = statement<
   ${FACT_OF_KEYS}`,
 );
 
+/** A tenant's own changes alone, by their place. */
+const OF_OWNER_CHANGE = statement<Actor & { logIndex: number }, EntryRow & { facts: AccessFacts }>(
+  'log_entry_of_owner_change',
+  `SELECT ${FACTS},
+  ${ENTRY}
+  FROM ${inputRow(ACTOR)}
+  ${MEMBER_ACCESS}
+  LEFT JOIN LATERAL (SELECT e.* FROM log_entries e
+                      CROSS JOIN LATERAL (SELECT tenant_id FROM owner_changes own
+                                           WHERE own.owner_change_id = e.owner_change_id LIMIT 1) own
+                      WHERE e.log_index = :logIndex::bigint AND own.tenant_id = i.tenant_id LIMIT 1) k ON true
+  ${FACT_OF_KEYS}`,
+);
+
 /** Which fact of a grant is proved. */
 export type GrantFact = 'created' | 'revoked';
 const GRANT_ENTRIES: Record<GrantFact, number> = {
@@ -91,6 +105,12 @@ export class LogEntryStore {
     const row = await this.sql.one(OF_GRANT, { ...actor, grantId, entryType: GRANT_ENTRIES[fact] });
     const { facts, exists, isRevoked } = row;
     return { facts, exists, isRevoked, entry: entryOf(row) };
+  }
+
+  /** The entry at this place, if it is a change of the tenant's owner, and what the caller may do in the tenant. */
+  async ofOwnerChange(actor: Actor, logIndex: number): Promise<{ facts: AccessFacts; entry: LogEntry | null }> {
+    const row = await this.sql.one(OF_OWNER_CHANGE, { ...actor, logIndex });
+    return { facts: row.facts, entry: entryOf(row) };
   }
 }
 
