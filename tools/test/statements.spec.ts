@@ -7,6 +7,7 @@ const ASKING = [
   'libs/persistence/src/sql/sql.ts', // declared statements, and what begins and ends a transaction
   'libs/persistence/src/migrate.ts',
   'libs/queue/src/migrate-queue.ts',
+  'apps/cli/src/audit/database.ts', // the auditor's own, which share nothing with the writer's
 ];
 
 /** On the right of a method's name: a call, with its types or without. */

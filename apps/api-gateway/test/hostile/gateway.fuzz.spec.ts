@@ -280,11 +280,13 @@ function chunked(bytes: Buffer): Buffer {
 fuzz('any request to any route has one sound answer', fc.tuple(asked, places), async ([one, at]) => {
   sent.requests += 1;
   const bytes = textOf(one, 'only', true);
-  const answers = await exchange(split(bytes, at));
+  const pieces = split(bytes, at);
+  const answers = await exchange(pieces);
   if (one.operation.path === PLAIN_TEXT) answers.filter(({ status }) => status === 404).forEach(requirePlain);
   answers.filter(({ status }) => one.operation.path !== PLAIN_TEXT || status !== 404).forEach(requireSound);
   // What is refused before all of it was sent may have its connection closed before the answer is read.
-  if (bytes.length < READ_AT_ONCE) expect(answers).toHaveLength(1);
+  const isReadWhole = bytes.length < READ_AT_ONCE && (pieces.length === 1 || one.body === null);
+  if (isReadWhole) expect(answers).toHaveLength(1);
   expect(answers.length).toBeLessThanOrEqual(1);
 });
 
