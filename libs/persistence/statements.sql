@@ -909,6 +909,31 @@ SELECT count(*)::int AS deleted FROM deleted;
 PREPARE log_checkpoint_turn AS
 SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0));
 
+-- log_entries_of_snapshots
+--   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
+--   $1 inputs.snapshotId uuid[]
+--   enters log_entries_of_snapshots, snapshots_snapshot_id_key, subjects_pkey
+PREPARE log_entries_of_snapshots (uuid[]) AS
+SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt"
+FROM unnest($1::uuid[])
+  WITH ORDINALITY AS i(snapshot_id, ord)
+LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version
+    AND e.entry_type = 1 LIMIT 1) k ON true
+LEFT JOIN subjects s ON s.subject_key = n.subject_key
+ORDER BY i.ord;
+
 -- log_entries_of_versions
 --   asked by LogEntryStore.ofVersions (stores/log/log-entry.store.ts)
 --   $1 subjectType text
@@ -1079,54 +1104,6 @@ LEFT JOIN LATERAL (SELECT e.* FROM log_entries e
   CROSS JOIN LATERAL (SELECT tenant_id FROM owner_changes own
     WHERE own.owner_change_id = e.owner_change_id LIMIT 1) own
   WHERE e.log_index = $3::bigint AND own.tenant_id = i.tenant_id LIMIT 1) k ON true
-LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
-  LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true;
-
--- log_entry_of_snapshot
---   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
---   $1 snapshotId uuid
---   enters grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_pkey
-PREPARE log_entry_of_snapshot (uuid) AS
-SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
-  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
-  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
-  n.tenant_id AS "snapshot?.tenantId",
-  s.subject_type AS "snapshot?.subjectType",
-  s.subject_id AS "snapshot?.subjectId",
-  n.snapshot_id AS "snapshot?.snapshotId",
-  n.snapshot_version AS "snapshot?.snapshotVersion",
-  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
-  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.created_at AS "snapshot?.createdAt",
-  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
-  g.grantor_tenant_id AS "grant?.tenantId",
-  g.grant_id AS "grant?.grantId",
-  g.grantee_tenant_id AS "grant?.granteeTenantId",
-  s.subject_type AS "grant?.subjectType",
-  s.subject_id AS "grant?.subjectId",
-  g.scopes AS "grant?.scopes",
-  g.expires_at AS "grant?.expiresAt",
-  g.created_at AS "grant?.createdAt",
-  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
-  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
-  g.grantor_tenant_id AS "revocation?.tenantId",
-  g.grant_id AS "revocation?.grantId",
-  g.revoked_at AS "revocation?.revokedAt",
-  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
-  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
-  c.tenant_id AS "ownerChange?.tenantId",
-  c.principal_id AS "ownerChange?.principalId",
-  c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
-FROM (SELECT subject_key, snapshot_version FROM snapshots WHERE snapshot_id = $1) found
-CROSS JOIN LATERAL (SELECT * FROM log_entries e
-  WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
-    AND e.entry_type = 1 LIMIT 1) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true

@@ -13,15 +13,20 @@ import { Injectable } from '@nestjs/common';
 
 /** For so long the newest checkpoint is not asked for again: it is at most so much older than what is published. */
 const FRESH_MS = 50;
-/** Full tiles never change. With the hashes above theirs each takes some 24 KiB. */
+/** What was published of a tile never changes. With the hashes above its own each takes at most some 24 KiB. */
 const MAX_TILES = 512;
+
+interface KeptTile {
+  bytes: Buffer;
+  hashes: TileHashes;
+}
 
 /** The log as it is published: the newest checkpoint, and the tree below it. */
 @Injectable()
 export class LogTreeService {
   private newest: { askedAtMs: number; checkpoint: Promise<LogCheckpoint | null> } | undefined;
   /** Least recently used first. */
-  private readonly full = new Map<string, TileHashes>();
+  private readonly kept = new Map<string, KeptTile>();
 
   constructor(
     private readonly checkpoints: LogCheckpointStore,
@@ -67,8 +72,8 @@ export class LogTreeService {
     const checkpoint = await this.checkpoint();
     const width = hashesAtTileLevel(checkpoint?.size ?? 0, tile.level) - tile.index * TILE_WIDTH;
     if (tile.width > width) return null;
-    const [hashes = null] = await this.tiles.read([tile]);
-    return hashes;
+    const [kept = unreadable()] = await this.load([tile]);
+    return kept.bytes;
   }
 
   /** The proof that the entry stands at `index` in the tree of this size, from the leaf's sibling up. */
@@ -82,35 +87,41 @@ export class LogTreeService {
   }
 
   private reader(size: number) {
-    return tileHashReader(size, async (tiles) => {
-      const known = tiles.map((tile) => this.recall(tile));
-      const missing = tiles.filter((_, place) => known[place] === undefined);
-      const read = (await this.tiles.read(missing)).map((hashes, place) => this.keep(missing[place], hashes));
-      return known.map((tile) => tile ?? read.shift() ?? unreadable());
-    });
+    return tileHashReader(size, async (tiles) => (await this.load(tiles)).map(({ hashes }) => hashes));
   }
 
-  private recall({ level, index }: Tile): TileHashes | undefined {
-    const name = `${level}/${index}`;
-    const tile = this.full.get(name);
-    if (tile !== undefined) {
-      this.full.delete(name);
-      this.full.set(name, tile);
+  private async load(tiles: readonly Tile[]): Promise<KeptTile[]> {
+    const known = tiles.map((tile) => this.recall(tile));
+    const missing = tiles.filter((_, place) => known[place] === undefined);
+    const read = (await this.tiles.read(missing)).map((bytes, place) =>
+      this.keep(missing[place] ?? unreadable(), bytes),
+    );
+    return known.map((tile) => tile ?? read.shift() ?? unreadable());
+  }
+
+  private recall(tile: Tile): KeptTile | undefined {
+    const name = nameOf(tile);
+    const kept = this.kept.get(name);
+    if (kept !== undefined) {
+      this.kept.delete(name);
+      this.kept.set(name, kept);
     }
-    return tile;
+    return kept;
   }
 
-  private keep(tile: Tile | undefined, hashes: Buffer): TileHashes {
-    const made = new TileHashes(hashes);
-    if (tile === undefined || made.width < TILE_WIDTH) return made;
-    this.full.set(`${tile.level}/${tile.index}`, made);
-    for (const oldest of this.full.keys()) {
-      if (this.full.size <= MAX_TILES) break;
-      this.full.delete(oldest);
+  private keep(tile: Tile, bytes: Buffer): KeptTile {
+    const made = { bytes, hashes: new TileHashes(bytes) };
+    if (made.hashes.width !== tile.width) return made;
+    this.kept.set(nameOf(tile), made);
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= MAX_TILES) break;
+      this.kept.delete(oldest);
     }
     return made;
   }
 }
+
+const nameOf = ({ level, index, width }: Tile): string => `${level}/${index}/${width}`;
 
 function unreadable(): never {
   throw new Error('fewer tiles were read than asked for');

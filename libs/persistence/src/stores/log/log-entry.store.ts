@@ -1,9 +1,10 @@
 import type { AccessFacts, Actor, LogFact, SubjectRef } from '@iss/domain';
-import { ACTOR, inputRow } from '../../sql/input';
+import { Coalescer } from '../../sql/coalescer';
+import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from './log-facts';
+import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
 
 /** An entry of the log: where it stands in the tree, and what it is the salted text of. */
 export interface LogEntry {
@@ -13,21 +14,30 @@ export interface LogEntry {
   fact: LogFact;
 }
 
-/** The columns of the entry `k`; all null where there is none. */
-const ENTRY = `k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+/** Of the entry `k`; null where there is none. */
+const PLACE = `k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt"`;
+const ENTRY = `${PLACE},
   ${FACT}`;
 
-type EntryRow = FactRow & { entry: { logIndex: number; salt: Buffer } | null };
+interface Place {
+  entry: { logIndex: number; salt: Buffer } | null;
+}
+type EntryRow = FactRow & Place;
 
-const OF_SNAPSHOT = statement<{ snapshotId: string }, EntryRow>(
-  'log_entry_of_snapshot',
-  `SELECT ${ENTRY}
-  FROM (SELECT subject_key, snapshot_version FROM snapshots WHERE snapshot_id = :snapshotId) found
- CROSS JOIN LATERAL (SELECT * FROM log_entries e
-                      WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
-                        AND e.entry_type = 1 LIMIT 1) k
-  ${FACT_OF_KEYS}`,
+const OF_SNAPSHOTS = statement<{ inputs: readonly { snapshotId: string }[] }, Pick<FactRow, 'snapshot'> & Place>(
+  'log_entries_of_snapshots',
+  `SELECT ${PLACE},
+  ${SNAPSHOT_FACT}
+  FROM ${inputRows({ snapshot_id: 'uuid' })}
+  LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
+  LEFT JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version
+                        AND e.entry_type = 1 LIMIT 1) k ON true
+  LEFT JOIN subjects s ON s.subject_key = n.subject_key
+ ORDER BY i.ord`,
 );
+const MAX_ROWS = 64;
+const MAX_RUNNING = 3;
 
 /** The entries of these versions of a subject, for a reader who may see them. */
 const OF_VERSIONS = statement<SubjectRef & { from: number; to: number }, EntryRow>(
@@ -82,12 +92,27 @@ const GRANT_ENTRIES: Record<GrantFact, number> = {
 
 /** Entries by the facts that they are of. */
 export class LogEntryStore {
-  constructor(private readonly sql: Sql) {}
+  private readonly ofSnapshots: Coalescer<{ snapshotId: string }, LogEntry | null>;
 
-  /** The entry of a snapshot; null where it has none yet. Whether the caller may see it is asked elsewhere. */
-  async ofSnapshot(snapshotId: string): Promise<LogEntry | null> {
-    const [row] = await this.sql.run(OF_SNAPSHOT, { snapshotId });
-    return row === undefined ? null : entryOf(row);
+  constructor(private readonly sql: Sql) {
+    const { sql: shared, lone } = sql.sharing;
+    this.ofSnapshots = new Coalescer<{ snapshotId: string }, LogEntry | null>({
+      run: async (inputs, isAlone) => {
+        const rows = await (isAlone ? this.sql : shared).run(OF_SNAPSHOTS, { inputs });
+        return rows.map(({ entry, snapshot }) => ({ value: entry && snapshot && { ...entry, fact: snapshot } }));
+      },
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+    });
+  }
+
+  /**
+   * The entry of a snapshot; null where it has none yet. Whether the caller may see it is asked elsewhere. Concurrent calls
+   * share a statement.
+   */
+  ofSnapshot(snapshotId: string): Promise<LogEntry | null> {
+    return this.ofSnapshots.submit({ snapshotId });
   }
 
   /** The entries of the versions `from` to `to` of a subject, ascending; those that have none yet are left out. */

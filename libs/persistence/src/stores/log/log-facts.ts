@@ -19,22 +19,25 @@ export const LOG_ENTRY_NUMBERS = {
 
 const typeName = (type: LogEntryType): string => `CASE k.entry_type WHEN ${LOG_ENTRY_NUMBERS[type]} THEN '${type}' END`;
 
+/** The snapshot `n` of subject `s`, as a {@link FactRow} has it. */
+export const SNAPSHOT_FACT = columns(
+  {
+    type: `CASE WHEN n.snapshot_id IS NOT NULL THEN ${typeName('snapshot.created')} END`,
+    tenantId: 'n.tenant_id',
+    subjectType: 's.subject_type',
+    subjectId: 's.subject_id',
+    snapshotId: 'n.snapshot_id',
+    snapshotVersion: 'n.snapshot_version',
+    envelopeHash: `encode(n.envelope_hash, 'hex')`,
+    prevHash: `encode(n.prev_hash, 'hex')`,
+    createdAt: 'n.created_at',
+  },
+  'snapshot?',
+);
+
 /** The fact that {@link FACT_OF_KEYS} found, as {@link FactRow}. */
 export const FACT = [
-  columns(
-    {
-      type: `CASE WHEN n.snapshot_id IS NOT NULL THEN ${typeName('snapshot.created')} END`,
-      tenantId: 'n.tenant_id',
-      subjectType: 's.subject_type',
-      subjectId: 's.subject_id',
-      snapshotId: 'n.snapshot_id',
-      snapshotVersion: 'n.snapshot_version',
-      envelopeHash: `encode(n.envelope_hash, 'hex')`,
-      prevHash: `encode(n.prev_hash, 'hex')`,
-      createdAt: 'n.created_at',
-    },
-    'snapshot?',
-  ),
+  SNAPSHOT_FACT,
   columns(
     {
       type: `CASE WHEN g.grant_id IS NOT NULL THEN ${typeName('grant.created')} END`,
