@@ -28,9 +28,14 @@ export interface ProofOptions {
 /** While it waits a request asks so often, and holds no connection in between. */
 const WAIT_STEP_MS = 100;
 
+/** Requests that wait at once; one more is told at once that it has to come again. */
+const MAX_WAITING = 100;
+
 /** Proofs of facts, for those who may read the fact. */
 @Injectable()
 export class LogProofService {
+  private waiting = 0;
+
   constructor(
     private readonly tree: LogTreeService,
     private readonly entries: LogEntryStore,
@@ -86,9 +91,21 @@ export class LogProofService {
     for (;;) {
       const [entry, checkpoint] = await Promise.all([find(), this.tree.checkpoint()]);
       if (entry !== null && checkpoint !== null && entry.logIndex < checkpoint.size) return { entry, checkpoint };
-      if (performance.now() + WAIT_STEP_MS > deadlineMs) throw notLoggedYet('This is not in the published log yet.');
-      await pause(WAIT_STEP_MS);
+      if (this.waiting >= MAX_WAITING)
+        throw notLoggedYet('This is not in the published log yet, and many wait for it.');
+      this.waiting += 1;
+      const isGrown = await this.grown(checkpoint?.size ?? 0, deadlineMs).finally(() => (this.waiting -= 1));
+      if (!isGrown) throw notLoggedYet('This is not in the published log yet.');
     }
+  }
+
+  /** Whether a larger tree was published in time. Asks nothing but the checkpoint, which all who wait share. */
+  private async grown(size: number, deadlineMs: number): Promise<boolean> {
+    while (performance.now() + WAIT_STEP_MS <= deadlineMs) {
+      await pause(WAIT_STEP_MS);
+      if (((await this.tree.checkpoint())?.size ?? 0) > size) return true;
+    }
+    return false;
   }
 
   private async proofAt(

@@ -2,7 +2,7 @@ import { logEntryText, type Reader, type SubjectRef } from '@iss/domain';
 import { LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { LogProofService } from '../../../log/log-proof.service';
-import { LogTreeService } from '../../../log/log-tree.service';
+import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { SnapshotListService } from './snapshot-list.service';
 
 /** A snapshot with the proof that it is in the log. */
@@ -26,6 +26,8 @@ export interface Bundle {
 
 /** The newest version is waited for, since a bundle never leaves it out. */
 const WAIT_SECONDS = 10;
+/** A subject may get another version while its newest one is waited for. */
+const MAX_TRIES = 3;
 /** Entries read at once. */
 const BATCH = 256;
 
@@ -41,12 +43,18 @@ export class BundleService {
 
   /** Throws as reading the lineage does, and `not_logged_yet` where the newest version is not published in time. */
   async bundle(reader: Reader, subject: SubjectRef): Promise<Bundle> {
-    const { headVersion, snapshots } = await this.lists.export(reader, subject, null);
-    const newest = async () => (await this.entries.ofVersions(subject, headVersion, headVersion))[0] ?? null;
-    const { checkpoint } = await this.proofs.published(newest, WAIT_SECONDS);
-    const { origin, note, size } = checkpoint;
-    const proved = this.prove(subject, snapshots, headVersion, size);
-    return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, snapshots: proved };
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      // Whoever waits holds no snapshots meanwhile.
+      const head = await this.lists.headVersion(reader, subject);
+      const newest = async () => (await this.entries.ofVersions(subject, head, head))[0] ?? null;
+      const { checkpoint } = await this.proofs.published(newest, WAIT_SECONDS);
+      const { headVersion, snapshots } = await this.lists.export(reader, subject, null);
+      if (headVersion !== head) continue;
+      const { origin, note, size } = checkpoint;
+      const proved = this.prove(subject, snapshots, headVersion, size);
+      return { origin, keys: await this.tree.keys(), checkpoint: note, headVersion, snapshots: proved };
+    }
+    throw notLoggedYet('The subject was changed again each time that its newest version had been published.');
   }
 
   private async *prove(

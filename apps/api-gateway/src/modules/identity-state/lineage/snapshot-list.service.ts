@@ -89,6 +89,12 @@ export class SnapshotListService {
     return { items, next: page.next, chainValid, isComplete: oldest === 1 && newest === page.headVersion };
   }
 
+  /** The newest version of this moment. Throws as {@link export} does. */
+  async headVersion(reader: Reader, subject: SubjectRef): Promise<number> {
+    const newest = { order: 'desc', after: null, limit: 1, withEnvelopes: false } as const;
+    return (await this.read(reader, subject, newest)).headVersion;
+  }
+
   /**
    * Every snapshot up to the newest one of this moment, ascending, read while they are taken.
    * Throws `validation_error` when there are more than `maxSnapshots`; null: however many there are.
