@@ -1,22 +1,33 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Actor, DomainError, logEntryText, type Reader, requireAccess, RULES } from '@iss/domain';
-import { type GrantFact, type LogCheckpoint, type LogEntry, LogEntryStore, SnapshotReadStore } from '@iss/persistence';
+import { type GrantFact, type LogEntry, LogEntryStore } from '@iss/persistence';
 import { leafHash } from '@iss/tlog';
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../access/read-access';
-import { LogTreeService, notLoggedYet } from './log-tree.service';
+import { LogTreeService } from './log-tree.service';
+import { LogWaiting } from './log-waiting';
+
+/** An entry of the log as it was hashed. */
+export interface LoggedEntry {
+  readonly logIndex: number;
+  /** No other entry has it. */
+  readonly salt: Buffer;
+  readonly text: string;
+  /** The hash of its leaf. */
+  readonly leaf: Uint8Array;
+}
 
 /** The proof that a fact is in the log, against one published checkpoint. */
 export interface LogProof {
-  origin: string;
-  index: number;
-  size: number;
-  leaf: Uint8Array;
-  entry: string;
-  inclusion: readonly Uint8Array[];
+  readonly origin: string;
+  readonly entry: LoggedEntry;
+  readonly size: number;
+  readonly inclusion: readonly Uint8Array[];
   /** The signed note; null where that of the asked size is no longer kept. */
-  checkpoint: string | null;
+  readonly checkpoint: string | null;
 }
+
+/** What is remembered of a proof that was given before. */
+export type KnownProof = Pick<LogProof, 'entry' | 'checkpoint'>;
 
 export interface ProofOptions {
   /** The published size to prove against; undefined: the newest. */
@@ -25,31 +36,32 @@ export interface ProofOptions {
   waitSeconds: number;
 }
 
-/** While it waits a request asks so often, and holds no connection in between. */
-const WAIT_STEP_MS = 100;
-
-/** Requests that wait at once; one more is told at once that it has to come again. */
-const MAX_WAITING = 100;
-
 /** Proofs of facts, for those who may read the fact. */
 @Injectable()
 export class LogProofService {
-  private waiting = 0;
-
   constructor(
     private readonly tree: LogTreeService,
+    private readonly waiting: LogWaiting,
     private readonly entries: LogEntryStore,
-    private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
   ) {}
 
   /** Throws `forbidden`, `not_found`, `not_logged_yet`, or `validation_error` for a size that proves nothing. */
-  async ofSnapshot(reader: Reader, snapshotId: string, options: ProofOptions): Promise<LogProof> {
-    const target = { kind: 'id', snapshotId } as const;
-    const { facts, snapshot } = await this.snapshots.read(reader, target, { envelope: false });
-    this.access.require(reader, facts, snapshot === null ? { role: RULES.readById.role } : RULES.readById);
-    if (snapshot === null) throw notFound();
-    return this.prove(() => this.entries.ofSnapshot(snapshotId), options);
+  ofSnapshot(reader: Reader, snapshotId: string, options: ProofOptions): Promise<LogProof> {
+    return this.prove(() => this.entryOfSnapshot(reader, snapshotId, undefined), options);
+  }
+
+  /** Against the newest checkpoint; null where that proof is the known one. Throws as {@link ofSnapshot}. */
+  async ofSnapshotUnless(
+    reader: Reader,
+    snapshotId: string,
+    waitSeconds: number,
+    known: KnownProof | undefined,
+  ): Promise<LogProof | null> {
+    const find = () => this.entryOfSnapshot(reader, snapshotId, known?.entry);
+    const { entry, checkpoint } = await this.waiting.published(find, waitSeconds);
+    if (entry === known?.entry && checkpoint.note === known.checkpoint) return null;
+    return this.proofAt(entry, checkpoint.size, checkpoint);
   }
 
   /** For members of the grantor and of the grantee. Throws as {@link ofSnapshot}. */
@@ -59,7 +71,7 @@ export class LogProofService {
       requireAccess(facts, RULES.readGrants);
       if (!exists) throw new DomainError('not_found', 'No such grant that this tenant made or was given.');
       if (fact === 'revoked' && !isRevoked) throw new DomainError('not_found', 'The grant is not revoked.');
-      return entry;
+      return entry === null ? null : asHashed(entry);
     }, options);
   }
 
@@ -70,53 +82,45 @@ export class LogProofService {
       requireAccess(facts, RULES.readTenant);
       if (entry === null)
         throw new DomainError('not_found', 'No change of this tenant’s owner stands there in the log.');
-      return entry;
+      return asHashed(entry);
     }, options);
   }
 
-  private async prove(find: () => Promise<LogEntry | null>, { size, waitSeconds }: ProofOptions): Promise<LogProof> {
-    const { entry, checkpoint } = await this.published(find, waitSeconds);
+  /** Null before it is in the log; the very one that is known where it still is that. */
+  private async entryOfSnapshot(
+    reader: Reader,
+    snapshotId: string,
+    known: LoggedEntry | undefined,
+  ): Promise<LoggedEntry | null> {
+    const { facts, exists, isKnown, entry } = await this.entries.ofSnapshot(reader, snapshotId, known?.salt);
+    // An id cannot be guessed, so an unknown one is 404 to any member.
+    this.access.require(reader, facts, exists ? RULES.readById : { role: RULES.readById.role });
+    if (!exists) throw notFound();
+    if (isKnown && known !== undefined) return known;
+    return entry === null ? null : asHashed(entry);
+  }
+
+  private async prove(find: () => Promise<LoggedEntry | null>, { size, waitSeconds }: ProofOptions): Promise<LogProof> {
+    const { entry, checkpoint } = await this.waiting.published(find, waitSeconds);
     if (size === undefined || size === checkpoint.size) return this.proofAt(entry, checkpoint.size, checkpoint);
     requireProvable(size, entry.logIndex, checkpoint.size);
     const kept = await this.tree.checkpointOf(size);
     return this.proofAt(entry, size, kept ?? { origin: checkpoint.origin, note: null });
   }
 
-  /** An entry, as soon as it is found, with a published checkpoint of a tree that has it. Throws `not_logged_yet`. */
-  async published(
-    find: () => Promise<LogEntry | null>,
-    waitSeconds: number,
-  ): Promise<{ entry: LogEntry; checkpoint: LogCheckpoint }> {
-    const deadlineMs = performance.now() + waitSeconds * 1000;
-    for (;;) {
-      const [entry, checkpoint] = await Promise.all([find(), this.tree.checkpoint()]);
-      if (entry !== null && checkpoint !== null && entry.logIndex < checkpoint.size) return { entry, checkpoint };
-      if (this.waiting >= MAX_WAITING)
-        throw notLoggedYet('This is not in the published log yet, and many wait for it.');
-      this.waiting += 1;
-      const isGrown = await this.grown(checkpoint?.size ?? 0, deadlineMs).finally(() => (this.waiting -= 1));
-      if (!isGrown) throw notLoggedYet('This is not in the published log yet.');
-    }
-  }
-
-  /** Whether a larger tree was published in time. Asks nothing but the checkpoint, which all who wait share. */
-  private async grown(size: number, deadlineMs: number): Promise<boolean> {
-    while (performance.now() + WAIT_STEP_MS <= deadlineMs) {
-      await pause(WAIT_STEP_MS);
-      if (((await this.tree.checkpoint())?.size ?? 0) > size) return true;
-    }
-    return false;
-  }
-
   private async proofAt(
-    { logIndex: index, fact, salt }: LogEntry,
+    entry: LoggedEntry,
     size: number,
     { origin, note }: { origin: string; note: string | null },
   ): Promise<LogProof> {
-    const entry = logEntryText(fact, salt);
-    const inclusion = await this.tree.inclusion(index, size);
-    return { origin, index, size, leaf: leafHash(entry), entry, inclusion, checkpoint: note };
+    const inclusion = await this.tree.inclusion(entry.logIndex, size);
+    return { origin, entry, size, inclusion, checkpoint: note };
   }
+}
+
+function asHashed({ logIndex, fact, salt }: LogEntry): LoggedEntry {
+  const text = logEntryText(fact, salt);
+  return { logIndex, salt, text, leaf: leafHash(text) };
 }
 
 function requireProvable(size: number, index: number, published: number): void {

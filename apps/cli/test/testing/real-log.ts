@@ -148,8 +148,13 @@ export class RealLog {
     );
     const lines: object[] = [];
     for (const { envelope, ...snapshot } of snapshots) {
-      const entry = await new LogEntryStore(sql).ofSnapshot(snapshot.snapshot_id);
-      if (entry === null) throw new Error(`version ${snapshot.snapshot_version} is not logged`);
+      const version = snapshot.snapshot_version;
+      const [entry] = await new LogEntryStore(sql).ofVersions(
+        { subjectType: 'organization', subjectId },
+        version,
+        version,
+      );
+      if (entry === undefined) throw new Error(`version ${version} is not logged`);
       const { logIndex, fact, salt } = entry;
       const inclusion = await readInclusionProof(logIndex, newest.size, this.read(newest.size));
       lines.push({

@@ -3,6 +3,7 @@ import type { Express, Response } from 'express';
 import { charged } from '../limits/charged';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
 import { JsonText, TextStream } from './json-text';
+import { PublicFile, sendPublicFile } from './public-file';
 import { setHeaders, standingHeaders } from './standing-headers';
 import { Streams } from './streams';
 
@@ -79,6 +80,8 @@ export class JsonAdapter extends ExpressAdapter {
       setHeaders(response, cachingHeaders(body));
       if (isKnown(response, body)) response.status(304).end();
       else end(response, body.text);
+    } else if (body instanceof PublicFile) {
+      sendPublicFile(response, body);
     } else if (body instanceof TextStream) {
       response.setHeader('Cache-Control', 'no-store');
       if (response.req.method !== 'HEAD') return send(response, body, this.streams);

@@ -15,6 +15,7 @@ import { AccessLog } from '../answer/access-log';
 import { inTurn } from '../answer/in-turn';
 import { sendWhole } from '../answer/json-adapter';
 import { JsonText, TextStream } from '../answer/json-text';
+import { PublicFile, sendPublicFile } from '../answer/public-file';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
 import { ERRORS_PATH } from '../errors/error-statuses';
 import { requiringHost } from '../errors/malformed-requests';
@@ -26,6 +27,8 @@ import { inBatches } from './request-batches';
 
 /** A route of the application; without `hot` it is Express's. */
 interface Candidate {
+  /** Its place in Express's order. */
+  place: number;
   segments: readonly string[];
   hot: HotRoute | undefined;
 }
@@ -41,6 +44,8 @@ interface Candidate {
 export class HotLane implements OnApplicationBootstrap {
   /** By method and number of segments, in Express's order: of two routes that fit a path, it takes the first. */
   private readonly candidates = new Map<string, Candidate[]>();
+  /** Those that end with `*name`, any number of segments, by method. */
+  private readonly open = new Map<string, Candidate[]>();
   private guards: readonly CanActivate[] = [];
   /** The one that is asked first stands first. */
   private filters: readonly ExceptionFilter[] = [];
@@ -61,11 +66,12 @@ export class HotLane implements OnApplicationBootstrap {
 
   private place(hotRoutes: readonly HotRoute[]): void {
     const missing = new Set(hotRoutes);
-    for (const { method, path } of this.table.routes()) {
+    for (const [place, { method, path }] of this.table.routes().entries()) {
       const hot = hotRoutes.find((route) => route.method === method && route.path === path);
       const segments = path.split('/');
-      const key = keyOf(method, segments.length);
-      this.candidates.set(key, [...(this.candidates.get(key) ?? []), { segments, hot }]);
+      const isOpen = segments.at(-1)?.startsWith('*') === true;
+      const [shelf, key] = isOpen ? [this.open, method] : [this.candidates, keyOf(method, segments.length)];
+      shelf.set(key, [...(shelf.get(key) ?? []), { place, segments, hot }]);
       if (hot !== undefined) missing.delete(hot);
     }
     for (const { name, path } of missing) throw new Error(`${name} is @Hot(), but Express has no route ${path}.`);
@@ -85,7 +91,7 @@ export class HotLane implements OnApplicationBootstrap {
     const { url, method } = request;
     if (url.includes('?') || request.headers['idempotency-key'] !== undefined) return false;
     const given = url.split('/');
-    const found = this.candidates.get(keyOf(method, given.length))?.find(({ segments }) => matches(segments, given));
+    const found = this.find(method, given);
     if (found?.hot === undefined) return false;
     const params = readParams(found.segments, given);
     if (params === undefined) return false;
@@ -96,6 +102,13 @@ export class HotLane implements OnApplicationBootstrap {
     // What cannot even be told as an error ends the connection.
     this.serve(found.hot, request, response).catch(() => response.destroy());
     return true;
+  }
+
+  private find(method: string, given: readonly string[]): Candidate | undefined {
+    const closed = this.candidates.get(keyOf(method, given.length))?.find(({ segments }) => matches(segments, given));
+    const open = this.open.get(method)?.find(({ segments }) => matchesOpen(segments, given));
+    if (closed === undefined || open === undefined) return closed ?? open;
+    return closed.place < open.place ? closed : open;
   }
 
   private async serve(route: HotRoute, request: Request, response: Response): Promise<void> {
@@ -116,6 +129,8 @@ export class HotLane implements OnApplicationBootstrap {
       const result = await route.call(values);
       if (result instanceof JsonText) {
         sendWhole(response, result);
+      } else if (result instanceof PublicFile) {
+        sendPublicFile(response, result);
       } else if (result instanceof TextStream || result === undefined || result === null) {
         setHeaders(response, standingHeaders(request));
         await this.host.httpAdapter.reply(response, result);
@@ -143,6 +158,12 @@ function matches(segments: readonly string[], given: readonly string[]): boolean
   return segments.every(
     (segment, index) => segment === given[index] || (segment.startsWith(':') && given[index] !== ''),
   );
+}
+
+/** Where the route ends with `*name`: the segments before it fit, and something follows, of whatever kind. */
+function matchesOpen(segments: readonly string[], given: readonly string[]): boolean {
+  const before = segments.slice(0, -1);
+  return given.length >= segments.length && matches(before, given) && given.slice(before.length).join('/') !== '';
 }
 
 /** Undefined when the path cannot be decoded. */

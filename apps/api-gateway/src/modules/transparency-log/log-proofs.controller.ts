@@ -1,13 +1,16 @@
 import { type Actor, DomainError, type Reader, RULES } from '@iss/domain';
-import { Controller, Get, Req } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../auth/public.decorator';
-import { TextStream } from '../../http/answer/json-text';
+import { JsonText, TextStream } from '../../http/answer/json-text';
 import { type Answer, answer, ApiRoute, inAnyTenant, type Route } from '../../http/describe/openapi';
+import { Hot } from '../../http/fast/hot.decorator';
+import { RecentProofs } from '../../http/fast/recent-proofs';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { LogIndexParam, UuidParam } from '../../http/request/path-params';
+import { RequestParam } from '../../http/request/request.decorator';
 import { type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
 import {
   GrantProofQuery,
@@ -44,19 +47,24 @@ function proofAnswer(example: InclusionProof): Answer {
 @ApiBearerAuth()
 @Controller('v1')
 export class LogProofsController {
-  constructor(private readonly proofs: LogProofService) {}
+  constructor(
+    private readonly proofs: LogProofService,
+    private readonly recent: RecentProofs,
+  ) {}
 
+  @Hot()
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/log-proof')
   @ApiRoute('Prove that a snapshot is in the transparency log', RULES.readById, SNAPSHOT_PROOF)
   getSnapshotLogProof(
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(LogProofQuery) query: LogProofQuery,
-    @Req() request: Request,
-  ): Promise<InclusionProof | TextStream> {
+    @RequestParam() request: Request,
+  ): Promise<JsonText | TextStream> {
     return this.ofSnapshot(reader, snapshotId, query, request);
   }
 
+  @Hot()
   @Public('global_reads_are_public')
   @Get('snapshots/:snapshot_id/log-proof')
   @ApiRoute(
@@ -68,8 +76,8 @@ export class LogProofsController {
     @ReaderParam() reader: Reader,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(LogProofQuery) query: LogProofQuery,
-    @Req() request: Request,
-  ): Promise<InclusionProof | TextStream> {
+    @RequestParam() request: Request,
+  ): Promise<JsonText | TextStream> {
     return this.ofSnapshot(reader, snapshotId, query, request);
   }
 
@@ -83,8 +91,8 @@ export class LogProofsController {
     @ActorParam() actor: Actor,
     @UuidParam({ name: 'grant_id' }) grantId: string,
     @QueryOf(GrantProofQuery) query: GrantProofQuery,
-    @Req() request: Request,
-  ): Promise<InclusionProof | TextStream> {
+    @RequestParam() request: Request,
+  ): Promise<JsonText | TextStream> {
     return inForm(await this.proofs.ofGrant(actor, grantId, query.fact ?? 'created', optionsOf(query)), request);
   }
 
@@ -94,13 +102,28 @@ export class LogProofsController {
     @ActorParam() actor: Actor,
     @LogIndexParam() logIndex: number,
     @QueryOf(LogProofQuery) query: LogProofQuery,
-    @Req() request: Request,
-  ): Promise<InclusionProof | TextStream> {
+    @RequestParam() request: Request,
+  ): Promise<JsonText | TextStream> {
     return inForm(await this.proofs.ofOwnerChange(actor, logIndex, optionsOf(query)), request);
   }
 
-  private async ofSnapshot(reader: Reader, snapshotId: string, query: LogProofQuery, request: Request) {
-    return inForm(await this.proofs.ofSnapshot(reader, snapshotId, optionsOf(query)), request);
+  private async ofSnapshot(
+    reader: Reader,
+    snapshotId: string,
+    query: LogProofQuery,
+    request: Request,
+  ): Promise<JsonText | TextStream> {
+    const options = optionsOf(query);
+    if (options.size === undefined && !wantsText(request)) {
+      const answer = await this.recent.answer(
+        snapshotId,
+        (known) => this.proofs.ofSnapshotUnless(reader, snapshotId, options.waitSeconds, known),
+        proofText,
+      );
+      request.res?.vary('Accept');
+      return answer;
+    }
+    return inForm(await this.proofs.ofSnapshot(reader, snapshotId, options), request);
   }
 }
 
@@ -108,10 +131,18 @@ function optionsOf({ tree_size: size, wait = '0' }: LogProofQuery): ProofOptions
   return { size: size === undefined ? undefined : Number(size), waitSeconds: Number(wait) };
 }
 
+function wantsText(request: Request): boolean {
+  return request.headers.accept !== undefined && request.accepts('application/json', TEXT) === TEXT;
+}
+
+function proofText(proof: LogProof): JsonText {
+  return new JsonText(JSON.stringify(inclusionProof(proof)));
+}
+
 /** As the caller prefers it. Throws `not_found` for a file without a note. */
-function inForm(proof: LogProof, request: Request): InclusionProof | TextStream {
+function inForm(proof: LogProof, request: Request): JsonText | TextStream {
   request.res?.vary('Accept');
-  if (request.accepts('application/json', TEXT) !== TEXT) return inclusionProof(proof);
+  if (!wantsText(request)) return proofText(proof);
   if (proof.checkpoint === null) {
     throw new DomainError('not_found', 'The checkpoint of this size is no longer kept. Leave tree_size out.');
   }

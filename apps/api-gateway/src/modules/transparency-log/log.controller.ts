@@ -1,10 +1,12 @@
 import { DomainError } from '@iss/domain';
 import { encodeBase64, parseTilePath, type Tile, TlogError } from '@iss/tlog';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, createParamDecorator, type ExecutionContext, Get, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../auth/public.decorator';
+import { PublicFile } from '../../http/answer/public-file';
 import { answer, ApiRoute } from '../../http/describe/openapi';
+import { Hot } from '../../http/fast/hot.decorator';
 import { QueryOf } from '../../http/lists/query';
 import { LogTreeService } from '../../log/log-tree.service';
 import {
@@ -20,6 +22,18 @@ import {
 const PLAIN = 'text/plain; charset=utf-8';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
+/** Injects the tile of a path below `/log/`; `entries` for the one kind of C2SP tlog-tiles that is not there; else null. */
+const TileParam = createParamDecorator((_: unknown, context: ExecutionContext): Tile | 'entries' | null => {
+  const name = context.switchToHttp().getRequest<Request>().path.slice('/log/'.length);
+  if (name.startsWith('tile/entries/')) return 'entries';
+  try {
+    return parseTilePath(name);
+  } catch (error) {
+    if (error instanceof TlogError) return null;
+    throw error;
+  }
+});
+
 /**
  * The log as everybody may see it (C2SP tlog-tiles): hashes and signatures, which tell nothing of what was logged. Anybody's
  * script may read it.
@@ -29,6 +43,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 export class LogController {
   constructor(private readonly tree: LogTreeService) {}
 
+  @Hot()
   @Get('checkpoint')
   @Public()
   @ApiRoute('The newest checkpoint: a signed statement of the whole log', 'anyone', {
@@ -40,10 +55,10 @@ export class LogController {
       },
     },
   })
-  async getCheckpoint(@Res() response: Response): Promise<void> {
+  async getCheckpoint(): Promise<PublicFile> {
     const checkpoint = await this.tree.checkpoint();
-    if (checkpoint === null) refuse(response, 'The log has published no checkpoint yet.');
-    else plain(response, checkpoint.note, 'no-store');
+    if (checkpoint === null) return refusal('The log has published no checkpoint yet.');
+    return new PublicFile(PLAIN, checkpoint.note, 'no-store');
   }
 
   @Get('keys')
@@ -81,31 +96,16 @@ export class LogController {
     return { from, to, proof: (await this.tree.consistency(from, to)).map(encodeBase64) };
   }
 
+  @Hot()
   @Get('tile/*path')
   @Public()
   @ApiExcludeEndpoint()
-  async getTile(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const tile = tileOf(request.path);
+  async getTile(@TileParam() tile: Tile | 'entries' | null): Promise<PublicFile> {
     if (tile === 'entries')
-      return refuse(response, 'Entries are not public. Whoever may read a fact gets its entry at …/log-proof.');
+      return refusal('Entries are not public. Whoever may read a fact gets its entry at …/log-proof.');
     const hashes = tile === null ? null : await this.tree.tile(tile);
-    if (hashes === null) return refuse(response, 'The published log has no such tile.');
-    share(response);
-    response.setHeader('Content-Type', 'application/octet-stream');
-    response.setHeader('Cache-Control', IMMUTABLE);
-    response.end(hashes);
-  }
-}
-
-/** The tile of a path below `/log/`; `entries` for the one kind of C2SP tlog-tiles that is not there; else null. */
-function tileOf(path: string): Tile | 'entries' | null {
-  const name = path.slice('/log/'.length);
-  if (name.startsWith('tile/entries/')) return 'entries';
-  try {
-    return parseTilePath(name);
-  } catch (error) {
-    if (error instanceof TlogError) return null;
-    throw error;
+    if (hashes === null) return refusal('The published log has no such tile.');
+    return new PublicFile('application/octet-stream', hashes, IMMUTABLE);
   }
 }
 
@@ -113,17 +113,9 @@ function share(response: Response): void {
   response.setHeader('Access-Control-Allow-Origin', '*');
 }
 
-function plain(response: Response, text: string, cacheControl: string): void {
-  share(response);
-  response.setHeader('Content-Type', PLAIN);
-  response.setHeader('Cache-Control', cacheControl);
-  response.end(text);
-}
-
 /** In plain text, as C2SP's clients read it. */
-function refuse(response: Response, text: string): void {
-  response.status(404);
-  plain(response, `${text}\n`, 'no-store');
+function refusal(text: string): PublicFile {
+  return new PublicFile(PLAIN, `${text}\n`, 'no-store', 404);
 }
 
 function outOfRange(name: string, message: string): DomainError {

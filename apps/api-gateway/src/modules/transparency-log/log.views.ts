@@ -97,18 +97,18 @@ export type InclusionProof = ViewOf<typeof InclusionProof>;
 export function inclusionProof(proof: LogProof): InclusionProof {
   return {
     log_origin: proof.origin,
-    log_index: proof.index,
+    log_index: proof.entry.logIndex,
     tree_size: proof.size,
-    leaf_hash: toHex(proof.leaf),
-    entry: proof.entry,
+    leaf_hash: toHex(proof.entry.leaf),
+    entry: proof.entry.text,
     inclusion: proof.inclusion.map(encodeBase64),
     checkpoint: proof.checkpoint,
   };
 }
 
 /** The same as a `.tlog-proof` file, whose extra data is the entry (C2SP tlog-proof). */
-export function proofFile({ index, inclusion, entry }: LogProof, checkpoint: string): string {
-  return formatLogProof({ extra: Buffer.from(entry), index, inclusion, checkpoint });
+export function proofFile({ inclusion, entry }: LogProof, checkpoint: string): string {
+  return formatLogProof({ extra: Buffer.from(entry.text), index: entry.logIndex, inclusion, checkpoint });
 }
 
 /** The file that says the same as this answer. */

@@ -1,8 +1,12 @@
 import { Module } from '@nestjs/common';
+import { RecentProofs } from '../../http/fast/recent-proofs';
 import { LogController } from './log.controller';
 import { HistoriesController } from './histories.controller';
 import { HistoryService } from './history.service';
 import { LogProofsController } from './log-proofs.controller';
 
-@Module({ controllers: [LogController, LogProofsController, HistoriesController], providers: [HistoryService] })
+@Module({
+  controllers: [LogController, LogProofsController, HistoriesController],
+  providers: [HistoryService, RecentProofs],
+})
 export class TransparencyLogModule {}

@@ -1,9 +1,9 @@
-import type { AccessFacts, Actor, LogFact, SubjectRef } from '@iss/domain';
+import type { AccessFacts, Actor, LogFact, Reader, SubjectRef } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS } from '../facts/access-facts';
+import { ANY_TENANT_ACCESS, FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
 
 /** An entry of the log: where it stands in the tree, and what it is the salted text of. */
@@ -24,18 +24,50 @@ interface Place {
 }
 type EntryRow = FactRow & Place;
 
-const OF_SNAPSHOTS = statement<{ inputs: readonly { snapshotId: string }[] }, Pick<FactRow, 'snapshot'> & Place>(
-  'log_entries_of_snapshots',
-  `SELECT ${PLACE},
+/** A request for the entry of a snapshot. */
+interface SnapshotInput extends Reader {
+  snapshotId: string;
+  knownSalt: Buffer | undefined;
+}
+
+interface SnapshotRow extends Pick<FactRow, 'snapshot'>, Place {
+  facts: AccessFacts;
+  exists: boolean;
+  isKnown: boolean;
+}
+
+/** An entry whose salt is known already comes without its content: a salt stands for one entry. */
+const ofSnapshot = (form: 'tenant' | 'global', access: string) =>
+  statement<{ inputs: readonly SnapshotInput[] }, SnapshotRow>(
+    `log_entry_of_snapshot_${form}`,
+    `SELECT ${FACTS},
+  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  ${PLACE},
   ${SNAPSHOT_FACT}
-  FROM ${inputRows({ snapshot_id: 'uuid' })}
-  LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
+  FROM ${inputRows({ ...ACTOR, snapshot_id: 'uuid', known_salt: 'bytea' })}
+  LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+  LEFT JOIN subjects s ON s.subject_key = found.subject_key
   LEFT JOIN LATERAL (SELECT * FROM log_entries e
-                      WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version
-                        AND e.entry_type = 1 LIMIT 1) k ON true
-  LEFT JOIN subjects s ON s.subject_key = n.subject_key
+                      WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
+                        AND e.entry_type = 1 LIMIT 1) placed ON true
+  LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
+  LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
+  ${access}
  ORDER BY i.ord`,
-);
+  );
+const OF_SNAPSHOT_TENANT = ofSnapshot('tenant', TENANT_ACCESS);
+const OF_SNAPSHOT_GLOBAL = ofSnapshot('global', ANY_TENANT_ACCESS);
+
+/** The entry of a snapshot, and the facts by which it is decided whether the caller may see it. */
+export interface SnapshotEntryRead {
+  facts: AccessFacts;
+  /** Whether there is such a snapshot. */
+  exists: boolean;
+  /** Its entry is the one with the salt that is known. */
+  isKnown: boolean;
+  /** Null where it has none yet, and where it is known. */
+  entry: LogEntry | null;
+}
 const MAX_ROWS = 64;
 const MAX_RUNNING = 3;
 
@@ -92,27 +124,22 @@ const GRANT_ENTRIES: Record<GrantFact, number> = {
 
 /** Entries by the facts that they are of. */
 export class LogEntryStore {
-  private readonly ofSnapshots: Coalescer<{ snapshotId: string }, LogEntry | null>;
+  private readonly inTenant: Coalescer<SnapshotInput, SnapshotEntryRead>;
+  private readonly inAnyTenant: Coalescer<SnapshotInput, SnapshotEntryRead>;
 
   constructor(private readonly sql: Sql) {
-    const { sql: shared, lone } = sql.sharing;
-    this.ofSnapshots = new Coalescer<{ snapshotId: string }, LogEntry | null>({
-      run: async (inputs, isAlone) => {
-        const rows = await (isAlone ? this.sql : shared).run(OF_SNAPSHOTS, { inputs });
-        return rows.map(({ entry, snapshot }) => ({ value: entry && snapshot && { ...entry, fact: snapshot } }));
-      },
-      maxRows: MAX_ROWS,
-      maxRunning: MAX_RUNNING,
-      lone,
-    });
+    this.inTenant = this.reader(OF_SNAPSHOT_TENANT);
+    this.inAnyTenant = this.reader(OF_SNAPSHOT_GLOBAL);
   }
 
-  /**
-   * The entry of a snapshot; null where it has none yet. Whether the caller may see it is asked elsewhere. Concurrent calls
-   * share a statement.
-   */
-  ofSnapshot(snapshotId: string): Promise<LogEntry | null> {
-    return this.ofSnapshots.submit({ snapshotId });
+  /** The entry of a snapshot, and whether the reader may see it. Concurrent calls share a statement. */
+  ofSnapshot(
+    { tenantId, principalId }: Reader,
+    snapshotId: string,
+    knownSalt: Buffer | undefined,
+  ): Promise<SnapshotEntryRead> {
+    const reader = tenantId === null ? this.inAnyTenant : this.inTenant;
+    return reader.submit({ tenantId, principalId, snapshotId, knownSalt });
   }
 
   /** The entries of the versions `from` to `to` of a subject, ascending; those that have none yet are left out. */
@@ -136,6 +163,22 @@ export class LogEntryStore {
   async ofOwnerChange(actor: Actor, logIndex: number): Promise<{ facts: AccessFacts; entry: LogEntry | null }> {
     const row = await this.sql.one(OF_OWNER_CHANGE, { ...actor, logIndex });
     return { facts: row.facts, entry: entryOf(row) };
+  }
+
+  private reader(read: typeof OF_SNAPSHOT_TENANT): Coalescer<SnapshotInput, SnapshotEntryRead> {
+    const { sql: shared, lone } = this.sql.sharing;
+    return new Coalescer<SnapshotInput, SnapshotEntryRead>({
+      run: async (inputs, isAlone) => {
+        const rows = await (isAlone ? this.sql : shared).run(read, { inputs });
+        return rows.map(({ facts, exists, isKnown, entry, snapshot }) => ({
+          value: { facts, exists, isKnown, entry: entry && snapshot && { ...entry, fact: snapshot } },
+        }));
+      },
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ tenantId, principalId }) => tenantId ?? principalId,
+    });
   }
 }
 

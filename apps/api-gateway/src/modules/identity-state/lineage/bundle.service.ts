@@ -1,8 +1,8 @@
 import { logEntryText, type Reader, type SubjectRef } from '@iss/domain';
 import { LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { LogProofService } from '../../../log/log-proof.service';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
+import { LogWaiting } from '../../../log/log-waiting';
 import { SnapshotListService } from './snapshot-list.service';
 
 /** A snapshot with the proof that it is in the log. */
@@ -36,7 +36,7 @@ const BATCH = 256;
 export class BundleService {
   constructor(
     private readonly lists: SnapshotListService,
-    private readonly proofs: LogProofService,
+    private readonly waiting: LogWaiting,
     private readonly tree: LogTreeService,
     private readonly entries: LogEntryStore,
   ) {}
@@ -47,7 +47,7 @@ export class BundleService {
       // Whoever waits holds no snapshots meanwhile.
       const head = await this.lists.headVersion(reader, subject);
       const newest = async () => (await this.entries.ofVersions(subject, head, head))[0] ?? null;
-      const { checkpoint } = await this.proofs.published(newest, WAIT_SECONDS);
+      const { checkpoint } = await this.waiting.published(newest, WAIT_SECONDS);
       const { headVersion, snapshots } = await this.lists.export(reader, subject, null);
       if (headVersion !== head) continue;
       const { origin, note, size } = checkpoint;

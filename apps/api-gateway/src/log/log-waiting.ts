@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LogCheckpoint } from '@iss/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { Gauge, Registry } from 'prom-client';
+import { LogTreeService, notLoggedYet } from './log-tree.service';
+
+/** While it waits a request asks so often, and holds no connection in between. */
+const WAIT_STEP_MS = 100;
+
+/** Requests that wait at once; one more is told at once that it has to come again. */
+export const MAX_WAITING = 100;
+
+/** Requests that wait until what is committed is in the published log. */
+@Injectable()
+export class LogWaiting {
+  private waiting = 0;
+
+  constructor(
+    @Inject(LogTreeService) private readonly tree: Pick<LogTreeService, 'checkpoint'>,
+    @Inject(Registry) metrics: Registry,
+  ) {
+    const count = (): number => this.waiting;
+    new Gauge({
+      name: 'log_requests_waiting',
+      help: `Requests that wait for the published log to have what they ask for; at most ${MAX_WAITING}`,
+      registers: [metrics],
+      collect() {
+        this.set(count());
+      },
+    });
+  }
+
+  /** An entry, as soon as it is found, with a published checkpoint of a tree that has it. Throws `not_logged_yet`. */
+  async published<Entry extends { logIndex: number }>(
+    find: () => Promise<Entry | null>,
+    waitSeconds: number,
+  ): Promise<{ entry: Entry; checkpoint: LogCheckpoint }> {
+    const deadlineMs = performance.now() + waitSeconds * 1000;
+    for (;;) {
+      const [entry, checkpoint] = await Promise.all([find(), this.tree.checkpoint()]);
+      if (entry !== null && checkpoint !== null && entry.logIndex < checkpoint.size) return { entry, checkpoint };
+      if (this.waiting >= MAX_WAITING)
+        throw notLoggedYet('This is not in the published log yet, and many wait for it.');
+      this.waiting += 1;
+      const isGrown = await this.grown(checkpoint?.size ?? 0, deadlineMs).finally(() => (this.waiting -= 1));
+      if (!isGrown) throw notLoggedYet('This is not in the published log yet.');
+    }
+  }
+
+  /** Whether a larger tree was published in time. Asks nothing but the checkpoint, which all who wait share. */
+  private async grown(size: number, deadlineMs: number): Promise<boolean> {
+    while (performance.now() + WAIT_STEP_MS <= deadlineMs) {
+      await pause(WAIT_STEP_MS);
+      if (((await this.tree.checkpoint())?.size ?? 0) > size) return true;
+    }
+    return false;
+  }
+}
