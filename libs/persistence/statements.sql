@@ -909,31 +909,6 @@ SELECT count(*)::int AS deleted FROM deleted;
 PREPARE log_checkpoint_turn AS
 SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0));
 
--- log_entries_of_snapshots
---   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
---   $1 inputs.snapshotId uuid[]
---   enters log_entries_of_snapshots, snapshots_snapshot_id_key, subjects_pkey
-PREPARE log_entries_of_snapshots (uuid[]) AS
-SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
-  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
-  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
-  n.tenant_id AS "snapshot?.tenantId",
-  s.subject_type AS "snapshot?.subjectType",
-  s.subject_id AS "snapshot?.subjectId",
-  n.snapshot_id AS "snapshot?.snapshotId",
-  n.snapshot_version AS "snapshot?.snapshotVersion",
-  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
-  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.created_at AS "snapshot?.createdAt"
-FROM unnest($1::uuid[])
-  WITH ORDINALITY AS i(snapshot_id, ord)
-LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
-LEFT JOIN LATERAL (SELECT * FROM log_entries e
-  WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version
-    AND e.entry_type = 1 LIMIT 1) k ON true
-LEFT JOIN subjects s ON s.subject_key = n.subject_key
-ORDER BY i.ord;
-
 -- log_entries_of_versions
 --   asked by LogEntryStore.ofVersions (stores/log/log-entry.store.ts)
 --   $1 subjectType text
@@ -1111,6 +1086,122 @@ LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.own
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
   LIMIT 1) s ON true;
+
+-- log_entry_of_snapshot_global
+--   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.snapshotId uuid[]
+--   $4 inputs.knownSalt bytea[]
+--   enters grants_live, grants_live_by_grantee, log_entries_of_snapshots, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+PREPARE log_entry_of_snapshot_global (text[], text[], uuid[], bytea[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt"
+FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bytea[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, known_salt, ord)
+LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = found.subject_key
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
+    AND e.entry_type = 1 LIMIT 1) placed ON true
+LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access) AS grant_scopes
+) f ON true
+ORDER BY i.ord;
+
+-- log_entry_of_snapshot_tenant
+--   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.snapshotId uuid[]
+--   $4 inputs.knownSalt bytea[]
+--   enters grants_live, log_entries_of_snapshots, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+PREPARE log_entry_of_snapshot_tenant (text[], text[], uuid[], bytea[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt"
+FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bytea[])
+  WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, known_salt, ord)
+LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
+LEFT JOIN subjects s ON s.subject_key = found.subject_key
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = found.subject_key AND e.snapshot_version = found.snapshot_version
+    AND e.entry_type = 1 LIMIT 1) placed ON true
+LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+ORDER BY i.ord;
 
 -- log_keys
 --   asked by LogCheckpointStore.keys (stores/log/log-checkpoint.store.ts)

@@ -33,6 +33,7 @@ import { request as send } from 'undici';
 import { AccessLog } from '../answer/access-log';
 import { JsonAdapter } from '../answer/json-adapter';
 import { jsonStream, JsonText, type TextStream } from '../answer/json-text';
+import { PublicFile } from '../answer/public-file';
 import { standingHeadersMiddleware } from '../answer/standing-headers';
 import { ErrorFilter } from '../errors/error.filter';
 import { AnonymousRequests } from '../limits/anonymous-requests';
@@ -58,6 +59,11 @@ const HeaderLater = createParamDecorator(async (name: string, context: Execution
   const value = String(context.switchToHttp().getRequest<Request>().headers[name]);
   if (value === 'bad') throw faulty(`/headers/${name}`);
   return value;
+});
+
+/** Reads the whole path. */
+const PathOf = createParamDecorator((_: unknown, context: ExecutionContext): string => {
+  return context.switchToHttp().getRequest<Request>().path;
 });
 
 /** Keeps everybody out but from routes that say otherwise. */
@@ -109,6 +115,17 @@ class ToyController {
   @Hot()
   @Post('nothing')
   nothing(): void {}
+
+  @Get('files/cold/:id')
+  coldFile(@PathParam('id') id: string): object {
+    return { cold: id };
+  }
+
+  @Hot()
+  @Get('files/*path')
+  file(@PathOf() path: string): PublicFile {
+    return new PublicFile('text/plain; charset=utf-8', `ü ${path}`, 'no-store', path.endsWith('gone') ? 404 : 200);
+  }
 
   @Hot()
   @Get(':id/parts')
@@ -169,6 +186,14 @@ describe('a route that is @Hot()', () => {
     ['text that its caller has', 'GET', '/toys/car/7', 304, { 'if-none-match': '"tag"' }],
     ['a route before it that fits the path too', 'GET', '/toys/car/cold', 200],
     ['parts', 'GET', '/toys/car/7/parts', 200],
+    ['a file', 'GET', '/toys/car/files/1', 200],
+    ['a file below folders', 'GET', '/toys/car/files/1/2//3', 200],
+    ['a file that is not there', 'GET', '/toys/car/files/gone', 404],
+    ['a file with an encoded name', 'GET', '/toys/car/files/%41', 200],
+    ['a file whose name cannot be decoded', 'GET', '/toys/car/files/%ff', 400],
+    ['no file', 'GET', '/toys/car/files/', 203],
+    ['a route before a file’s that fits the path too', 'GET', '/toys/car/files/cold/1', 200],
+    ['a route behind a file’s that fits the path too', 'GET', '/toys/car/files/parts', 200],
     ['nothing', 'POST', '/toys/car/nothing', 201],
     ['with what takes a while to read', 'POST', '/toys/car', 201, { 'x-first': '1', 'x-second': '2' }],
     ['by the status that its method sets', 'POST', '/toys/car', 200, { 'x-first': 'again' }],

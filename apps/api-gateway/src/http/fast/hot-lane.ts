@@ -38,7 +38,8 @@ interface Candidate {
  * take longer than the work itself (docs/decisions/0010-hot-lane.md). Trace, log, guards, parameter decorators,
  * controllers and filters are the same ones, in the same order; a test holds the answers of both ways against each other.
  *
- * Only plain requests are taken: no query, no Idempotency-Key. Express serves all others.
+ * Only plain requests are taken: no query, no Idempotency-Key. Express serves all others. What `*name` stands for at a
+ * route's end is not told as a parameter: such a route reads its path.
  */
 @Injectable()
 export class HotLane implements OnApplicationBootstrap {
@@ -69,8 +70,7 @@ export class HotLane implements OnApplicationBootstrap {
     for (const [place, { method, path }] of this.table.routes().entries()) {
       const hot = hotRoutes.find((route) => route.method === method && route.path === path);
       const segments = path.split('/');
-      const isOpen = segments.at(-1)?.startsWith('*') === true;
-      const [shelf, key] = isOpen ? [this.open, method] : [this.candidates, keyOf(method, segments.length)];
+      const [shelf, key] = isOpen(segments) ? [this.open, method] : [this.candidates, keyOf(method, segments.length)];
       shelf.set(key, [...(shelf.get(key) ?? []), { place, segments, hot }]);
       if (hot !== undefined) missing.delete(hot);
     }
@@ -160,15 +160,20 @@ function matches(segments: readonly string[], given: readonly string[]): boolean
   );
 }
 
+function isOpen(segments: readonly string[]): boolean {
+  return segments.at(-1)?.startsWith('*') === true;
+}
+
 /** Where the route ends with `*name`: the segments before it fit, and something follows, of whatever kind. */
 function matchesOpen(segments: readonly string[], given: readonly string[]): boolean {
   const before = segments.slice(0, -1);
   return given.length >= segments.length && matches(before, given) && given.slice(before.length).join('/') !== '';
 }
 
-/** Undefined when the path cannot be decoded. */
+/** Undefined when the path cannot be decoded, and where what `*name` stands for would have to be. */
 function readParams(segments: readonly string[], given: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};
+  if (isOpen(segments) && given.some((text) => text.includes('%'))) return undefined;
   try {
     segments.forEach((segment, index) => {
       const text = given[index] ?? '';

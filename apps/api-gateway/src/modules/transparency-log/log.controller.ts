@@ -1,8 +1,8 @@
 import { DomainError } from '@iss/domain';
-import { encodeBase64, parseTilePath, type Tile, TlogError } from '@iss/tlog';
-import { Controller, createParamDecorator, type ExecutionContext, Get, Res } from '@nestjs/common';
+import { encodeBase64, type Tile } from '@iss/tlog';
+import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { Public } from '../../auth/public.decorator';
 import { PublicFile } from '../../http/answer/public-file';
 import { answer, ApiRoute } from '../../http/describe/openapi';
@@ -18,21 +18,10 @@ import {
   logKeys,
   LogKeys,
 } from './log.views';
+import { TileParam } from './tile-param';
 
 const PLAIN = 'text/plain; charset=utf-8';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-
-/** Injects the tile of a path below `/log/`; `entries` for the one kind of C2SP tlog-tiles that is not there; else null. */
-const TileParam = createParamDecorator((_: unknown, context: ExecutionContext): Tile | 'entries' | null => {
-  const name = context.switchToHttp().getRequest<Request>().path.slice('/log/'.length);
-  if (name.startsWith('tile/entries/')) return 'entries';
-  try {
-    return parseTilePath(name);
-  } catch (error) {
-    if (error instanceof TlogError) return null;
-    throw error;
-  }
-});
 
 /**
  * The log as everybody may see it (C2SP tlog-tiles): hashes and signatures, which tell nothing of what was logged. Anybody's
