@@ -15,6 +15,7 @@ import {
   verifyInclusion,
 } from '@iss/tlog';
 import request from 'supertest';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway } from './gateway';
 import { publishLog } from './publish-log';
 
@@ -177,7 +178,7 @@ it('proves a grant and its revocation to both tenants, and to nobody else', asyn
     .send({ grantee_tenant_id: 'bank', subject_type: 'organization', subject_id: subjectId, scopes: ['read_latest'] })
     .expect(201);
   const of = (tenant: string, fact: string): string =>
-    `/v1/tenants/${tenant}/grants/${grant.grant_id}/log-proof?fact=${fact}`;
+    `/v1/tenants/${tenant}/grants/${grant.grant_id}/log-proof?fact=${fact}&wait=10`;
   await gateway.as('alice', 'get', of('acme', 'revoked')).expect(404);
   await gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grant.grant_id}/revoke`).expect(200);
   ({ vkey } = await publishLog(gateway.databaseUrl));
@@ -222,4 +223,38 @@ it('says who owned a tenant, with the places in the log', async () => {
   await gateway.as('bob', 'get', '/v1/tenants/bank/owner-history/0/log-proof').expect(404);
   await gateway.as('alice', 'get', `${path}/2/log-proof`).expect(404);
   await gateway.as('alice', 'get', `${path}/x/log-proof`).expect(400);
+});
+
+it('asks for the right to a proof each time, and proves against the newest checkpoint', async () => {
+  const { body: grant } = await gateway
+    .as('alice', 'post', '/v1/tenants/acme/grants')
+    .send({
+      ...{ grantee_tenant_id: 'bank', subject_type: 'organization', subject_id: subjectId },
+      scopes: ['read_snapshot_by_id'],
+    })
+    .expect(201);
+  const path = `/v1/tenants/bank/snapshots/${ids[1]}/log-proof`;
+  await gateway
+    .as('bob', 'put', '/v1/tenants/bank/principals/oidc%3Atest%23bob')
+    .send({ allow_counterparty_access: true });
+  const first = await gateway.as('bob', 'get', path).expect(200);
+  expect((await gateway.as('bob', 'get', path).expect(200)).body).toEqual(first.body);
+  ({ vkey } = await publishLog(gateway.databaseUrl));
+  const newer = await waitFor(
+    async () => {
+      const { body } = await gateway.as('bob', 'get', path).expect(200);
+      return body.tree_size > first.body.tree_size ? body : null;
+    },
+    { what: 'the newer checkpoint' },
+  );
+  expect([newer.entry, newer.log_index]).toEqual([first.body.entry, first.body.log_index]);
+  const hashes = newer.inclusion.map((hash: string) => decodeBase64(hash, 'hash'));
+  verifyInclusion(leafHash(newer.entry), newer.log_index, await open(newer.checkpoint), hashes);
+  await gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grant.grant_id}/revoke`).expect(200);
+  await gateway.as('bob', 'get', path).expect(403);
+  await gateway.as('bob', 'get', `/v1/snapshots/${ids[1]}/log-proof`).expect(404);
+  gateway.sent.length = 0;
+  await gateway.as('alice', 'get', `/v1/tenants/acme/snapshots/${ids[1]}/log-proof`).expect(200);
+  // Besides the look at the newest checkpoint that all share.
+  expect(gateway.sent.filter((name) => name !== 'log_checkpoint_newest')).toEqual(['log_entry_of_snapshot_tenant']);
 });

@@ -1,0 +1,53 @@
+import type { KnownProof, LogProof } from '../../log/log-proof.service';
+import { JsonText } from '../answer/json-text';
+import { RecentProofs } from './recent-proofs';
+
+const entryOf = (logIndex: number): LogProof['entry'] => ({
+  logIndex,
+  salt: Buffer.from([logIndex]),
+  text: `{"index":${logIndex}}`,
+  leaf: new Uint8Array(32),
+});
+const proofOf = (entry: LogProof['entry'], checkpoint: string): LogProof => ({
+  ...{ origin: 'log.example/test', entry, size: 9, inclusion: [], checkpoint },
+});
+const answerOf = ({ entry, checkpoint }: LogProof): JsonText => new JsonText(`${entry.text} ${checkpoint}`);
+
+/** Answers as a log does that has this proof now, and tells what it was told to be known. */
+async function ask(recent: RecentProofs, proof: LogProof) {
+  const told: (KnownProof | undefined)[] = [];
+  const read = async (known: KnownProof | undefined): Promise<LogProof | null> => {
+    told.push(known);
+    return known?.entry === proof.entry && known.checkpoint === proof.checkpoint ? null : proof;
+  };
+  return { text: (await recent.answer('id', read, answerOf)).text, known: told[0] };
+}
+
+it('asks each time whether what it knows is still the proof, and answers the same', async () => {
+  const recent = new RecentProofs();
+  const proof = proofOf(entryOf(7), 'note');
+  expect(await ask(recent, proof)).toEqual({ text: '{"index":7} note', known: undefined });
+  expect(await ask(recent, proof)).toEqual({
+    text: '{"index":7} note',
+    known: { entry: proof.entry, checkpoint: 'note' },
+  });
+});
+
+it('answers with another proof as soon as there is one', async () => {
+  const recent = new RecentProofs();
+  const entry = entryOf(7);
+  await ask(recent, proofOf(entry, 'note'));
+  expect((await ask(recent, proofOf(entry, 'newer note'))).text).toBe('{"index":7} newer note');
+  expect((await ask(recent, proofOf(entryOf(8), 'newer note'))).text).toBe('{"index":8} newer note');
+  expect((await ask(recent, proofOf(entry, 'newer note'))).known?.entry.logIndex).toBe(8);
+});
+
+it('keeps nothing of what is refused', async () => {
+  const recent = new RecentProofs();
+  const refuse = async (): Promise<never> => {
+    throw new Error('refused');
+  };
+  await expect(recent.answer('id', refuse, answerOf)).rejects.toThrow('refused');
+  await ask(recent, proofOf(entryOf(7), 'note'));
+  await expect(recent.answer('id', refuse, answerOf)).rejects.toThrow('refused');
+});
