@@ -20,6 +20,7 @@ export async function applyMigrations(databaseUrl: string, queueUrl: string | un
 
 /** The innermost cause says most: the outer ones only that something failed. */
 function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'DomainError') return error.message;
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   if (error instanceof Error) return error.cause === undefined ? error.message : reasonOf(error.cause);
   return String(error);

@@ -73,6 +73,20 @@ afterAll(async () => {
   rmSync(dataFolder, { recursive: true, force: true });
 });
 
+it('the doctor finds nothing beside npm start, and what is wrong elsewhere', async () => {
+  const { code, output } = await run('npm', ['run', '-s', 'doctor'], env).ended;
+  expect([code, output]).toEqual([0, expect.stringContaining('All is well.')]);
+  const sick = await run('npm', ['run', '-s', 'doctor'], {
+    ...env,
+    DATABASE_URL: 'postgres://iss:wrong@127.0.0.1:1/iss',
+    SECRETS_KEYS: '',
+  }).ended;
+  expect(sick.code).toBe(1);
+  expect(sick.output).toMatch(/failed +SECRETS_KEYS is not set/);
+  expect(sick.output).toMatch(/failed +PostgreSQL at 127\.0\.0\.1:1\/iss: nothing listens there/);
+  expect(sick.output).not.toContain('wrong');
+});
+
 it("the README's tour does what it says, the second time too", async () => {
   const blocks = shellBlocks('README.md', '## A five-minute tour', '## What it offers');
   expect(blocks.length).toBeGreaterThan(5);

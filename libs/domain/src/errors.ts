@@ -36,7 +36,9 @@ export class DomainError extends Error {
     readonly code: ErrorCode,
     message: string,
     readonly details?: readonly ErrorDetail[],
+    /** `cause`: what failed below it, for the log. No answer shows it. */
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }

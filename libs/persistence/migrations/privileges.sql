@@ -1,5 +1,18 @@
 -- After the migrations: what the applications' role may do, table by table. Granted anew each time, since a dump that is
--- restored into a cluster without the role comes without its privileges.
+-- restored into a cluster without the role comes without its privileges and policies.
+
+DO $$ BEGIN
+  IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = 'snapshots'::regclass) THEN
+    ALTER TABLE snapshots ENABLE ROW LEVEL SECURITY;
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_policy WHERE polname = 'snapshots_read') THEN
+    CREATE POLICY snapshots_read ON snapshots FOR SELECT TO iss_app USING (true);
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_policy WHERE polname = 'snapshots_sealed') THEN
+    CREATE POLICY snapshots_sealed ON snapshots FOR INSERT TO iss_app
+      WITH CHECK (envelope_hash = sha256(convert_to(envelope, 'UTF8')));
+  END IF;
+END $$;
 
 GRANT USAGE ON SCHEMA public TO iss_app;
 GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types TO iss_app;

@@ -2,6 +2,7 @@ import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { openDatabase } from './database';
 import { migrate } from './migrate';
+import { roleFaults } from './schema-faults';
 import { type NoParameters, statement } from './sql/statement';
 import { openWorld, type World } from './testing/world';
 
@@ -63,6 +64,72 @@ it('outlives a connection that is lost between two statements of a transaction',
   });
   await expect(lose).rejects.toMatchObject({ code: 'unavailable' });
   await expect(sql.run(WHO, {})).resolves.toHaveLength(1);
+});
+
+it('gets its policies back from a migration, and says so meanwhile', async () => {
+  await expect(world.database.schemaFaults()).resolves.toEqual([]);
+  await owner.query('DROP POLICY snapshots_read ON snapshots');
+  await owner.query('ALTER TABLE snapshots DISABLE ROW LEVEL SECURITY');
+  await owner.query('REVOKE UPDATE (size) ON log_tree FROM iss_app');
+  await expect(world.database.schemaFaults()).resolves.toEqual([
+    'iss_app lacks the privilege UPDATE log_tree: run npm run db:migrate',
+    'the policy snapshots_read is missing: run npm run db:migrate',
+    'row level security of snapshots is off: run npm run db:migrate',
+  ]);
+  await migrate(world.url);
+  await expect(world.database.schemaFaults()).resolves.toEqual([]);
+});
+
+it('says which trigger is missing or disabled', async () => {
+  await owner.query('ALTER TABLE snapshots DISABLE TRIGGER snapshots_logged');
+  await expect(world.database.schemaFaults()).resolves.toEqual([
+    expect.stringMatching(/^the trigger snapshots_logged is missing or disabled/),
+  ]);
+  await owner.query('ALTER TABLE snapshots ENABLE TRIGGER snapshots_logged');
+  await expect(world.database.schemaFaults()).resolves.toEqual([]);
+});
+
+describe('a database that cannot be opened', () => {
+  const open = (change: (url: URL) => void): Promise<string> => {
+    const url = new URL(world.url);
+    change(url);
+    return openDatabase({ url: url.href, poolSize: 1, applicationName: 'test' }).then(
+      () => 'opened',
+      (error: Error) => error.message,
+    );
+  };
+
+  beforeAll(async () => {
+    await owner.query(`CREATE ROLE spec_stranger LOGIN PASSWORD 'right'`);
+  });
+  afterAll(async () => {
+    await owner.query('DROP ROLE spec_stranger');
+  });
+
+  it.each<[string, (url: URL) => void, RegExp]>([
+    [
+      'a wrong password',
+      (url) => Object.assign(url, { username: 'spec_stranger', password: 'wrong' }),
+      /the password is wrong \(.*28P01\): check user/,
+    ],
+    [
+      'a login without the role',
+      (url) => Object.assign(url, { username: 'spec_stranger', password: 'right' }),
+      /cannot act as iss_app \(.*\): run npm run db:migrate .* GRANT iss_app/,
+    ],
+    ['no such database', (url) => (url.pathname = '/spec_none'), /no such database \(.*3D000\)/],
+    ['nobody listening', (url) => (url.port = '1'), /127\.0\.0\.1:1\/\w+: nothing listens there \(.*ECONNREFUSED\)/],
+    ['no such host', (url) => (url.hostname = 'none.invalid'), /the host has no address \(.*(ENOTFOUND|EAI_AGAIN)\)/],
+  ])('%s: says so, and what to do', async (_, change, expected) => {
+    const message = await open(change);
+    expect(message).toMatch(expected);
+    expect(message).not.toMatch(/wrong@|right/);
+  });
+
+  it('a connection that does not act as the role, as behind a pooler that drops startup options', () => {
+    expect(roleFaults('postgres')).toEqual([expect.stringMatching(/acts as postgres and not as iss_app: a pooler/)]);
+    expect(roleFaults('iss_app')).toEqual([]);
+  });
 });
 
 it('says in the domain’s words that the database cannot be reached', async () => {

@@ -1,7 +1,9 @@
+import { DomainError } from '@iss/domain';
 import { APPLICATION_ROLE } from '@iss/platform';
 import { Pool } from 'pg';
+import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
-import { toDomainError } from './sql/db-errors';
+import { roleFaults, schemaFaults } from './schema-faults';
 import { LoneStatements } from './sql/lone-statements';
 import { Sql } from './sql/sql';
 import { type NoParameters, statement } from './sql/statement';
@@ -50,7 +52,14 @@ const APPLIED = statement<NoParameters, { name: string }>(
   'migrations_applied',
   'SELECT name FROM migrations ORDER BY id',
 );
-const PING = statement('ping', 'SELECT 1');
+const PING = statement<NoParameters, { at: Date }>('ping', 'SELECT clock_timestamp() AS at');
+const SERVER = statement<NoParameters, { version: string; connections: number; most: number }>(
+  'server',
+  `SELECT current_setting('server_version') AS version,
+       (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+       current_setting('max_connections')::int AS most`,
+);
+const ACTS_AS = 'SELECT current_user::text AS "actsAs"';
 
 /** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
 const startupOptions = ({ statementMs }: Patience): string =>
@@ -67,9 +76,24 @@ export class Database {
     private readonly pools: readonly Pool[],
   ) {}
 
-  /** Resolves when the database answers; throws `unavailable` otherwise. */
-  async ping(): Promise<void> {
-    await this.sql.run(PING, {});
+  /**
+   * Resolves when the database answers, with how many milliseconds its clock is ahead of ours, to within the time that
+   * the answer took. Throws `unavailable` otherwise.
+   */
+  async ping(): Promise<number> {
+    const askedAtMs = Date.now();
+    const { at } = await this.sql.one(PING, {});
+    return at.getTime() - (askedAtMs + Date.now()) / 2;
+  }
+
+  /** The server's version, how many connections it has and may have. */
+  server(): Promise<{ version: string; connections: number; most: number }> {
+    return this.sql.one(SERVER, {});
+  }
+
+  /** What of the schema does not stand as the migrations leave it: a sentence each. */
+  schemaFaults(): Promise<string[]> {
+    return schemaFaults(this.sql);
   }
 
   /** Names of migrations that this build has and the database lacks; empty when it is up to date. */
@@ -85,7 +109,7 @@ export class Database {
 
 /**
  * Connects as {@link APPLICATION_ROLE}; the URL's login must be that role or a member of it.
- * Throws `unavailable` when the database cannot be reached.
+ * Throws `unavailable`, with what to do, when the database cannot be opened ({@link diagnose}).
  */
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
   const sharedSize = Math.max(1, Math.floor(settings.poolSize / 2));
@@ -94,16 +118,23 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   const lone = poolOf(settings, loneSize, LONE);
   const pools = [shared, lone];
   try {
-    await Promise.all(pools.map(async (pool) => (await pool.connect()).release()));
+    await Promise.all(pools.map(requireRole));
   } catch (error) {
     await Promise.all(pools.map((pool) => pool.end()));
-    throw toDomainError(error);
+    throw error instanceof DomainError ? error : diagnose(error, settings.url);
   }
   const { observe = () => undefined } = settings;
   // Lists and transactions keep the other half.
   const loneStatements = new LoneStatements(Math.ceil(loneSize / 2));
   const sql = new Sql(lone, observe, { sql: new Sql(shared, observe), lone: loneStatements });
   return new Database(sql, pools);
+}
+
+/** A process that acts as somebody else would have rights that it must not have, or none. */
+async function requireRole(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ actsAs: string }>(ACTS_AS);
+  const [fault] = rows.flatMap(({ actsAs }) => roleFaults(actsAs));
+  if (fault !== undefined) throw new DomainError('unavailable', `PostgreSQL: ${fault}.`);
 }
 
 function poolOf({ url, applicationName }: DatabaseSettings, max: number, patience: Patience): Pool {

@@ -1,8 +1,8 @@
 import { DomainError } from '@iss/domain';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CONNECT_TIMEOUT_MS } from './database';
+import { diagnose } from './diagnose';
 import { type Migration, MIGRATIONS, migrationText } from './migrations';
-import { toDomainError } from './sql/db-errors';
 
 const MIGRATION_LOCK = 4_951_219;
 
@@ -37,7 +37,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   try {
     await dataSource.initialize();
   } catch (error) {
-    throw toDomainError(error);
+    throw diagnose(error, databaseUrl);
   }
   const lock = dataSource.createQueryRunner();
   try {

@@ -1,6 +1,7 @@
 import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { CONNECT_TIMEOUT_MS, PLANNER } from './database';
+import { diagnose } from './diagnose';
 import { isNotPermitted, toDomainError } from './sql/db-errors';
 import { TransactionSql } from './sql/sql';
 
@@ -17,7 +18,9 @@ export async function asOwner<T>(databaseUrl: string, work: (sql: TransactionSql
   // The failure rejects the statement under way; without a listener it would end the process.
   client.on('error', () => undefined);
   try {
-    await client.connect();
+    await client.connect().catch((error: unknown) => {
+      throw diagnose(error, databaseUrl);
+    });
     return await work(new TransactionSql(client));
   } catch (error) {
     if (isNotPermitted(error)) {

@@ -14,6 +14,7 @@ const sharedVariables = {
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
   QUEUE_URL: url(['redis:', 'rediss:']).optional(),
   QUEUE_BACKEND: word(['redis', 'postgresql']).optional(),
+  QUEUE_TLS: word(['required', 'off']).default('required'),
   SECRETS_KEYS: checkedText(
     'must be a key ring "id:base64 of 32 bytes,…" (make a key with: openssl rand -base64 32)',
     isKeyRing,
@@ -121,6 +122,11 @@ const sharedRules: readonly Rule[] = [
     expectation: 'may be true only where APP_ENV is local or development',
     holds: (env) => env['WEBHOOK_ALLOW_PRIVATE_TARGETS'] !== true || !isDeployed(env),
   },
+  {
+    variable: 'SECRETS_KEYS',
+    expectation: 'must not have a key of zeros in staging and production (make one with: openssl rand -base64 32)',
+    holds: (env) => !isDeployed(env) || !hasZeroKey(String(env['SECRETS_KEYS'])),
+  },
 ];
 
 /** Of the apps, not of the tools that need no queue. */
@@ -130,6 +136,12 @@ const queueRules: readonly Rule[] = [
     expectation:
       'must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
     holds: (env) => env['QUEUE_URL'] !== undefined || env['QUEUE_BACKEND'] === 'postgresql' || !isDeployed(env),
+  },
+  {
+    variable: 'QUEUE_URL',
+    expectation:
+      'must be a rediss:// URL in staging and production (or set QUEUE_TLS=off where nobody else is on that network)',
+    holds: (env) => !isDeployed(env) || env['QUEUE_TLS'] === 'off' || !isPlainRedis(String(env['QUEUE_URL'])),
   },
   {
     variable: 'QUEUE_BACKEND',
@@ -168,6 +180,11 @@ const gatewayRules: readonly Rule[] = [
     variable: 'SNAPSHOT_ID_SECRET',
     expectation: 'must be a secret of at least 32 characters in staging and production, the same for ever',
     holds: (env) => env['SNAPSHOT_ID_SECRET'] !== undefined || !isDeployed(env),
+  },
+  {
+    variable: 'SNAPSHOT_ID_SECRET',
+    expectation: 'must be random in staging and production (make one with: openssl rand -base64 48)',
+    holds: (env) => !isDeployed(env) || !isPlaceholder(String(env['SNAPSHOT_ID_SECRET'])),
   },
 ];
 
@@ -216,6 +233,24 @@ function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S 
 
 function isPlainHttp(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'http:';
+}
+
+/** In the clear over a network. */
+function isPlainRedis(text: string): boolean {
+  const { protocol, hostname } = URL.parse(text) ?? {};
+  return protocol === 'redis:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname ?? '');
+}
+
+function hasZeroKey(ring: string): boolean {
+  return ring.split(',').some((entry) => {
+    const key = Buffer.from(entry.slice(entry.indexOf(':') + 1), 'base64');
+    return key.every((byte) => byte === 0);
+  });
+}
+
+/** Zeros, or what stands in examples. */
+function isPlaceholder(text: string): boolean {
+  return /^0+$|change.?me|placeholder|replace.?(me|this|by)|example/i.test(text);
 }
 
 function isKeyRing(text: string): boolean {

@@ -141,6 +141,11 @@ describe('gatewayEnv', () => {
     ['DATABASE_URL', { ...local, DATABASE_URL: 'mysql://localhost/iss' }],
     ['QUEUE_URL', { ...local, QUEUE_URL: 'localhost:6379' }],
     ['QUEUE_URL', { ...production, QUEUE_URL: undefined }],
+    ['QUEUE_URL', { ...production, QUEUE_URL: 'redis://redis' }],
+    ['QUEUE_TLS', { ...production, QUEUE_TLS: 'no' }],
+    ['SECRETS_KEYS', { ...production, SECRETS_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` }],
+    ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: '0'.repeat(32) }],
+    ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: 'replace-by-at-least-32-characters' }],
     ['QUEUE_BACKEND', { ...production, QUEUE_BACKEND: 'postgresql' }],
     ['QUEUE_BACKEND', { ...local, QUEUE_BACKEND: 'redis' }],
     ['QUEUE_BACKEND', { ...local, QUEUE_BACKEND: 'kafka' }],
@@ -191,8 +196,10 @@ describe('gatewayEnv', () => {
 
 describe('the queue in staging and production', () => {
   it.each([
-    [{ QUEUE_URL: 'redis://redis' }, 'redis://redis'],
-    [{ QUEUE_URL: 'redis://redis', QUEUE_BACKEND: 'redis' }, 'redis://redis'],
+    [{ QUEUE_URL: 'rediss://redis' }, 'rediss://redis'],
+    [{ QUEUE_URL: 'rediss://redis', QUEUE_BACKEND: 'redis' }, 'rediss://redis'],
+    [{ QUEUE_URL: 'redis://redis', QUEUE_TLS: 'off' }, 'redis://redis'],
+    [{ QUEUE_URL: 'redis://127.0.0.1:6379' }, 'redis://127.0.0.1:6379'],
     [{ QUEUE_URL: '', QUEUE_BACKEND: 'postgresql' }, undefined],
   ])('is where %j says', (change, queueUrl) => {
     expect(gatewayEnv({ ...production, ...change }).queueUrl).toBe(queueUrl);

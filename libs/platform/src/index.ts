@@ -4,6 +4,7 @@ export * from './address';
 export * from './application-role';
 export * from './boot';
 export * from './env';
+export * from './failure';
 export * from './limits';
 export * from './logger';
 export * from './metrics';

@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import pino, { type DestinationStream, type Level, type Logger } from 'pino';
+import { failureOf } from './failure';
 
 export type { Logger } from 'pino';
 
@@ -21,7 +22,8 @@ const DEPTHS = ['', '*.', '*.*.', '*.*.*.'];
 
 /**
  * A logger that writes one JSON line an entry (time as RFC 3339) to standard output, or to `destination`. Credentials,
- * secrets and identity attributes are replaced by `[redacted]` in whatever object is logged, down to the fourth level.
+ * secrets and identity attributes are replaced by `[redacted]` in whatever object is logged, down to the fourth level; an
+ * error under `err` becomes a {@link failureOf}.
  */
 export function createLogger(
   options: { name: string; level: Level | 'silent' },
@@ -30,6 +32,7 @@ export function createLogger(
   const settings = {
     ...options,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: (error: unknown) => failureOf(error) },
     redact: {
       paths: DEPTHS.flatMap((depth) => SECRET_MEMBERS.map((name) => pathOf(depth, name))),
       censor: '[redacted]',

@@ -1,14 +1,16 @@
-import { sharedChecks } from './readiness';
+import { inStep, intact, sharedChecks } from './readiness';
 
 /** Checks whose number, clock and end are in the test's hands. */
-function watched() {
+function watched(patienceMs = 10_000) {
   const world = { nowMs: 0, made: 0, end: (): void => undefined };
   const ask = sharedChecks(
     () => {
       world.made += 1;
       return new Promise<number>((resolve) => (world.end = () => resolve(world.made)));
     },
+    -1,
     () => world.nowMs,
+    patienceMs,
   );
   return { world, ask };
 }
@@ -40,7 +42,38 @@ it('checks are good for a second, and no longer', async () => {
 
 it('checks that fail are made again', async () => {
   let made = 0;
-  const ask = sharedChecks(() => Promise.reject(new Error(String(++made))));
+  const ask = sharedChecks(() => Promise.reject(new Error(String(++made))), null);
   await expect(ask()).rejects.toThrow('1');
   await expect(ask()).rejects.toThrow('2');
+});
+
+it('whoever asks while checks hang gets what was seen last', async () => {
+  const { world, ask } = watched(1);
+  expect(await ask()).toBe(-1);
+  world.end();
+  expect(await ask()).toBe(1);
+  world.nowMs = 1_000;
+  expect(await ask()).toBe(1);
+  expect(world.made).toBe(2);
+  world.end();
+  expect(await ask()).toBe(2);
+});
+
+it.each([
+  [0, 'ok', undefined],
+  [4_999, 'ok', undefined],
+  [-4_999, 'ok', undefined],
+  [61_000, 'degraded', expect.stringContaining('61 s ahead of')],
+  [-7_000, 'degraded', expect.stringContaining('7 s behind')],
+])('of clocks that are %d ms apart: %s', async (aheadMs, status, detail) => {
+  const check = await inStep(async () => aheadMs);
+  expect([check.status, check.detail]).toEqual([status, detail]);
+});
+
+it.each([
+  [[], { status: 'ok' }],
+  [['one'], { status: 'failed', detail: 'one' }],
+  [['one', 'two', 'three'], { status: 'failed', detail: 'one (and 2 more)' }],
+])('of a schema with the faults %j: %j', async (faults, expected) => {
+  expect(await intact(async () => faults)).toEqual(expected);
 });

@@ -18,32 +18,54 @@ export interface Readiness<Name extends string> {
 const OK: Check = { status: 'ok' };
 /** Age from which events and deliveries count as late. */
 const LATE_MS = 60_000;
-/** A dependency that hangs counts as one that is away: whoever asks does not wait for long either. */
+/** A dependency that hangs counts as one that is away. */
 const ANSWER_MS = 3_000;
+/** Whoever asks waits for so long for checks that are under way, and gets what was last seen then. */
+const PATIENCE_MS = 400;
 
 /** For so long an answer is good enough for a probe. */
 const FRESH_MS = 1_000;
 
 /**
  * The checks, made once for all who ask within a second, at the same time or one after the other: whoever asks needs no
- * token, so asking must cost the dependencies next to nothing.
+ * token, so asking must cost the dependencies next to nothing. Answers within {@link PATIENCE_MS} whatever hangs: with
+ * what was last seen, or `unseen` where nothing was.
  */
-export function sharedChecks<T>(check: () => Promise<T>, now = (): number => performance.now()): () => Promise<T> {
+export function sharedChecks<T>(
+  check: () => Promise<T>,
+  unseen: T,
+  now = (): number => performance.now(),
+  patienceMs = PATIENCE_MS,
+): () => Promise<T> {
   let last: { startedAt: number; checks: Promise<T>; isDone: boolean } | undefined;
-  return () => {
-    if (last !== undefined && (!last.isDone || now() - last.startedAt < FRESH_MS)) return last.checks;
-    const current = { startedAt: now(), checks: check(), isDone: false };
-    last = current;
-    current.checks.then(
-      () => (current.isDone = true),
-      () => (last = undefined),
-    );
-    return current.checks;
+  let seen = unseen;
+  return async () => {
+    if (last === undefined || (last.isDone && now() - last.startedAt >= FRESH_MS)) {
+      const current = { startedAt: now(), checks: check(), isDone: false };
+      last = current;
+      current.checks.then(
+        (checks) => {
+          current.isDone = true;
+          seen = checks;
+        },
+        () => (last = undefined),
+      );
+    }
+    const { checks, isDone } = last;
+    if (isDone) return checks;
+    const late = Symbol('late');
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<typeof late>((resolve) => (timer = setTimeout(resolve, patienceMs, late)));
+    const answer = await Promise.race([checks, patience]).finally(() => clearTimeout(timer));
+    return answer === late ? seen : answer;
   };
 }
 
+/** A dependency of which nothing has been seen yet. */
+export const UNSEEN: Check = { status: 'failed', detail: 'no answer yet' };
+
 /** `ok` when the probe resolves, else `onFailure`. */
-export async function reachable(probe: () => Promise<void>, onFailure: 'degraded' | 'failed'): Promise<Check> {
+export async function reachable(probe: () => Promise<unknown>, onFailure: 'degraded' | 'failed'): Promise<Check> {
   try {
     await within(ANSWER_MS, probe());
     return OK;
@@ -61,6 +83,32 @@ export async function migrated(missing: () => Promise<readonly string[]>): Promi
       : { status: 'failed', detail: `missing: ${names.join(', ')}; run npm run db:migrate` };
   } catch {
     return { status: 'failed', detail: 'unknown: is the database reachable and migrated? (npm run db:migrate)' };
+  }
+}
+
+/** `failed` while the schema is not as the migrations leave it: the first of the faults, and how many there are. */
+export async function intact(faults: () => Promise<readonly string[]>): Promise<Check> {
+  try {
+    const [first, ...others] = await within(ANSWER_MS, faults());
+    if (first === undefined) return OK;
+    return { status: 'failed', detail: others.length === 0 ? first : `${first} (and ${others.length} more)` };
+  } catch {
+    return { status: 'failed', detail: 'unknown: is the database reachable?' };
+  }
+}
+
+/** Clocks that differ by more than this date what happens before or after what it follows. */
+const CLOCKS_APART_MS = 5_000;
+
+/** `degraded` while the database's clock and ours are apart. `aheadMs` gives by how much it is ahead, in milliseconds. */
+export async function inStep(aheadMs: () => Promise<number>): Promise<Check> {
+  try {
+    const ahead = await within(ANSWER_MS, aheadMs());
+    if (Math.abs(ahead) < CLOCKS_APART_MS) return OK;
+    const apart = `${Math.round(Math.abs(ahead) / 1_000)} s ${ahead > 0 ? 'ahead of' : 'behind'}`;
+    return { status: 'degraded', detail: `the database's clock is ${apart} this machine's: see that both follow NTP` };
+  } catch {
+    return { status: 'degraded', detail: 'unknown' };
   }
 }
 

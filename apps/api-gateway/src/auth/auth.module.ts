@@ -13,7 +13,7 @@ export class AuthModule {
       module: AuthModule,
       global: true,
       providers: [{ provide: AUTH_SETTINGS, useValue: settings }, KeySet, ClaimedTypes, TokenVerifier, AuthGuard],
-      exports: [AuthGuard],
+      exports: [AuthGuard, KeySet],
     };
   }
 }

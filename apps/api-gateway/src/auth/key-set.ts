@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { DomainError, isJsonObject, type JsonObject, type JsonValue } from '@iss/domain';
+import { type Check, reachable } from '@iss/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { JwksClient } from 'jwks-rsa';
 import { AUTH_SETTINGS } from './auth-settings';
@@ -63,6 +64,16 @@ export class KeySet {
   async afterRefresh(): Promise<SigningKeys> {
     await this.refresh();
     return this.requireKeys();
+  }
+
+  /** For readiness: a gateway without keys can let nobody in. Fetches them where there are none. */
+  async check(): Promise<Check> {
+    if (this.settings.mode === 'disabled') return { status: 'ok' };
+    const { status } = await reachable(() => this.current(), 'failed');
+    if (status !== 'ok') return { status, detail: `no signing keys of ${this.settings.issuer}: is it reachable?` };
+    return this.lastAttemptFailed
+      ? { status: 'degraded', detail: `${this.settings.issuer} gives no keys: those it gave before are used` }
+      : { status };
   }
 
   private ageMs(): number {

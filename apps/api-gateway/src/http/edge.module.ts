@@ -19,6 +19,7 @@ import { RateLimitGuard } from './limits/rate-limit.guard';
 import { RateLimiter } from './limits/rate-limiter';
 import { Cursors } from './lists/cursors';
 import { QueryGuard } from './lists/query.guard';
+import { ClientAddresses } from './request/client-address';
 import { LargeBodyAccess } from './request/large-body-access';
 import { setRequestSettings } from './request/request-settings';
 
@@ -45,10 +46,16 @@ const LIMITERS: Provider[] = [
       new KeyLimiter(caps.idempotency_keys_per_day, store),
   },
   {
-    provide: AnonymousRequests,
+    provide: ClientAddresses,
     inject: [SETTINGS, LOGGER],
-    useFactory: (settings: GatewaySettings, logger: Logger) =>
-      new AnonymousRequests(settings.anonymousRateLimitPerMinute, settings.trustedProxies, rarely(warnTo(logger))),
+    useFactory: ({ trustedProxies }: GatewaySettings, logger: Logger) =>
+      new ClientAddresses(trustedProxies, rarely(warnTo(logger))),
+  },
+  {
+    provide: AnonymousRequests,
+    inject: [SETTINGS, ClientAddresses],
+    useFactory: ({ anonymousRateLimitPerMinute: limit }: GatewaySettings, addresses: ClientAddresses) =>
+      new AnonymousRequests(limit, addresses),
   },
 ];
 

@@ -1,15 +1,31 @@
 import { BacklogStore, Database } from '@iss/persistence';
-import { migrated, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
+import { inStep, intact, migrated, reachable, type Readiness, sharedChecks, timely, UNSEEN } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { LogService } from '../log/log.service';
 import { Injectable } from '@nestjs/common';
 
-export type WorkerReadiness = Readiness<'database' | 'migrations' | 'queue' | 'outbox' | 'deliveries' | 'log'>;
+export type WorkerReadiness = Readiness<
+  'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'log'
+>;
+
+/** Without these the worker can do nothing. */
+const NEEDED = ['database', 'migrations', 'schema'] as const;
+
+const NOTHING_SEEN: WorkerReadiness['checks'] = {
+  database: UNSEEN,
+  migrations: UNSEEN,
+  schema: UNSEEN,
+  clock: UNSEEN,
+  queue: UNSEEN,
+  outbox: UNSEEN,
+  deliveries: UNSEEN,
+  log: UNSEEN,
+};
 
 /** Whether the worker can do its work, dependency by dependency. */
 @Injectable()
 export class ReadinessService {
-  private readonly checks = sharedChecks(() => this.check());
+  private readonly checks = sharedChecks(() => this.check(), NOTHING_SEEN);
 
   constructor(
     private readonly database: Database,
@@ -18,21 +34,23 @@ export class ReadinessService {
     private readonly log: LogService,
   ) {}
 
-  /** The state of each dependency, at most a second old. Without the queue the sweep does all the work. */
+  /** The state of each dependency, at most some seconds old where one hangs. Without the queue the sweep does all the work. */
   async read(): Promise<WorkerReadiness> {
     const checks = await this.checks();
-    const isReady = checks.database.status === 'ok' && checks.migrations.status === 'ok';
+    const isReady = NEEDED.every((name) => checks[name].status === 'ok');
     return { status: isReady ? 'ready' : 'not_ready', checks };
   }
 
   private async check(): Promise<WorkerReadiness['checks']> {
-    const [database, migrations, queue, outbox, deliveries] = await Promise.all([
+    const [database, migrations, schema, clock, queue, outbox, deliveries] = await Promise.all([
       reachable(() => this.database.ping(), 'failed'),
       migrated(() => this.database.missingMigrations()),
+      intact(() => this.database.schemaFaults()),
+      inStep(() => this.database.ping()),
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
       timely('due delivery', () => this.backlog.oldestDeliveryMs()),
     ]);
-    return { database, migrations, queue, outbox, deliveries, log: this.log.status() };
+    return { database, migrations, schema, clock, queue, outbox, deliveries, log: this.log.status() };
   }
 }

@@ -12,7 +12,10 @@ const MAX_HEADER_LENGTH = 4096;
 @Injectable()
 export class NewestCheckpoint {
   /** Read at most once a second, whatever is delivered. */
-  private readonly read = sharedChecks(async () => headerOf((await this.checkpoints.newest())?.note ?? null));
+  private readonly read = sharedChecks<string | null>(
+    async () => headerOf((await this.checkpoints.newest())?.note ?? null),
+    null,
+  );
 
   constructor(@Inject(LogCheckpointStore) private readonly checkpoints: Pick<LogCheckpointStore, 'newest'>) {}
 

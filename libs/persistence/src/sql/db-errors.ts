@@ -59,8 +59,8 @@ export function isUnavailable(error: unknown): boolean {
 
 /** The server gave the statement up since it took too long. Unlike of what is `unavailable` otherwise, nothing was kept. */
 export class StatementGivenUp extends DomainError {
-  constructor() {
-    super('unavailable', 'The database did not answer in time. Try again shortly.');
+  constructor(cause?: unknown) {
+    super('unavailable', 'The database did not answer in time. Try again shortly.', undefined, { cause });
   }
 }
 
@@ -79,9 +79,10 @@ export function toDomainError(error: unknown): unknown {
     const message = CONFLICTS[error.constraint];
     if (message !== undefined) return new DomainError('conflict', message);
   }
-  if (isDatabaseError(error) && error.code === QUERY_CANCELED) return new StatementGivenUp();
+  if (isDatabaseError(error) && error.code === QUERY_CANCELED) return new StatementGivenUp(error);
   if (isUnavailable(error)) {
-    return new DomainError('unavailable', 'The database cannot be reached at the moment. Try again shortly.');
+    const message = 'The database cannot be reached at the moment. Try again shortly.';
+    return new DomainError('unavailable', message, undefined, { cause: error });
   }
   return error;
 }

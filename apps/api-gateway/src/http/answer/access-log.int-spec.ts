@@ -7,6 +7,7 @@ import { Public } from '../../auth/public.decorator';
 import { AccessLog } from './access-log';
 import { ErrorFilter } from '../errors/error.filter';
 import { AnonymousRequests } from '../limits/anonymous-requests';
+import { ClientAddresses } from '../request/client-address';
 import { requestIdMiddleware, Trace } from '../request/request-id';
 import type { RequestTrace } from '../../request-trace';
 import { RouteTable } from '../errors/route-table';
@@ -25,6 +26,7 @@ class EchoController {
 
 const lines: Record<string, unknown>[] = [];
 const logger = createLogger({ name: 'spec', level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
+const ADDRESSES = new ClientAddresses([], () => undefined);
 let app: INestApplication;
 
 @Module({
@@ -35,7 +37,8 @@ let app: INestApplication;
     { provide: LOGGER, useValue: logger },
     { provide: Registry, useValue: new Registry() },
     { provide: APP_FILTER, useClass: ErrorFilter },
-    { provide: AnonymousRequests, useValue: new AnonymousRequests(0, [], () => undefined) },
+    { provide: ClientAddresses, useValue: ADDRESSES },
+    { provide: AnonymousRequests, useValue: new AnonymousRequests(0, ADDRESSES) },
   ],
 })
 class EchoModule {}
@@ -66,6 +69,9 @@ describe('the lines of a request', () => {
       msg: 'request',
       path: '/echo/x',
       status: 200,
+      principal_id: null,
+      tenant_id: null,
+      client: '127.0.0.1',
       request_id: 'mine',
       trace_id: TRACE_ID,
     });

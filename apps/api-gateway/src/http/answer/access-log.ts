@@ -2,19 +2,27 @@ import { DURATION_BUCKETS_SECONDS, lineWriter, type Logger, LOGGER } from '@iss/
 import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Histogram, Registry } from 'prom-client';
+import { PROBES } from '../limits/anonymous-requests';
+import { ClientAddresses } from '../request/client-address';
 import { traceFields } from '../request/request-id';
 
 /** A series for each, and one for all others that Node knows. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** One line a request, and its duration as a metric. Query strings stay out: cursors and filters are the caller's. */
+/** One line a request, of a probe that went well at `debug`, and its duration as a metric. Query strings stay out: cursors and filters are the caller's. */
 @Injectable()
 export class AccessLog {
   private readonly write: ReturnType<typeof lineWriter>;
+  private readonly writeProbe: ReturnType<typeof lineWriter>;
   private readonly durations: Histogram;
 
-  constructor(@Inject(LOGGER) logger: Logger, metrics: Registry) {
+  constructor(
+    @Inject(LOGGER) logger: Logger,
+    metrics: Registry,
+    private readonly addresses: ClientAddresses,
+  ) {
     this.write = lineWriter(logger, 'info', 'request');
+    this.writeProbe = lineWriter(logger, 'debug', 'request');
     this.durations = new Histogram({
       name: 'http_request_duration_seconds',
       help: 'Time from the head of a request to the end of its answer',
@@ -42,10 +50,18 @@ export class AccessLog {
     const pattern = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
     const counted = METHODS.has(method) ? method : 'other';
     this.durations.observe({ method: counted, route: pattern, status }, durationMs / 1_000);
-    this.write({
+    const path = pathOf(request.originalUrl);
+    const write = status < 400 && PROBES.includes(path) ? this.writeProbe : this.write;
+    // Of a request that found no route there are none.
+    const params: Partial<Request['params']> | undefined = request.params;
+    const tenantId = params?.['tenant_id'];
+    write({
       ...traceFields(request),
+      principal_id: request.principal?.principalId ?? null,
+      tenant_id: typeof tenantId === 'string' ? tenantId : null,
+      client: this.addresses.of(request),
       method,
-      path: pathOf(request.originalUrl),
+      path,
       status,
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
     });

@@ -37,6 +37,7 @@ import { PublicFile } from '../answer/public-file';
 import { standingHeadersMiddleware } from '../answer/standing-headers';
 import { ErrorFilter } from '../errors/error.filter';
 import { AnonymousRequests } from '../limits/anonymous-requests';
+import { ClientAddresses } from '../request/client-address';
 import { RouteTable } from '../errors/route-table';
 import { requestIdMiddleware } from '../request/request-id';
 import { HandlerChain } from './handler-chain';
@@ -145,6 +146,7 @@ async function* items(id: string): AsyncGenerator<string> {
 }
 
 const logger = createLogger({ name: 'spec', level: 'silent' }, { write: () => undefined });
+const ADDRESSES = new ClientAddresses([], () => undefined);
 let app: NestExpressApplication | undefined;
 
 async function start(controllers: Type[], providers: Provider[] = []): Promise<string> {
@@ -155,7 +157,8 @@ async function start(controllers: Type[], providers: Provider[] = []): Promise<s
       { provide: LOGGER, useValue: logger },
       { provide: Registry, useValue: new Registry() },
       { provide: APP_FILTER, useClass: ErrorFilter },
-      { provide: AnonymousRequests, useValue: new AnonymousRequests(0, [], () => undefined) },
+      { provide: ClientAddresses, useValue: ADDRESSES },
+      { provide: AnonymousRequests, useValue: new AnonymousRequests(0, ADDRESSES) },
       ...providers,
     ],
   })

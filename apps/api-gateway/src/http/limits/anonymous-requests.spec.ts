@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request, Response } from 'express';
+import { ClientAddresses } from '../request/client-address';
 import { AnonymousRequests } from './anonymous-requests';
 
 const LIMIT = 3;
@@ -14,8 +15,7 @@ class Counter {
   constructor(trustedProxies: string[] = [], limit = LIMIT) {
     this.requests = new AnonymousRequests(
       limit,
-      trustedProxies,
-      (message) => this.warnings.push(message),
+      new ClientAddresses(trustedProxies, (message) => this.warnings.push(message)),
       () => this.nowMs,
     );
   }

@@ -17,6 +17,9 @@ export const Readiness = view('Readiness', {
   checks: part({
     database: Check.described('PostgreSQL answers.'),
     migrations: Check.described('The schema is the one that this code needs.'),
+    schema: Check.described('Role, privileges, policies and triggers stand as the migrations leave them.'),
+    clock: Check.described("The database's clock and this machine's agree to within seconds."),
+    issuer: Check.described('The signing keys of the identity provider are known.'),
     queue: Check.described('Redis answers.'),
     outbox: Check.described('Events leave the outbox.'),
     log: Check.described('What is written gets into the published transparency log.'),
@@ -36,7 +39,16 @@ export const Meta = view('Meta', {
 export type Meta = ViewOf<typeof Meta>;
 
 const OK = { status: 'ok' } as const;
-export const ALL_OK = { database: OK, migrations: OK, queue: OK, outbox: OK, log: OK };
+export const ALL_OK = {
+  database: OK,
+  migrations: OK,
+  schema: OK,
+  clock: OK,
+  issuer: OK,
+  queue: OK,
+  outbox: OK,
+  log: OK,
+};
 export const META_EXAMPLE: Meta = {
   service: 'identity-state-service',
   ts: '2026-01-15T09:00:00.000Z',

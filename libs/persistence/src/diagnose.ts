@@ -1,0 +1,102 @@
+import { DomainError } from '@iss/domain';
+import { APPLICATION_ROLE, failureOf } from '@iss/platform';
+
+/** What the operator has to do, by what the failure says. `says` tells apart what has one code. */
+interface Diagnosis {
+  code: RegExp;
+  says?: RegExp;
+  finding: string;
+  advice: string;
+}
+
+/** PostgreSQL's SQLSTATEs (its documentation, appendix A), poolers', Node's and OpenSSL's codes. The first that fits holds. */
+const DIAGNOSES: readonly Diagnosis[] = [
+  {
+    code: /^(42501|42704|22023|28000)$/,
+    says: /permission denied to set role|role "iss_app" does not exist|invalid value for parameter "role"/,
+    finding: `the login cannot act as ${APPLICATION_ROLE}`,
+    advice: `run npm run db:migrate as the owner of the tables, then GRANT ${APPLICATION_ROLE} TO the login`,
+  },
+  {
+    code: /^28P01$/,
+    finding: 'the password is wrong',
+    advice: 'check user and password',
+  },
+  {
+    code: /^28000$/,
+    says: /no encryption|SSL off/,
+    finding: 'the server (pg_hba.conf) takes no connection without TLS',
+    advice: 'add sslmode=verify-full (and sslrootcert) to the URL',
+  },
+  {
+    code: /^28000$/,
+    says: /pg_hba\.conf/,
+    finding: 'the server (pg_hba.conf) does not let this login in from this address',
+    advice: 'add a line to pg_hba.conf, or use another login',
+  },
+  { code: /^28/, finding: 'the server refuses the login', advice: 'check that the user exists and may log in' },
+  { code: /^3D000$/, finding: 'there is no such database', advice: 'create it, or correct the name in the URL' },
+  {
+    code: /^53300$/,
+    finding: 'the server has no connection left',
+    advice: 'lower DATABASE_POOL_SIZE or raise max_connections (docs/operations.md, "Connections")',
+  },
+  {
+    code: /^(08P01|08004|0A000|58000)$/,
+    says: /startup parameter|startup option|unsupported.*(options|parameter)/i,
+    finding: 'a pooler in between refuses startup options',
+    advice: 'connect to PostgreSQL itself, or set the pooler up as docs/operations.md, "Poolers", says',
+  },
+  { code: /^57P03$/, finding: 'the server starts or stops', advice: 'start again when it accepts connections' },
+  { code: /^ECONNREFUSED$/, finding: 'nothing listens there', advice: 'check host and port, and that PostgreSQL runs' },
+  { code: /^(ENOTFOUND|EAI_AGAIN)$/, finding: 'the host has no address', advice: 'check the name and the resolver' },
+  {
+    code: /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/,
+    finding: 'the host does not answer',
+    advice: 'check address, routes and firewalls',
+  },
+  {
+    code: /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_|ERR_TLS)/,
+    finding: 'its certificate is not trusted',
+    advice: 'name the authority with sslrootcert, and the host as its certificate does',
+  },
+];
+
+/** Failures of the driver that have no code. */
+const UNCODED: readonly Omit<Diagnosis, 'code'>[] = [
+  {
+    says: /does not support SSL/,
+    finding: 'the server does not speak TLS',
+    advice: 'turn ssl on there, or leave sslmode out of the URL',
+  },
+  {
+    says: /timeout|terminated/i,
+    finding: 'the host does not answer as PostgreSQL does',
+    advice: 'check address, routes and firewalls, and that PostgreSQL is not hung',
+  },
+];
+
+const UNKNOWN = { finding: 'it cannot be used', advice: 'see what it said' };
+
+/**
+ * Why a database cannot be opened, for whoever starts a process: whom was asked, what is wrong, what the server itself
+ * said, and what to do. Never for an answer: it names hosts. The URL's password is not in it.
+ */
+export function diagnose(error: unknown, url: string): DomainError {
+  const { code, message } = failureOf(error);
+  const known =
+    code === undefined
+      ? UNCODED.find(({ says }) => says?.test(message))
+      : DIAGNOSES.find((diagnosis) => diagnosis.code.test(code) && (diagnosis.says?.test(message) ?? true));
+  const { finding, advice } = known ?? UNKNOWN;
+  const said = code === undefined ? message : `${message}, ${code}`;
+  return new DomainError('unavailable', `PostgreSQL at ${placeOf(url)}: ${finding} (${said}): ${advice}.`, undefined, {
+    cause: error,
+  });
+}
+
+/** `host:port/database` of a URL. */
+function placeOf(url: string): string {
+  const { host = '', pathname = '' } = URL.parse(url) ?? {};
+  return `${host}${pathname}`;
+}

@@ -1,0 +1,149 @@
+import { ensureBuilt } from '../build.ts';
+import { loadDotEnv, readRun } from '../dev/data-folder.ts';
+import { reportError } from '../processes.ts';
+
+/**
+ * `npm run doctor`: what the processes check when they start and at `/v1/ops/readiness`, each with what to do, from where it
+ * is run. Reads the environment that they get; beside `npm start` that one's. Changes nothing. Exit code 1: something has
+ * to be done.
+ */
+type Finding = { is: 'ok' | 'skipped' | 'failed'; detail: string };
+
+const ok = (detail: string): Finding => ({ is: 'ok', detail });
+const skipped = (detail: string): Finding => ({ is: 'skipped', detail });
+const failed = (detail: string): Finding => ({ is: 'failed', detail });
+
+const ANSWER_MS = 5_000;
+/** Webhook secrets that are tried at most. */
+const SECRETS_TRIED = 500;
+/** The share of the server's connections that is left to others. */
+const SPARE_CONNECTIONS = 10;
+
+async function diagnosis(): Promise<[string, Finding[]][]> {
+  const [persistence, platform, queues] = await Promise.all([
+    import('@iss/persistence'),
+    import('@iss/platform'),
+    import('@iss/queue'),
+  ]);
+  const { env } = process;
+  const run = readRun()?.status;
+  const databaseUrl = env['DATABASE_URL'] || run?.database_url;
+  const queueUrl = env['QUEUE_URL'] || (run?.queue_url.startsWith('redis') ? run.queue_url : undefined);
+  const issuer = env['OIDC_ISSUER']
+    ? `${env['OIDC_ISSUER'].replace(/\/+$/, '')}/${env['OIDC_PROJECT_ID'] ?? ''}`
+    : run?.issuer;
+  const isBesideStart = run !== undefined && !env['DATABASE_URL'];
+
+  const environmentOf = (read: () => unknown): Finding[] => {
+    if (isBesideStart) return [skipped('npm start fills it in')];
+    try {
+      read();
+      return [ok('every variable is usable')];
+    } catch (error) {
+      if (error instanceof platform.EnvError) return error.lines.map(failed);
+      throw error;
+    }
+  };
+
+  const database = async (): Promise<Finding[]> => {
+    if (databaseUrl === undefined) return [failed('DATABASE_URL is not set, and no npm start runs')];
+    const opened = await persistence
+      .openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'doctor' })
+      .catch((error: unknown) => failed(platform.failureOf(error).message));
+    if ('is' in opened) return [opened];
+    try {
+      const { version, connections, most } = await opened.server();
+      const missing = await opened.missingMigrations();
+      if (missing.length > 0) return [failed(`migrations are missing: ${missing.join(', ')}: run npm run db:migrate`)];
+      const faults = await opened.schemaFaults();
+      const clock = await platform.inStep(() => opened.ping());
+      return [
+        ok(`PostgreSQL ${version}, migrated, acts as ${platform.APPLICATION_ROLE}`),
+        ...(faults.length === 0 ? [ok('role, privileges, policies and triggers stand')] : faults.map(failed)),
+        clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
+        connections + SPARE_CONNECTIONS <= most
+          ? ok(`${connections} of ${most} connections are in use`)
+          : failed(`${connections} of ${most} connections are in use: see docs/operations.md, "Connections"`),
+        await secrets(new persistence.SealedSecretStore(opened.sql)),
+      ];
+    } finally {
+      await opened.close();
+    }
+  };
+
+  const secrets = async (store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
+    const ring = env['SECRETS_KEYS'];
+    if (!ring) return skipped('SECRETS_KEYS is not set here: whether it opens what is sealed was not tried');
+    const box = platform.SecretBox.fromKeyRing(ring);
+    const sealed = await store.page(null, SECRETS_TRIED);
+    const reasons = new Set(sealed.map(({ secret, subscriptionId }) => whyUnopened(box, secret, subscriptionId)));
+    reasons.delete(null);
+    const [first] = reasons;
+    return first
+      ? failed(`a webhook secret does not open. ${first} Put the key back that sealed it`)
+      : ok(`SECRETS_KEYS opens the ${sealed.length} webhook secrets that were tried`);
+  };
+
+  const whyUnopened = (
+    box: InstanceType<typeof platform.SecretBox>,
+    secret: string,
+    subscriptionId: string,
+  ): string | null => {
+    try {
+      box.open(secret, subscriptionId);
+      return null;
+    } catch (error) {
+      return platform.failureOf(error).message;
+    }
+  };
+
+  const queue = async (): Promise<Finding[]> => {
+    if (databaseUrl === undefined) return [skipped('there is no database')];
+    const where = queueUrl === undefined ? 'PostgreSQL' : 'Redis';
+    const opened = queues.openQueue({ queueUrl, databaseUrl, warn: () => undefined });
+    try {
+      await platform.within(ANSWER_MS, opened.ping(), where);
+      return [ok(`${where} answers`)];
+    } catch (error) {
+      return [failed(`${where}: ${platform.failureOf(error).message}: deliveries arrive later, by the sweep alone`)];
+    } finally {
+      await opened.close().catch(() => undefined);
+    }
+  };
+
+  const identity = async (): Promise<Finding[]> => {
+    if (env['AUTH_MODE'] === 'disabled') return [skipped('AUTH_MODE is disabled')];
+    if (issuer === undefined) return [failed('OIDC_ISSUER is not set')];
+    const url = env['OIDC_JWKS_URI'] || `${issuer}/.well-known/openid-configuration`;
+    try {
+      const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
+      return [answer.ok ? ok(`${url} answers`) : failed(`${url} answers ${answer.status}`)];
+    } catch (error) {
+      const { cause, message } = platform.failureOf(error);
+      return [failed(`${url}: ${cause?.message ?? message}`)];
+    }
+  };
+
+  return [
+    ['environment of the gateway', environmentOf(() => platform.gatewayEnv())],
+    ['environment of the worker', environmentOf(() => platform.workerEnv())],
+    ['database', await database()],
+    ['queue', await queue()],
+    ['identity provider', await identity()],
+  ];
+}
+
+try {
+  loadDotEnv();
+  await ensureBuilt();
+  const found = await diagnosis();
+  for (const [what, findings] of found) {
+    console.log(what);
+    for (const { is, detail } of findings) console.log(`  ${is.padEnd(7)}  ${detail}`);
+  }
+  const isSick = found.some(([, findings]) => findings.some(({ is }) => is === 'failed'));
+  console.log(isSick ? 'Something has to be done: see what failed.' : 'All is well.');
+  process.exitCode = isSick ? 1 : 0;
+} catch (error) {
+  process.exitCode = reportError(error);
+}
