@@ -1641,7 +1641,7 @@ ORDER BY (-c.owner_change_id);
 --   asked by Database.ping (database.ts)
 --   enters no index
 PREPARE ping AS
-SELECT 1;
+SELECT clock_timestamp() AS at;
 
 -- rate_limit_reserve
 --   asked by RateLimitStore.reserve (stores/edge/rate-limit.store.ts)
@@ -2049,6 +2049,34 @@ WITH deleted AS (
 )
 SELECT count(*)::int AS deleted FROM deleted;
 
+-- schema_faults
+--   asked by schemaFaults (schema-faults.ts)
+--   $1 triggers.name text[]
+--   $2 triggers.table text[]
+--   $3 policies.name text[]
+--   $4 policies.table text[]
+--   $5 secured text[]
+--   $6 privileges.privilege text[]
+--   $7 privileges.table text[]
+--   $8 privileges.column text[]
+--   enters pg_class_oid_index, pg_policy_polrelid_polname_index, pg_trigger_tgrelid_tgname_index
+PREPARE schema_faults (text[], text[], text[], text[], text[], text[], text[], text[]) AS
+SELECT current_user::text AS "actsAs",
+  ARRAY(SELECT e.name FROM unnest($1::text[], $2::text[]) AS e(name, "table")
+  WHERE (SELECT t.tgenabled IN ('O', 'A') FROM pg_trigger t
+    WHERE t.tgrelid = to_regclass(e."table") AND t.tgname = e.name LIMIT 1) IS NOT TRUE) AS "missingTriggers",
+  ARRAY(SELECT e.name FROM unnest($3::text[], $4::text[]) AS e(name, "table")
+  WHERE (SELECT true FROM pg_policy p
+    WHERE p.polrelid = to_regclass(e."table") AND p.polname = e.name LIMIT 1) IS NULL) AS "missingPolicies",
+  ARRAY(SELECT name FROM unnest($5::text[]) name
+  WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(name) AND c.relrowsecurity)) AS unsecured,
+  ARRAY(SELECT DISTINCT p.privilege || ' ' || p."table"
+  FROM unnest($6::text[], $7::text[], $8::text[])
+    AS p(privilege, "table", "column")
+  WHERE to_regclass(p."table") IS NULL OR NOT CASE
+    WHEN p."column" IS NULL THEN has_table_privilege(to_regclass(p."table"), p.privilege)
+    ELSE has_column_privilege(to_regclass(p."table"), p."column", p.privilege) END) AS "missingPrivileges";
+
 -- sealed_secret_page
 --   asked by SealedSecretStore.page (stores/webhooks/sealed-secret.store.ts)
 --   $1 afterSubscriptionId uuid
@@ -2078,6 +2106,14 @@ FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
   WITH ORDINALITY AS i(subscription_id, old_secret, secret, previous_secret, ord)
 WHERE s.subscription_id = i.subscription_id AND s.secret_sealed = i.old_secret
 RETURNING s.subscription_id AS "subscriptionId";
+
+-- server
+--   asked by Database.server (database.ts)
+--   enters no index
+PREPARE server AS
+SELECT current_setting('server_version') AS version,
+  (SELECT sum(numbackends)::int FROM pg_stat_database) AS connections,
+  current_setting('max_connections')::int AS most;
 
 -- snapshot_append
 --   asked by SnapshotWriteStore.append (stores/snapshots/snapshot-write.store.ts)

@@ -216,7 +216,9 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect(await readiness.json()).toEqual({
         status: 'ready',
         checks: {
+          clock: { status: 'ok' },
           database: { status: 'ok' },
+          schema: { status: 'ok' },
           migrations: { status: 'ok' },
           queue: { status: 'ok' },
           outbox: { status: 'ok' },

@@ -56,10 +56,11 @@ const PING = statement<NoParameters, { at: Date }>('ping', 'SELECT clock_timesta
 const SERVER = statement<NoParameters, { version: string; connections: number; most: number }>(
   'server',
   `SELECT current_setting('server_version') AS version,
-       (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+       (SELECT sum(numbackends)::int FROM pg_stat_database) AS connections,
        current_setting('max_connections')::int AS most`,
 );
-const ACTS_AS = 'SELECT current_user::text AS "actsAs"';
+/** Named, as every statement is. */
+const ACTS_AS = { name: 'acts_as', text: 'SELECT current_user::text AS "actsAs"' };
 
 /** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
 const startupOptions = ({ statementMs }: Patience): string =>
@@ -118,7 +119,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   const lone = poolOf(settings, loneSize, LONE);
   const pools = [shared, lone];
   try {
-    await Promise.all(pools.map(requireRole));
+    await requireUsable(pools);
   } catch (error) {
     await Promise.all(pools.map((pool) => pool.end()));
     throw error instanceof DomainError ? error : diagnose(error, settings.url);
@@ -130,11 +131,21 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   return new Database(sql, pools);
 }
 
-/** A process that acts as somebody else would have rights that it must not have, or none. */
-async function requireRole(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ actsAs: string }>(ACTS_AS);
-  const [fault] = rows.flatMap(({ actsAs }) => roleFaults(actsAs));
-  if (fault !== undefined) throw new DomainError('unavailable', `PostgreSQL: ${fault}.`);
+/**
+ * A process that acts as somebody else would have rights that it must not have, or none. And behind a pooler that shares
+ * servers among transactions, what one connection prepared another one finds there.
+ */
+async function requireUsable(pools: readonly Pool[]): Promise<void> {
+  const clients = await Promise.all(pools.map((pool) => pool.connect()));
+  try {
+    for (const client of clients) {
+      const { rows } = await client.query<{ actsAs: string }>(ACTS_AS);
+      const [fault] = rows.flatMap(({ actsAs }) => roleFaults(actsAs));
+      if (fault !== undefined) throw new DomainError('unavailable', `PostgreSQL: ${fault}.`);
+    }
+  } finally {
+    for (const client of clients) client.release();
+  }
 }
 
 function poolOf({ url, applicationName }: DatabaseSettings, max: number, patience: Patience): Pool {

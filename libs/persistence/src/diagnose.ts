@@ -47,6 +47,11 @@ const DIAGNOSES: readonly Diagnosis[] = [
     finding: 'a pooler in between refuses startup options',
     advice: 'connect to PostgreSQL itself, or set the pooler up as docs/operations.md, "Poolers", says',
   },
+  {
+    code: /^(42P05|26000)$/,
+    finding: 'a pooler in between shares servers among transactions and keeps prepared statements apart badly',
+    advice: 'use session mode, or PgBouncer 1.21 with max_prepared_statements (docs/operations.md, "Poolers")',
+  },
   { code: /^57P03$/, finding: 'the server starts or stops', advice: 'start again when it accepts connections' },
   { code: /^ECONNREFUSED$/, finding: 'nothing listens there', advice: 'check host and port, and that PostgreSQL runs' },
   { code: /^(ENOTFOUND|EAI_AGAIN)$/, finding: 'the host has no address', advice: 'check the name and the resolver' },
