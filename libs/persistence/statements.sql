@@ -2109,10 +2109,11 @@ RETURNING s.subscription_id AS "subscriptionId";
 
 -- server
 --   asked by Database.server (database.ts)
---   enters no index
+--   enters pg_database_datname_index
 PREPARE server AS
 SELECT current_setting('server_version') AS version,
-  (SELECT sum(numbackends)::int FROM pg_stat_database) AS connections,
+  pg_stat_get_db_numbackends((SELECT oid FROM pg_database WHERE datname = current_database()
+    LIMIT 1)) AS connections,
   current_setting('max_connections')::int AS most;
 
 -- snapshot_append

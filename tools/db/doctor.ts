@@ -62,8 +62,8 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
         ...(faults.length === 0 ? [ok('role, privileges, policies and triggers stand')] : faults.map(failed)),
         clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
         connections + SPARE_CONNECTIONS <= most
-          ? ok(`${connections} of ${most} connections are in use`)
-          : failed(`${connections} of ${most} connections are in use: see docs/operations.md, "Connections"`),
+          ? ok(`${connections} of ${most} connections are this database's`)
+          : failed(`${connections} of ${most} connections are this database's: see docs/operations.md, "Connections"`),
         await secrets(new persistence.SealedSecretStore(opened.sql)),
       ];
     } finally {

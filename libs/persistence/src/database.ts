@@ -56,7 +56,7 @@ const PING = statement<NoParameters, { at: Date }>('ping', 'SELECT clock_timesta
 const SERVER = statement<NoParameters, { version: string; connections: number; most: number }>(
   'server',
   `SELECT current_setting('server_version') AS version,
-       (SELECT sum(numbackends)::int FROM pg_stat_database) AS connections,
+       pg_stat_get_db_numbackends((SELECT oid FROM pg_database WHERE datname = current_database() LIMIT 1)) AS connections,
        current_setting('max_connections')::int AS most`,
 );
 /** Named, as every statement is. */
