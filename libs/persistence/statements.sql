@@ -77,6 +77,120 @@ PREPARE backlog_oldest_event AS
 SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox_events
     WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS "ageMs";
 
+-- changes
+--   asked by FeedStore.changes (stores/feed/feed.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 after bigint
+--   $4 lookedAt bigint
+--   $5 entryType integer
+--   $6 subjectType text
+--   $7 limit bigint
+--   enters grants_live, grants_pkey, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
+PREPARE changes (text, text, bigint, bigint, integer, text, bigint) AS
+WITH caller AS MATERIALIZED (
+  SELECT i.tenant_id, f.*, (SELECT size FROM log_feed WHERE is_one) AS size,
+    f.member_status = 'active'
+    AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AS may_read
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), own AS MATERIALIZED (
+  SELECT e.log_index
+  FROM caller f
+  CROSS JOIN LATERAL (
+    SELECT t.last_index, t.log_indexes FROM tenant_feed t
+    WHERE (t.tenant_id, t.last_index) > (f.tenant_id, $3::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
+    ORDER BY t.tenant_id, t.last_index LIMIT $4
+  ) t
+  CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
+  WHERE e.log_index > $3::bigint AND e.log_index < f.size
+  ORDER BY t.last_index, e.log_index LIMIT $4
+), shared AS MATERIALIZED (
+  SELECT t.log_index
+  FROM caller f
+  CROSS JOIN LATERAL (
+    SELECT t.log_index FROM shared_feed t
+    WHERE (t.tenant_id, t.log_index) > (f.tenant_id, $3::bigint)
+      AND (t.tenant_id, t.log_index) < (f.tenant_id, f.size)
+      AND f.may_read AND f.allow_counterparty_access
+    ORDER BY t.tenant_id, t.log_index LIMIT $4
+  ) t
+), looked_at AS MATERIALIZED (
+  SELECT log_index FROM (SELECT * FROM own UNION SELECT * FROM shared) u ORDER BY log_index LIMIT $4
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  l.looked, l.reached, shown.*
+FROM caller f
+CROSS JOIN (SELECT count(*)::int AS looked, max(log_index)::float8 AS reached FROM looked_at) l
+LEFT JOIN LATERAL (
+  SELECT k.log_index::float8 AS "logIndex",
+    CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+    WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+    n.tenant_id AS "snapshot?.tenantId",
+    s.subject_type AS "snapshot?.subjectType",
+    s.subject_id AS "snapshot?.subjectId",
+    n.snapshot_id AS "snapshot?.snapshotId",
+    n.snapshot_version AS "snapshot?.snapshotVersion",
+    encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+    encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+    n.created_at AS "snapshot?.createdAt",
+    CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+    g.grantor_tenant_id AS "grant?.tenantId",
+    g.grant_id AS "grant?.grantId",
+    g.grantee_tenant_id AS "grant?.granteeTenantId",
+    s.subject_type AS "grant?.subjectType",
+    s.subject_id AS "grant?.subjectId",
+    g.scopes AS "grant?.scopes",
+    g.expires_at AS "grant?.expiresAt",
+    g.created_at AS "grant?.createdAt",
+    CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+    WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+    g.grantor_tenant_id AS "revocation?.tenantId",
+    g.grant_id AS "revocation?.grantId",
+    g.revoked_at AS "revocation?.revokedAt",
+    CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+    WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+    c.tenant_id AS "ownerChange?.tenantId",
+    c.principal_id AS "ownerChange?.principalId",
+    c.from_principal_id AS "ownerChange?.fromPrincipalId",
+    c.changed_at AS "ownerChange?.changedAt",
+    s.subject_type AS "subject?.subjectType",
+    s.subject_id AS "subject?.subjectId",
+    g.grantee_tenant_id AS "granteeTenantId"
+  FROM looked_at l
+  CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = l.log_index LIMIT 1) k
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n
+    WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+    LIMIT 1) c ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+    LIMIT 1) s ON true
+  WHERE ($5::int IS NULL OR k.entry_type = $5::int)
+    AND ($6::text IS NULL OR s.subject_type = $6::text)
+    AND (CASE
+      WHEN n.snapshot_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
+        AND EXISTS (
+        SELECT FROM (SELECT g.scopes FROM grants g
+          WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (f.tenant_id, s.subject_key)
+            AND (f.tenant_id, s.subject_key)
+            AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        WHERE g.scopes && '{read_latest,read_lineage}'))
+      WHEN g.grant_id IS NOT NULL THEN f.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
+      ELSE c.tenant_id = f.tenant_id END)
+  ORDER BY k.log_index LIMIT $7
+) shown ON true
+ORDER BY shown."logIndex";
+
 -- claimed_type_change
 --   asked by ClaimedTypeStore.remember (stores/tenancy/claimed-type.store.ts)
 --   $1 claimedType text
@@ -449,6 +563,115 @@ WITH target AS MATERIALIZED (
 INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status)
 SELECT $7::uuid, $2::uuid, subscription_id, tenant_id, $3::text, 'pending' FROM target
 RETURNING delivery_id AS "deliveryId";
+
+-- feed_append
+--   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
+--   $1 logIndexes bigint[]
+--   $2 chunks.tenantId text[]
+--   $3 chunks.lastIndex bigint[]
+--   $4 chunks.first integer[]
+--   $5 chunks.last integer[]
+--   $6 read.subjectKey bigint[]
+--   $7 read.logIndex bigint[]
+--   $8 granted.subjectKey bigint[]
+--   $9 granted.granteeTenantId text[]
+--   $10 to bigint
+--   $11 from bigint
+--   enters grants_live_by_subject, log_entries_of_snapshots, log_feed_pkey
+PREPARE feed_append (bigint[], text[], bigint[], integer[], integer[], bigint[], bigint[], bigint[], text[], bigint, bigint) AS
+WITH owned AS (
+  INSERT INTO tenant_feed (tenant_id, last_index, log_indexes)
+  SELECT tenant_id, last_index, ($1::bigint[])[first_place:last_place]
+  FROM unnest($2::text[], $3::bigint[], $4::int[], $5::int[])
+    AS c(tenant_id, last_index, first_place, last_place)
+  ORDER BY tenant_id, last_index
+), shared AS (
+  INSERT INTO shared_feed (tenant_id, log_index)
+  SELECT g.grantee_tenant_id, i.log_index
+  FROM unnest($6::bigint[], $7::bigint[]) AS i(subject_key, log_index)
+  CROSS JOIN LATERAL (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+    WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (i.subject_key, statement_timestamp())
+      AND g.subject_key <= i.subject_key AND g.revoked_at IS NULL
+    ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0) g
+  UNION
+  SELECT i.tenant_id, e.log_index
+  FROM unnest($8::bigint[], $9::text[]) AS i(subject_key, tenant_id)
+  CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e
+    WHERE e.subject_key = i.subject_key AND e.entry_type = 1 OFFSET 0) e
+  ORDER BY 1, 2
+  ON CONFLICT DO NOTHING
+), grown AS (
+  UPDATE log_feed SET size = $10::bigint WHERE is_one AND (size = $11::bigint) IS TRUE RETURNING 1
+)
+SELECT EXISTS (SELECT FROM grown) AS "isNext";
+
+-- feed_entries
+--   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
+--   $1 from bigint
+--   $2 to bigint
+--   enters grants_live_by_subject, grants_pkey, log_entries_of_snapshots, log_entries_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE feed_entries (bigint, bigint) AS
+SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey", g.grantee_tenant_id AS "granteeTenantId",
+  (SELECT count(*)::int FROM (SELECT FROM (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (s.subject_key, statement_timestamp())
+        AND g.subject_key <= s.subject_key AND g.revoked_at IS NULL
+      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0) g LIMIT 100) counted) AS readers,
+  coalesce((SELECT e.snapshot_version FROM log_entries e
+    WHERE e.subject_key = g.subject_key AND e.entry_type = 1
+    ORDER BY e.snapshot_version DESC LIMIT 1), 0) AS versions,
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  s.subject_type AS "grant?.subjectType",
+  s.subject_id AS "grant?.subjectId",
+  g.scopes AS "grant?.scopes",
+  g.expires_at AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT * FROM log_entries WHERE log_index >= $1::bigint AND log_index < $2::bigint ORDER BY log_index) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true
+ORDER BY k.log_index;
+
+-- feed_size
+--   asked by FeedStore.size (stores/feed/feed.store.ts)
+--   enters log_feed_pkey
+PREPARE feed_size AS
+SELECT size::float8 AS size FROM log_feed WHERE is_one;
+
+-- feed_take
+--   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
+--   enters log_feed_pkey, log_tree_pkey
+PREPARE feed_take AS
+SELECT f.size::float8 AS size, t.size::float8 AS "treeSize"
+FROM log_feed f CROSS JOIN log_tree t
+WHERE f.is_one AND t.is_one FOR UPDATE OF f SKIP LOCKED;
 
 -- fill_hashes_next
 --   asked by fillHashes (stores/snapshots/fill-hashes.ts)

@@ -9,6 +9,7 @@ import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
 import { EdgeModule } from './http/edge.module';
 import { LogModule } from './log/log.module';
+import { ChangeFeedModule } from './modules/change-feed/change-feed.module';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
@@ -62,6 +63,7 @@ export class AppModule {
         IdentityStateModule.of(resources.settings),
         TenancyModule,
         GrantsModule,
+        ChangeFeedModule,
         RefreshRequestsModule,
         WebhookSubscriptionsModule,
         TransparencyLogModule,

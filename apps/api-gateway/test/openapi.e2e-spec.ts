@@ -49,6 +49,7 @@ const TAGS = [
   'Grants',
   'Refresh requests',
   'Webhook subscriptions',
+  'Change feed',
   'Transparency log',
   'Transfer offers',
 ];
@@ -163,7 +164,8 @@ const RULES: [string, (operation: Operation) => boolean][] = [
     'Link and both paging parameters, if it is a list',
     (operation) => {
       const names = parametersOf(operation).map(({ name }) => name);
-      const isList = names.includes('limit') || names.includes('cursor');
+      // The place in a feed is that in the log, which its reader keeps.
+      const isList = (names.includes('limit') && !names.includes('after')) || names.includes('cursor');
       return (
         !isList ||
         (names.includes('limit') && names.includes('cursor') && 'Link' in member(answerOf(operation, '200'), 'headers'))

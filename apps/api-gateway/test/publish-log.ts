@@ -1,4 +1,10 @@
-import { LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
+import {
+  FeedIntegrationStore,
+  LogCheckpointStore,
+  LogIntegrationStore,
+  LogTileStore,
+  openDatabase,
+} from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
 import { CheckpointPublisher } from '../../webhook-worker/src/log/checkpoint-publisher';
 import { growTree } from '../../webhook-worker/src/log/grow-tree';
@@ -7,7 +13,7 @@ import { openLogIdentity } from '../../webhook-worker/src/log/log-identity';
 /** More than any test writes. */
 const ALL = 100_000;
 
-/** Puts everything that waits into the log of a database and publishes it, as a worker does; gives the verifier key. */
+/** Puts everything that waits into the log of a database and the feeds, and publishes it, as a worker does; gives the verifier key. */
 export async function publishLog(databaseUrl: string): Promise<{ vkey: string; size: number }> {
   const { sql, ...database } = await open(databaseUrl);
   try {
@@ -18,6 +24,8 @@ export async function publishLog(databaseUrl: string): Promise<{ vkey: string; s
     };
     const round = await stores.integration.integrate(ALL, growTree);
     if (round === null) throw new Error('somebody else integrates');
+    const feeds = new FeedIntegrationStore(sql);
+    while ((await feeds.feed())?.isMore === true);
     const origin = 'log.example/test';
     const { signingKey, verifierKey } = await generateKeys(origin, 'ed25519');
     const settings = {

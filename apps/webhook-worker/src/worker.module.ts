@@ -7,6 +7,7 @@ import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
+import { FeedService } from './feed/feed.service';
 import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
@@ -42,6 +43,7 @@ export interface WorkerResources {
     },
     SweepService,
     RetentionService,
+    FeedService,
     LogService,
     LogMetrics,
     NewestCheckpoint,

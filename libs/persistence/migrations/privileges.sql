@@ -29,3 +29,5 @@ GRANT SELECT, INSERT, UPDATE (hashes) ON log_tiles TO iss_app;
 GRANT SELECT, UPDATE (size, root) ON log_tree TO iss_app;
 GRANT SELECT, INSERT, UPDATE (until_at) ON log_keys TO iss_app;
 GRANT SELECT, INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app;
+GRANT SELECT, INSERT ON tenant_feed, shared_feed TO iss_app;
+GRANT SELECT, UPDATE (size) ON log_feed TO iss_app;

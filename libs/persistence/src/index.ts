@@ -36,3 +36,5 @@ export * from './stores/log/log-checkpoint.store';
 export * from './stores/log/log-tile.store';
 export * from './stores/log/log-entry.store';
 export * from './stores/log/history.store';
+export * from './stores/feed/feed-integration.store';
+export * from './stores/feed/feed.store';

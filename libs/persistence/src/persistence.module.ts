@@ -4,6 +4,8 @@ import { Database } from './database';
 import type { Sql } from './sql/sql';
 import { IdempotencyStore } from './stores/edge/idempotency.store';
 import { RateLimitStore } from './stores/edge/rate-limit.store';
+import { FeedIntegrationStore } from './stores/feed/feed-integration.store';
+import { FeedStore } from './stores/feed/feed.store';
 import { GrantStore } from './stores/grants/grant.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
 import { SnapshotListStore } from './stores/snapshots/snapshot-list.store';
@@ -32,6 +34,8 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   BacklogStore,
   ClaimedTypeStore,
   DeliveryLogStore,
+  FeedIntegrationStore,
+  FeedStore,
   GrantStore,
   IdempotencyStore,
   LegacyTenantStore,

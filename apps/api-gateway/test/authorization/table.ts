@@ -220,6 +220,7 @@ export const TABLE: readonly Row[] = [
 
   { ...write, path: `${TENANT}/grants`, ok: 201, role: 'tenant_admin', fixture: 'new_grant' },
   { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: `${TENANT}/changes`, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'get', path: `${TENANT}/owner-history`, ok: 200, role: 'tenant_reader', ...ofOwner },
   {
     method: 'get',

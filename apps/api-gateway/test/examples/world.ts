@@ -87,6 +87,7 @@ export class ExampleWorld {
     );
     await this.sql.query(`TRUNCATE ${rows.map(({ name }) => name).join(', ')}`);
     await this.insert('log_tree', { size: 0, root: Buffer.from(emptyRoot()) });
+    await this.insert('log_feed', { size: 0 });
   }
 
   private async tenants(): Promise<void> {
@@ -191,6 +192,9 @@ export class ExampleWorld {
     const tree = { size: leaves.length, root: rootOfLeaves(leaves) };
     await this.insert('log_tiles', { level: 0, tile_index: 0, hashes: Buffer.concat(leaves) });
     await this.sql.query('UPDATE log_tree SET size = $1, root = $2', [tree.size, Buffer.from(tree.root)]);
+    const logIndexes = keys.map((_, index) => index);
+    await this.insert('tenant_feed', { tenant_id: 'acme', last_index: logIndexes.length - 1, log_indexes: logIndexes });
+    await this.sql.query('UPDATE log_feed SET size = $1', [logIndexes.length]);
     const signer = await createSigner(LOG_SIGNING_KEY);
     const origin = signer.key.name;
     const text = formatCheckpoint({ origin, ...tree, extensionLines: [] });

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { logEntryText } from '@iss/domain';
-import { type Database, LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
+import {
+  type Database,
+  FeedIntegrationStore,
+  LogCheckpointStore,
+  LogIntegrationStore,
+  LogTileStore,
+  openDatabase,
+} from '@iss/persistence';
 import { createLogger, type LogSettings } from '@iss/platform';
 import {
   createVerifier,
@@ -23,6 +30,7 @@ import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { waitFor } from '../../../../tools/testing/wait-for';
+import { FeedService } from '../feed/feed.service';
 import { openLogIdentity } from './log-identity';
 import { LogMetrics } from './log-metrics';
 import { LogService } from './log.service';
@@ -74,6 +82,7 @@ async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
     new LogCheckpointStore(sql),
     new LogTileStore(sql),
     new LogMetrics(new Registry()),
+    new FeedService(new FeedIntegrationStore(sql), logger),
     logger,
     { log },
     await openLogIdentity(log),

@@ -1,6 +1,7 @@
 import { LogCheckpointStore, LogIntegrationStore, type LogTree, LogTileStore } from '@iss/persistence';
 import { type Check, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
+import { FeedService } from '../feed/feed.service';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { Rounds } from '../sweep/rounds';
 import { CheckpointPublisher, LogRolledBack } from './checkpoint-publisher';
@@ -54,6 +55,7 @@ export class LogService {
     private readonly checkpoints: LogCheckpointStore,
     private readonly tiles: LogTileStore,
     private readonly metrics: LogMetrics,
+    @Inject(FeedService) private readonly feed: Pick<FeedService, 'catchUp' | 'stop'>,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'log'>,
     @Inject(LOG_IDENTITY) private readonly identity: LogIdentity | null,
@@ -69,6 +71,7 @@ export class LogService {
   /** Resolves when the round that runs has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
+    this.feed.stop();
     this.publisher?.close();
     await this.rounds.stop();
     await this.publishing;
@@ -89,6 +92,7 @@ export class LogService {
       this.isIntegrated = false;
       this.warn('The log does not go on; it is tried again', error);
     }
+    await this.feed.catchUp();
     return this.settings.log.checkpointIntervalMs;
   }
 

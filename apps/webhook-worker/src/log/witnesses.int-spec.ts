@@ -3,7 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Database, LogCheckpointStore, LogIntegrationStore, LogTileStore, openDatabase } from '@iss/persistence';
+import {
+  type Database,
+  FeedIntegrationStore,
+  LogCheckpointStore,
+  LogIntegrationStore,
+  LogTileStore,
+  openDatabase,
+} from '@iss/persistence';
 import { createLogger, EnvError, type LogSettings } from '@iss/platform';
 import {
   createSigner,
@@ -21,6 +28,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../tools/testing
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { prepareWitness, type WitnessProcess } from '../../../../tools/testing/witness-process';
 import { openLogIdentity } from './log-identity';
+import { FeedService } from '../feed/feed.service';
 import { LogMetrics } from './log-metrics';
 import { LogService } from './log.service';
 
@@ -85,7 +93,8 @@ async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
   registry = new Registry();
   const metrics = new LogMetrics(registry);
   const identity = await openLogIdentity(log);
-  const service = new LogService(integration, checkpoints, tiles, metrics, logger, { log }, identity);
+  const feed = new FeedService(new FeedIntegrationStore(sql), logger);
+  const service = new LogService(integration, checkpoints, tiles, metrics, feed, logger, { log }, identity);
   services.push(service);
   service.start();
   return service;

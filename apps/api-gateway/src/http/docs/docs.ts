@@ -36,6 +36,8 @@ const TAGS = {
   Grants: 'Lets another tenant read a subject, with named scopes.',
   'Refresh requests': 'Asks the owner for a newer snapshot, or to confirm the latest one.',
   'Webhook subscriptions': 'Signed notifications of events, and the log of their deliveries.',
+  'Change feed':
+    'What changed of all that a tenant owns or may read, in one order, for ever: by pages, by waiting, or as a stream.',
   'Transparency log':
     'Proofs that what was answered has not been changed since: signed checkpoints, tiles of hashes, and the place of each fact among them.',
   'Transfer offers': 'Hands the ownership of a tenant over, with the consent of both sides.',

@@ -165,7 +165,15 @@ export function positive(note: { example: number } | { default: number }): Field
   return valueOf({ ...INTEGER, minimum: 1, ...note }, 'must be an integer >= 1', isPositive);
 }
 
-/** The same, or one word instead: a string with a pattern, which code generators take better than one of two types. */
+/** An integer of a query within bounds, as text, and what it is where it is not sent. */
+export function wholeFrom(minimum: number, maximum: number, preferred: number): Field<string> {
+  const isWithin = (value: JsonValue): boolean =>
+    typeof value === 'string' && /^(?:0|[1-9][0-9]{0,14})$/.test(value) && +value >= minimum && +value <= maximum;
+  const schema = { ...INTEGER, minimum, maximum, default: preferred };
+  return valueOf(schema, `must be an integer from ${minimum} to ${maximum}`, isWithin);
+}
+
+/** As {@link positive}, or one word instead: a string with a pattern, which code generators take better than one of two types. */
 export function positiveOr(word: string, preferred: number): Field<string> {
   const pattern = new RegExp(`^(?:[1-9][0-9]{0,9}|${word})$`);
   return matching(pattern, `must be an integer >= 1, or ${word}`).byDefault(String(preferred));

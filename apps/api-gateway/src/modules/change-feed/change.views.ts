@@ -1,0 +1,173 @@
+import { type LogEntryType, SCOPES, SUBJECT_TYPES } from '@iss/domain';
+import type { Change } from '@iss/persistence';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { constant, listOf, shown } from '../../http/describe/field';
+import { view, type ViewOf } from '../../http/describe/view';
+import {
+  count,
+  flag,
+  hash,
+  matching,
+  oneOf,
+  principalId,
+  SubjectRef,
+  subjectType,
+  tenantId,
+  text,
+  time,
+  uuid,
+  version,
+  wholeFrom,
+} from '../../http/request/fields';
+import { query, type SentOf } from '../../http/request/shape';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
+
+/** Items of a page. */
+export const CHANGES_LIMIT = { default: 100, max: 1_000 };
+
+const place = {
+  log_index: count.described('Its place in the log, from 0: `after` goes on behind it, and its proof names it.'),
+};
+const granted = {
+  grant_id: uuid.described('The grant.'),
+  tenant_id: tenantId.described('The tenant that gave the grant.'),
+  grantee_tenant_id: tenantId.described('The tenant that got the grant.'),
+};
+const about = {
+  subject: SubjectRef.fromRecord(),
+  subject_type: subjectType,
+  subject_id: text.described('The subject’s id.'),
+};
+
+/** A view for each type of entry, of which the log may come to have more. */
+const CHANGES = {
+  'snapshot.created': view('SnapshotCreatedChange', {
+    ...place,
+    type: constant('snapshot.created').described('A subject has a new snapshot.'),
+    tenant_id: tenantId.described('The owner of the subject.'),
+    ...about,
+    snapshot_id: uuid.described('The new snapshot.'),
+    snapshot_version: version,
+    envelope_hash: hash.described('The envelope hash of the snapshot.'),
+    prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
+    created_at: time.described('When it was written.'),
+  }),
+  'grant.created': view('GrantCreatedChange', {
+    ...place,
+    type: constant('grant.created').described('A tenant may read a subject of another one.'),
+    ...granted,
+    ...about,
+    scopes: listOf(oneOf<string>(SCOPES)).described('What it lets its grantee read, as it was made; sorted.'),
+    expires_at: time.nullable().described('From when on it is no longer live, as it was made; null: never.'),
+    created_at: time.described('When it was made.'),
+  }),
+  'grant.revoked': view('GrantRevokedChange', {
+    ...place,
+    type: constant('grant.revoked').described('A grant was taken back.'),
+    ...granted,
+    ...about,
+    revoked_at: time.described('From when on no read sees it.'),
+  }),
+  'tenant.owner_changed': view('OwnerChangedChange', {
+    ...place,
+    type: constant('tenant.owner_changed').described('Who owns the tenant changed.'),
+    tenant_id: tenantId.described('The tenant.'),
+    principal_id: principalId.nullable().described('Who became an owner; null: nobody followed.'),
+    from_principal_id: principalId.nullable().described('Who ceased to be one; null: at founding, or one owner more.'),
+    changed_at: time.described('When.'),
+  }),
+};
+type Views = typeof CHANGES;
+
+/** An entry of the log, thin: what is in it, and what it is about; never attributes, and without its salt. */
+export type ChangeItem = { [Type in keyof Views]: ViewOf<Views[Type]> }[keyof Views];
+
+const CHANGE_TYPES = [
+  'snapshot.created',
+  'grant.created',
+  'grant.revoked',
+  'tenant.owner_changed',
+] as const satisfies LogEntryType[];
+
+/** The entry as its readers see it. */
+export function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): ChangeItem {
+  switch (fact.type) {
+    case 'snapshot.created':
+      return CHANGES[fact.type].of({ ...fact, logIndex });
+    case 'grant.created':
+      return CHANGES[fact.type].of({ ...fact, scopes: [...fact.scopes].sort(), logIndex });
+    case 'grant.revoked':
+      return CHANGES[fact.type].of({ ...fact, ...known(subject), granteeTenantId: known(granteeTenantId), logIndex });
+    case 'tenant.owner_changed':
+      return CHANGES[fact.type].of({ ...fact, logIndex });
+  }
+}
+
+/** What the row of a grant has in any case. */
+function known<T>(value: T | null): T {
+  if (value === null) throw new Error('a grant without its subject or grantee');
+  return value;
+}
+
+const item = shown<ChangeItem>({
+  title: 'Change',
+  oneOf: CHANGE_TYPES.map((type) => CHANGES[type].facts.shown),
+});
+
+/** A page of the feed. */
+export const ChangePage = view('ChangePage', {
+  items: listOf(item).described('In the order of the log. Fewer than `limit` do not say that there are no more.'),
+  next_after: count
+    .nullable()
+    .described('What to send as `after` next time, also when there was nothing; null: nothing concerns you so far.'),
+  has_more: flag.described('Whether there is more at this moment.'),
+});
+export type ChangePage = ViewOf<typeof ChangePage>;
+
+/** Query of the feed. */
+export const ChangesQuery = query({
+  after: matching(/^(?:0|[1-9][0-9]{0,14})$/, 'must be an integer >= 0')
+    .optional()
+    .example('41')
+    .described('`next_after` of the answer before, or `log_index` of the last item. Absent: from the first one on.'),
+  limit: wholeFrom(1, CHANGES_LIMIT.max, CHANGES_LIMIT.default).optional().described('Items of a page, at most.'),
+  subject_type: oneOf(SUBJECT_TYPES)
+    .optional()
+    .example('organization')
+    .described('Only what is about subjects of this kind.'),
+  type: oneOf(CHANGE_TYPES).optional().example('snapshot.created').described('Only entries of this type.'),
+});
+export type ChangesQuery = SentOf<typeof ChangesQuery>;
+
+const { subject: NAMED, ...header } = SNAPSHOT_HEADER_EXAMPLE;
+const ABOUT = { subject: NAMED, ...NAMED };
+const GRANTED = { grant_id: EXAMPLE_IDS.grant_id, tenant_id: 'acme', grantee_tenant_id: 'beta' };
+
+/** What the owner sees of a subject with a snapshot, a grant and its revocation, where the log’s last entry is of none. */
+export const CHANGES_EXAMPLE: ChangePage = {
+  items: [
+    {
+      log_index: 0,
+      type: 'snapshot.created',
+      tenant_id: 'acme',
+      ...ABOUT,
+      snapshot_id: header.snapshot_id,
+      snapshot_version: header.snapshot_version,
+      envelope_hash: header.envelope_hash ?? '',
+      prev_hash: header.prev_hash,
+      created_at: header.created_at,
+    },
+    {
+      log_index: 1,
+      type: 'grant.created',
+      ...GRANTED,
+      ...ABOUT,
+      scopes: ['read_latest'],
+      expires_at: null,
+      created_at: '2026-01-15T10:00:00.000Z',
+    },
+    { log_index: 2, type: 'grant.revoked', ...GRANTED, ...ABOUT, revoked_at: '2026-02-01T00:00:00.000Z' },
+  ],
+  next_after: 3,
+  has_more: false,
+};

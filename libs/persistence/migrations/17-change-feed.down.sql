@@ -1,0 +1,1 @@
+DROP TABLE shared_feed, tenant_feed, log_feed;
