@@ -1,9 +1,10 @@
-import { type Database, PersistenceModule } from '@iss/persistence';
+import { type Database, DisclosureStore, PersistenceModule } from '@iss/persistence';
 import { LOGGER, type Logger, SecretBox } from '@iss/platform';
 import { type EventQueue, QueueModule } from '@iss/queue';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { AccessService } from './access/access.service';
+import { Disclosures } from './access/disclosures';
 import { ReadAccess } from './access/read-access';
 import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
@@ -13,6 +14,7 @@ import { ChangeFeedModule } from './modules/change-feed/change-feed.module';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
+import { RecordsModule } from './modules/records/records.module';
 import { SystemModule } from './modules/system/system.module';
 import { TenancyModule } from './modules/tenancy/tenancy.module';
 import { TransparencyLogModule } from './modules/transparency-log/transparency-log.module';
@@ -42,6 +44,11 @@ class ResourcesModule {
       { provide: SecretBox, useValue: settings.secretBox },
       AccessService,
       ReadAccess,
+      {
+        provide: Disclosures,
+        inject: [DisclosureStore],
+        useFactory: (store: DisclosureStore) => new Disclosures(store),
+      },
     ];
     return { module: ResourcesModule, providers, exports: providers };
   }
@@ -67,6 +74,7 @@ export class AppModule {
         RefreshRequestsModule,
         WebhookSubscriptionsModule,
         TransparencyLogModule,
+        RecordsModule,
         SystemModule,
       ],
     };

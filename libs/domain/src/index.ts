@@ -15,6 +15,7 @@ export * from './access/ownership';
 export * from './access/rules';
 export * from './access/scopes';
 export * from './access/decide-access';
+export * from './access/disclosures';
 export * from './envelope/check';
 export * from './envelope/envelope';
 export * from './envelope/envelope-diff';

@@ -16,7 +16,7 @@ END $$;
 
 GRANT USAGE ON SCHEMA public TO iss_app;
 GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types TO iss_app;
-GRANT SELECT, INSERT ON snapshots, subjects TO iss_app;
+GRANT SELECT, INSERT ON snapshots, subjects, disclosures TO iss_app;
 GRANT SELECT, INSERT, UPDATE ON tenants, memberships, claimed_types, updates, grants, webhook_subscriptions,
   refresh_requests, transfer_offers TO iss_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits

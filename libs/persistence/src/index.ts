@@ -38,3 +38,4 @@ export * from './stores/log/log-entry.store';
 export * from './stores/log/history.store';
 export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';
+export * from './stores/records/disclosure.store';

@@ -18,6 +18,7 @@ import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
+import { DisclosureStore } from './stores/records/disclosure.store';
 import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
 import { LegacyTenantStore } from './stores/tenancy/legacy-tenant.store';
 import { TenancyStore } from './stores/tenancy/tenancy.store';
@@ -36,6 +37,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   DeliveryLogStore,
   FeedIntegrationStore,
   FeedStore,
+  DisclosureStore,
   GrantStore,
   IdempotencyStore,
   LegacyTenantStore,

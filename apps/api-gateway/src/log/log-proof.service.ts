@@ -2,7 +2,9 @@ import { type Actor, DomainError, logEntryText, type Reader, requireAccess, RULE
 import { type GrantFact, type LogEntry, LogEntryStore } from '@iss/persistence';
 import { leafHash } from '@iss/tlog';
 import { Injectable } from '@nestjs/common';
+import { Disclosures } from '../access/disclosures';
 import { notFound, ReadAccess } from '../access/read-access';
+import type { Asker } from '../work/asker';
 import { LogTreeService } from './log-tree.service';
 import { LogWaiting } from './log-waiting';
 
@@ -44,16 +46,17 @@ export class LogProofService {
     private readonly waiting: LogWaiting,
     private readonly entries: LogEntryStore,
     private readonly access: ReadAccess,
+    private readonly disclosures: Disclosures,
   ) {}
 
   /** Throws `forbidden`, `not_found`, `not_logged_yet`, or `validation_error` for a size that proves nothing. */
-  ofSnapshot(reader: Reader, snapshotId: string, options: ProofOptions): Promise<LogProof> {
+  ofSnapshot(reader: Reader & Asker, snapshotId: string, options: ProofOptions): Promise<LogProof> {
     return this.prove(() => this.entryOfSnapshot(reader, snapshotId, undefined), options);
   }
 
   /** Against the newest checkpoint; null where that proof is the known one. Throws as {@link ofSnapshot}. */
   async ofSnapshotUnless(
-    reader: Reader,
+    reader: Reader & Asker,
     snapshotId: string,
     waitSeconds: number,
     known: KnownProof | undefined,
@@ -88,14 +91,16 @@ export class LogProofService {
 
   /** Null before it is in the log; the very one that is known where it still is that. */
   private async entryOfSnapshot(
-    reader: Reader,
+    reader: Reader & Asker,
     snapshotId: string,
     known: LoggedEntry | undefined,
   ): Promise<LoggedEntry | null> {
-    const { facts, exists, isKnown, entry } = await this.entries.ofSnapshot(reader, snapshotId, known?.salt);
+    const { facts, disclosure, version, isKnown, entry } = await this.entries.ofSnapshot(reader, snapshotId, known?.salt);
     // An id cannot be guessed, so an unknown one is 404 to any member.
-    this.access.require(reader, facts, exists ? RULES.readById : { role: RULES.readById.role });
-    if (!exists) throw notFound();
+    this.access.require(reader, facts, version === null ? { role: RULES.readById.role } : RULES.readById);
+    if (version === null) throw notFound();
+    if (!isKnown && entry === null) return null;
+    if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, 'proof');
     if (isKnown && known !== undefined) return known;
     return entry === null ? null : asHashed(entry);
   }

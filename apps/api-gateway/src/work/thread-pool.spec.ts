@@ -1,4 +1,4 @@
-import type { Asker } from './asker';
+import type { Charged } from './asker';
 import type { TaskName } from './tasks';
 import type { Order } from './thread-messages';
 import { ThreadPool, type ThreadPoolOptions } from './thread-pool';
@@ -36,7 +36,7 @@ function open(options: Partial<ThreadPoolOptions> = {}): ThreadPool {
   return pool;
 }
 
-const run = (asker: string | Asker, order: Order = SUMMARIZE): Promise<unknown> =>
+const run = (asker: string | Charged, order: Order = SUMMARIZE): Promise<unknown> =>
   pool.run(typeof asker === 'string' ? { principalId: asker } : asker, order);
 /** What an order is refused with, told at once so that no rejection is without a handler. */
 const refusalOf = (running: Promise<unknown>): Promise<{ code?: string; message: string }> =>

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { DomainError } from '@iss/domain';
-import type { Asker } from './asker';
+import type { Charged } from './asker';
 import type { TaskName } from './tasks';
 import type { Order, Outcome, Report } from './thread-messages';
 
@@ -19,13 +19,13 @@ export interface ThreadPoolOptions {
   deadlineMs: number;
   resourceLimits: ResourceLimits;
   /** Is told of each order that ran, with the processor time that it took: all of the deadline where it was ended. */
-  onRun: (asker: Asker, task: TaskName, processorMs: number) => void;
+  onRun: (asker: Charged, task: TaskName, processorMs: number) => void;
   /** Is told of each order that was refused a place, and of each that took too long. */
   onRefused: (why: 'full' | 'late') => void;
 }
 
 interface Job {
-  asker: Asker;
+  asker: Charged;
   order: Order;
   deadline: NodeJS.Timeout | undefined;
   resolve: (outcome: Outcome) => void;
@@ -64,7 +64,7 @@ export class ThreadPool {
   }
 
   /** What becomes of an order. Rejects with `unavailable` where it finds no place, or takes longer than it may. */
-  run(asker: Asker, order: Order): Promise<Outcome> {
+  run(asker: Charged, order: Order): Promise<Outcome> {
     const line = this.lines.find(({ principalId }) => principalId === asker.principalId);
     const isFull = this.waiting >= this.options.queue;
     if (this.isClosed || isFull || (line?.jobs.length ?? 0) >= Math.ceil(this.options.queue / 2)) {

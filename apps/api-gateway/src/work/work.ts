@@ -3,7 +3,7 @@ import { DURATION_BUCKETS_SECONDS } from '@iss/platform';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type GatewaySettings, SETTINGS } from '../settings';
-import type { Asker } from './asker';
+import type { Charged } from './asker';
 import { Charge } from './charge';
 import { type InputOf, type ResultOf, type TaskName, TASKS } from './tasks';
 import { type Outcome, runTask } from './thread-messages';
@@ -75,12 +75,12 @@ export class Work implements OnApplicationShutdown {
    * What the task gives, or throws: the same wherever it runs. Throws `unavailable` besides, where too much waits, or where
    * the task takes longer, or more memory, than it may.
    */
-  run<Name extends TaskName>(asker: Asker, task: Name, input: InputOf<Name>): ResultOf<Name> | Promise<ResultOf<Name>> {
+  run<Name extends TaskName>(asker: Charged, task: Name, input: InputOf<Name>): ResultOf<Name> | Promise<ResultOf<Name>> {
     return isLarge(TASKS[task].size(input)) ? this.runInThread(asker, task, input) : runTask(task, input);
   }
 
   private async runInThread<Name extends TaskName>(
-    asker: Asker,
+    asker: Charged,
     task: Name,
     input: InputOf<Name>,
   ): Promise<ResultOf<Name>> {
@@ -90,7 +90,7 @@ export class Work implements OnApplicationShutdown {
   }
 
   /** One request for each millisecond begun beyond the first. */
-  private chargeFor({ principalId }: Asker, processorMs: number): void {
+  private chargeFor({ principalId }: Charged, processorMs: number): void {
     const requests = Math.ceil(processorMs) - 1;
     if (requests > 0) this.charge.charge(principalId, requests);
   }

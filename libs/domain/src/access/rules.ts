@@ -20,6 +20,8 @@ export const RULES = {
   readChanges: { role: 'tenant_reader' },
   followShared: { role: 'tenant_reader', subject: ['read_latest', 'read_lineage'] },
   manageGrants: { role: 'tenant_admin', subject: 'owner' },
+  readDisclosures: { role: 'tenant_admin', subject: 'owner' },
+  readOwnDisclosures: { role: 'tenant_admin' },
   readAccessibleSubjects: { role: 'tenant_reader' },
   readTenant: { role: 'tenant_reader' },
   changeTenant: { role: 'tenant_admin' },

@@ -129,6 +129,17 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       started_at: `now() - n * interval '1 minute'`,
     },
     rate_limits: { principal_id: `'p-' || n`, window_start: 'now()', used: '1' },
+    disclosures: {
+      subject_key: subject,
+      disclosed_on: `current_date - n`,
+      grantee_tenant_id: tenant,
+      principal_id: `'p-' || n`,
+      via: `'snapshot'`,
+      from_version: '1',
+      to_version: '1',
+      request_id: `'r-' || n`,
+      first_at: `now() - n * interval '1 minute'`,
+    },
     limit_overrides: {
       scope: isDone ? `'principal'` : `'tenant'`,
       scope_id: `'t-' || n`,

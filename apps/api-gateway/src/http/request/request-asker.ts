@@ -13,6 +13,10 @@ export class RequestAsker implements Asker {
     this.#request = request;
   }
 
+  get requestId(): string {
+    return this.#request.requestId;
+  }
+
   get isGone(): boolean {
     return this.#request.socket.destroyed;
   }

@@ -12,6 +12,7 @@ import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { LogIndexParam, UuidParam } from '../../http/request/path-params';
 import { RequestParam } from '../../http/request/request.decorator';
 import { type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
+import type { Asker } from '../../work/asker';
 import {
   GrantProofQuery,
   InclusionProof,
@@ -56,7 +57,7 @@ export class LogProofsController {
   @Get('tenants/:tenant_id/snapshots/:snapshot_id/log-proof')
   @ApiRoute('Prove that a snapshot is in the transparency log', RULES.readById, SNAPSHOT_PROOF)
   getSnapshotLogProof(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(LogProofQuery) query: LogProofQuery,
     @RequestParam() request: Request,
@@ -73,7 +74,7 @@ export class LogProofsController {
     SNAPSHOT_PROOF,
   )
   getSnapshotLogProofAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @QueryOf(LogProofQuery) query: LogProofQuery,
     @RequestParam() request: Request,
@@ -108,7 +109,7 @@ export class LogProofsController {
   }
 
   private async ofSnapshot(
-    reader: Reader,
+    reader: Reader & Asker,
     snapshotId: string,
     query: LogProofQuery,
     request: Request,

@@ -1,4 +1,4 @@
-import { type AccessRule, ROLES, rolesFrom } from '@iss/domain';
+import { type AccessRule, ROLES, rolesFrom, type Scope } from '@iss/domain';
 
 /** A grant counts by the clock at the moment of the read. */
 export const LIVE_GRANT = `g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())`;
@@ -18,11 +18,28 @@ export const FACTS = `f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes"`;
 
+const asList = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
+
 /** The roles that a rule asks for, as a list for IN. */
 export function rolesOf({ role }: AccessRule): string {
-  return rolesFrom(role)
-    .map((name) => `'${name}'`)
-    .join(', ');
+  return asList(rolesFrom(role));
+}
+
+/** What is recorded of a read of a subject that another tenant owns. */
+export interface SubjectDisclosure {
+  subjectKey: number;
+  /** By whose grant it is read; null where nobody's is needed (`GLOBAL_READS=public`). */
+  granteeTenantId: string | null;
+}
+
+/** The member `disclosure` of a row, from `i`, `s` and `f`: a {@link SubjectDisclosure}, or null for the owner. */
+export const DISCLOSURE: Readonly<Record<'tenant' | 'global', string>> = {
+  tenant: disclosureBy('i.tenant_id'),
+  global: disclosureBy('f.grantee_tenant_id'),
+};
+function disclosureBy(granteeTenantId: string): string {
+  return `CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  ${granteeTenantId} AS "disclosure?.granteeTenantId"`;
 }
 
 /** An active member's role at least, where it is not known which of its tenants acts. */
@@ -64,35 +81,41 @@ const IS_OF_OWNER = `(SELECT true FROM memberships m
  * Of tenants and grants either may be many, and neither is the caller's own doing: anybody may add it to a tenant. So `met`
  * goes along both in one order, and each step skips what the other side has not: it takes the first grantee behind the last
  * tenant, and the first of the caller's tenants from there on. There are no more steps than the smaller side has rows.
+ *
+ * `f.grantee_tenant_id` is the first of these tenants whose grant has one of `scopes`: whose grant the caller reads by.
  */
-export const ANY_TENANT_ACCESS = `
+export const anyTenantAccess = (scopes: readonly Scope[]): string => `
 LEFT JOIN LATERAL (
   SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, true AS allow_counterparty_access,
          ${IS_OF_OWNER} AS owns_subject,
-         (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-            SELECT ''::text COLLATE "C", false
-             UNION ALL
-            SELECT m.tenant_id, m.allow_counterparty_access
-              FROM met
-             CROSS JOIN LATERAL (
-               SELECT g.grantee_tenant_id FROM grants g
-                WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-                  AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-                ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
-             ) g
-             CROSS JOIN LATERAL (
-               SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
-                WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
-                  AND m.principal_id <= i.principal_id AND m.status = 'active'
-                ORDER BY m.principal_id, m.tenant_id LIMIT 1
-             ) m
-          )
-          SELECT array_agg(DISTINCT scope)
-            FROM met m
-           CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
-                                WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} OFFSET 0) g
-           CROSS JOIN unnest(g.scopes) scope
-           WHERE m.allow_counterparty_access) AS grant_scopes
+         h.grant_scopes, h.grantee_tenant_id
+    FROM (
+      WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+        SELECT ''::text COLLATE "C", false
+         UNION ALL
+        SELECT m.tenant_id, m.allow_counterparty_access
+          FROM met
+         CROSS JOIN LATERAL (
+           SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+         ) g
+         CROSS JOIN LATERAL (
+           SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+            WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+              AND m.principal_id <= i.principal_id AND m.status = 'active'
+            ORDER BY m.principal_id, m.tenant_id LIMIT 1
+         ) m
+      )
+      SELECT array_agg(DISTINCT scope) AS grant_scopes,
+             min(m.tenant_id) FILTER (WHERE scope IN (${asList(scopes)})) AS grantee_tenant_id
+        FROM met m
+       CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+                            WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} OFFSET 0) g
+       CROSS JOIN unnest(g.scopes) scope
+       WHERE m.allow_counterparty_access
+    ) h
 ) f ON true`;
 
 /**

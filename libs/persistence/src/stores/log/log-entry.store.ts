@@ -1,9 +1,16 @@
-import type { AccessFacts, Actor, LogFact, Reader, SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Actor, type LogFact, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { ANY_TENANT_ACCESS, FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
+import {
+  anyTenantAccess,
+  DISCLOSURE,
+  FACTS,
+  MEMBER_ACCESS,
+  type SubjectDisclosure,
+  TENANT_ACCESS,
+} from '../facts/access-facts';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
 
 /** An entry of the log: where it stands in the tree, and what it is the salted text of. */
@@ -32,16 +39,17 @@ interface SnapshotInput extends Reader {
 
 interface SnapshotRow extends Pick<FactRow, 'snapshot'>, Place {
   facts: AccessFacts;
-  exists: boolean;
+  disclosure: SubjectDisclosure | null;
+  version: number | null;
   isKnown: boolean;
 }
 
 /** An entry whose salt is known already comes without its content: a salt stands for one entry. */
-const ofSnapshot = (form: 'tenant' | 'global', access: string) =>
+const ofSnapshot = (form: 'tenant' | 'global') =>
   statement<{ inputs: readonly SnapshotInput[] }, SnapshotRow>(
     `log_entry_of_snapshot_${form}`,
     `SELECT ${FACTS},
-  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  ${DISCLOSURE[form]}, found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   ${PLACE},
   ${SNAPSHOT_FACT}
   FROM ${inputRows({ ...ACTOR, snapshot_id: 'uuid', known_salt: 'bytea' })}
@@ -52,17 +60,19 @@ const ofSnapshot = (form: 'tenant' | 'global', access: string) =>
                         AND e.entry_type = 1 LIMIT 1) placed ON true
   LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
   LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
-  ${access}
+  ${form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(RULES.readById.subject)}
  ORDER BY i.ord`,
   );
-const OF_SNAPSHOT_TENANT = ofSnapshot('tenant', TENANT_ACCESS);
-const OF_SNAPSHOT_GLOBAL = ofSnapshot('global', ANY_TENANT_ACCESS);
+const OF_SNAPSHOT_TENANT = ofSnapshot('tenant');
+const OF_SNAPSHOT_GLOBAL = ofSnapshot('global');
 
 /** The entry of a snapshot, and the facts by which it is decided whether the caller may see it. */
 export interface SnapshotEntryRead {
   facts: AccessFacts;
-  /** Whether there is such a snapshot. */
-  exists: boolean;
+  /** Null for the owner, and where there is no such snapshot. */
+  disclosure: SubjectDisclosure | null;
+  /** Of the snapshot; null where there is none. */
+  version: number | null;
   /** Its entry is the one with the salt that is known. */
   isKnown: boolean;
   /** Null where it has none yet, and where it is known. */
@@ -170,8 +180,8 @@ export class LogEntryStore {
     return new Coalescer<SnapshotInput, SnapshotEntryRead>({
       run: async (inputs, isAlone) => {
         const rows = await (isAlone ? this.sql : shared).run(read, { inputs });
-        return rows.map(({ facts, exists, isKnown, entry, snapshot }) => ({
-          value: { facts, exists, isKnown, entry: entry && snapshot && { ...entry, fact: snapshot } },
+        return rows.map(({ entry, snapshot, ...read }) => ({
+          value: { ...read, entry: entry && snapshot && { ...entry, fact: snapshot } },
         }));
       },
       maxRows: MAX_ROWS,

@@ -1,10 +1,10 @@
-import type { AccessFacts, Reader, SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import { PAGE_BYTES } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { ANY_TENANT_ACCESS, FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
 import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
 
@@ -23,6 +23,8 @@ export interface LineageRange {
 /** What a read of several snapshots found, and the facts by which it is decided whether the caller may see them. */
 export interface LineageRead {
   facts: AccessFacts;
+  /** Null for the owner, and where there is no subject. */
+  disclosure: SubjectDisclosure | null;
   /** The newest version, which is also the number of versions; null when the subject does not exist. */
   headVersion: number | null;
   /**
@@ -55,7 +57,7 @@ const BEFORE_THE_FIRST = { asc: 0, desc: 2 ** 31 };
 
 type LineageStatement = Statement<
   Reader & SubjectRef & Omit<LineageRange, 'order'>,
-  { facts: AccessFacts; headVersion: number | null; snapshot: SnapshotRecord | null; found: number | null }
+  Omit<LineageRead, 'snapshots' | 'found'> & { snapshot: SnapshotRecord | null; found: number | null }
 >;
 
 function lineageStatement(order: LineageOrder, form: 'tenant' | 'global'): LineageStatement {
@@ -63,11 +65,12 @@ function lineageStatement(order: LineageOrder, form: 'tenant' | 'global'): Linea
   return statement(
     `snapshot_lineage_${order}_${form}`,
     `SELECT ${FACTS},
+  ${DISCLOSURE[form]},
   ${columns(snapshotColumns(envelope), 'snapshot?')},
   head_version AS "headVersion", n.found
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${form === 'tenant' ? TENANT_ACCESS : ANY_TENANT_ACCESS}
+  ${form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(RULES.readLineage.subject)}
   LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
                       WHERE subject_key = s.subject_key) h ON true
   LEFT JOIN ${range(order, `coalesce(:after::bigint, ${BEFORE_THE_FIRST[order]})`)}
@@ -102,7 +105,8 @@ export class SnapshotListStore {
     const [first] = rows;
     if (first === undefined) throw new Error(`${query.name} answered no row`);
     const snapshots = rows.map(({ snapshot }) => snapshot).filter((snapshot) => snapshot !== null);
-    return { facts: first.facts, headVersion: first.headVersion, snapshots, found: first.found ?? 0 };
+    const { facts, disclosure, headVersion, found } = first;
+    return { facts, disclosure, headVersion, snapshots, found: found ?? 0 };
   }
 
   /**

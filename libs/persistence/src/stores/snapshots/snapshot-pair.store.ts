@@ -1,9 +1,9 @@
-import type { Reader, SubjectRef } from '@iss/domain';
+import { type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { ANY_TENANT_ACCESS, FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { anyTenantAccess, DISCLOSURE, FACTS, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
 import type { SnapshotRead } from './snapshot-read.store';
 import { snapshotColumns } from './snapshot-record';
@@ -18,12 +18,18 @@ type VersionInput = Reader & SubjectRef & { snapshotVersion: number };
 type IdInput = Reader & { snapshotId: string };
 
 /** A statement over each of the two inputs `i`, which `from` joins with `s` and `n`. */
-function pairStatement<Input>(name: string, from: string): Statement<{ inputs: readonly Input[] }, SnapshotRead> {
+function pairStatement<Input>(
+  by: 'versions' | 'ids',
+  form: 'tenant' | 'global',
+  from: string,
+): Statement<{ inputs: readonly Input[] }, SnapshotRead> {
   return statement(
-    `snapshot_pair_${name}`,
+    `snapshot_pair_${by}_${form}`,
     `SELECT ${FACTS},
+  ${DISCLOSURE[form]},
   ${columns(snapshotColumns('n.envelope'), 'snapshot?')}
   FROM ${from}
+  ${form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(RULES.readDiff.subject)}
  ORDER BY i.ord`,
   );
 }
@@ -36,12 +42,12 @@ const IDS = `${inputRows({ ...ACTOR, snapshot_id: 'uuid' })}
   LEFT JOIN subjects s ON s.subject_key = n.subject_key`;
 
 const BY_VERSIONS = {
-  tenant: pairStatement<VersionInput>('versions_tenant', VERSIONS + TENANT_ACCESS),
-  global: pairStatement<VersionInput>('versions_global', VERSIONS + ANY_TENANT_ACCESS),
+  tenant: pairStatement<VersionInput>('versions', 'tenant', VERSIONS),
+  global: pairStatement<VersionInput>('versions', 'global', VERSIONS),
 };
 const BY_IDS = {
-  tenant: pairStatement<IdInput>('ids_tenant', IDS + TENANT_ACCESS),
-  global: pairStatement<IdInput>('ids_global', IDS + ANY_TENANT_ACCESS),
+  tenant: pairStatement<IdInput>('ids', 'tenant', IDS),
+  global: pairStatement<IdInput>('ids', 'global', IDS),
 };
 
 const formOf = ({ tenantId }: Reader): 'tenant' | 'global' => (tenantId === null ? 'global' : 'tenant');

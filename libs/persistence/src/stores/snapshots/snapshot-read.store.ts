@@ -1,19 +1,21 @@
-import type { AccessFacts, Reader, SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { ANY_TENANT_ACCESS, FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
 import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
 
-export type { SnapshotRecord, SubjectRef };
+export type { SnapshotRecord, SubjectDisclosure, SubjectRef };
 
 /** What a read found, and the facts by which it is decided whether the caller may see it. */
 export interface SnapshotRead {
   facts: AccessFacts;
   snapshot: SnapshotRecord | null;
+  /** Null for the owner, and where there is no subject. */
+  disclosure: SubjectDisclosure | null;
 }
 
 /** Which snapshot is read. */
@@ -32,7 +34,16 @@ export interface Wanted {
 /** `snapshot` is null where there is none, and where there is one with the hash that is known. */
 export interface ConditionalRead extends SnapshotRead {
   isKnown: boolean;
+  /** Of the snapshot that was found, known or not. */
+  version: number | null;
 }
+
+/** What each kind of read takes. */
+export const READ_RULES = {
+  latest: RULES.readLatest,
+  version: RULES.readVersion,
+  id: RULES.readById,
+} as const satisfies Record<SnapshotTarget['kind'], object>;
 
 /** A request as the input row of its statement: with what its target needs. */
 interface ReadInput extends Reader, Partial<SubjectRef> {
@@ -56,7 +67,6 @@ const TARGETS: Record<SnapshotTarget['kind'], string> = {
   LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
   LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
 };
-const ACCESS = { tenant: TENANT_ACCESS, global: ANY_TENANT_ACCESS };
 
 /** A snapshot whose envelope has more bytes than `maxBytes` comes without it. */
 type ReadStatement = Statement<
@@ -64,18 +74,20 @@ type ReadStatement = Statement<
   ConditionalRead & { isTooLarge: boolean }
 >;
 
-function readStatement(target: SnapshotTarget['kind'], form: keyof typeof ACCESS): ReadStatement {
+function readStatement(target: SnapshotTarget['kind'], form: 'tenant' | 'global'): ReadStatement {
+  const access = form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(READ_RULES[target].subject);
   // The length of a text is known without reading it.
   const isTooLarge = '(i.with_envelope AND octet_length(n.envelope) > :maxBytes::int) IS TRUE';
   const envelope = `CASE WHEN i.with_envelope AND NOT ${isTooLarge} THEN n.envelope END`;
   return statement(
     `snapshot_${target}_${form}`,
     `SELECT ${FACTS},
+  ${DISCLOSURE[form]}, found.snapshot_version AS version,
   ${columns(snapshotColumns(envelope), 'snapshot?')},
        (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", ${isTooLarge} AS "isTooLarge"
   FROM ${TARGETS[target]}
   LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
-  ${ACCESS[form]}
+  ${access}
  ORDER BY i.ord`,
   );
 }

@@ -10,6 +10,7 @@ import {
 } from '@iss/domain';
 import { SnapshotPairStore, type SnapshotPairRead, SnapshotReadStore, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
+import { Disclosures } from '../../../access/disclosures';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
@@ -39,6 +40,7 @@ export class DiffService {
     private readonly pairs: SnapshotPairStore,
     private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
+    private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
     private readonly work: Work,
   ) {}
@@ -52,7 +54,9 @@ export class DiffService {
     const read = await this.pairs.byVersions(reader, subject, versions);
     this.access.require(reader, read.from.facts, RULES.readDiff);
     if (read.from.facts.ownsSubject) await this.requireVersions(reader, subject, versions, read);
-    return this.diff(reader, requireBoth(read), options);
+    const pair = requireBoth(read);
+    await this.disclose(reader, read);
+    return this.diff(reader, pair, options);
   }
 
   /** Throws `validation_error` for snapshots of different subjects, and only to a reader of both. */
@@ -68,7 +72,17 @@ export class DiffService {
     }
     const pair = requireBoth(read);
     requireSameSubject(pair);
+    await this.disclose(reader, read);
     return this.diff(reader, pair, options);
+  }
+
+  /** Each version by itself: a diff shows nothing of those in between. */
+  private async disclose(reader: Reader & Asker, { from, to }: SnapshotPairRead): Promise<void> {
+    for (const { disclosure, snapshot } of [from, to]) {
+      const version = snapshot?.snapshotVersion;
+      if (version === undefined) continue;
+      await this.disclosures.record(reader, disclosure, { from: version, to: version }, 'diff');
+    }
   }
 
   /** Tells the owner which version is the latest where one of the two does not exist. */

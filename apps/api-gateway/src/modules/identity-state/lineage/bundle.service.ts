@@ -1,6 +1,7 @@
 import { logEntryText, type Reader, type SubjectRef } from '@iss/domain';
 import { LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
+import type { Asker } from '../../../work/asker';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
 import { SnapshotListService } from './snapshot-list.service';
@@ -42,13 +43,13 @@ export class BundleService {
   ) {}
 
   /** Throws as reading the lineage does, and `not_logged_yet` where the newest version is not published in time. */
-  async bundle(reader: Reader, subject: SubjectRef): Promise<Bundle> {
+  async bundle(reader: Reader & Asker, subject: SubjectRef): Promise<Bundle> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       // Whoever waits holds no snapshots meanwhile.
       const head = await this.lists.headVersion(reader, subject);
       const newest = async () => (await this.entries.ofVersions(subject, head, head))[0] ?? null;
       const { checkpoint } = await this.waiting.published(newest, WAIT_SECONDS);
-      const { headVersion, snapshots } = await this.lists.export(reader, subject, null);
+      const { headVersion, snapshots } = await this.lists.export(reader, subject, null, 'bundle');
       if (headVersion !== head) continue;
       const { origin, note, size } = checkpoint;
       const proved = this.prove(subject, snapshots, headVersion, size);

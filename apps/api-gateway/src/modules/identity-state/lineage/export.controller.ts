@@ -11,6 +11,7 @@ import { QueryOf } from '../../../http/lists/query';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { ExportQuery } from '../snapshot/snapshot.query';
+import type { Asker } from '../../../work/asker';
 import { EXPORT, EXPORT_LINES } from './lineage.openapi';
 import { BundleService } from './bundle.service';
 import { bundleLines, exportAnswer, exportLines } from './lineage.views';
@@ -32,7 +33,7 @@ export class ExportController {
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export')
   @ApiRoute("Export a subject's whole history", RULES.readLineage, EXPORT)
   exportSnapshots(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
     @QueryOf(ExportQuery) query: ExportQuery,
@@ -48,7 +49,7 @@ export class ExportController {
     EXPORT,
   )
   exportSnapshotsAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
     @Req() request: Request,
     @QueryOf(ExportQuery) query: ExportQuery,
@@ -58,7 +59,7 @@ export class ExportController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export.ndjson')
   @ApiRoute("Export a subject's whole history as NDJSON", RULES.readLineage, EXPORT_LINES)
-  exportSnapshotLines(@ReaderParam() reader: Reader, @SubjectParam() subject: SubjectRef): Promise<TextStream> {
+  exportSnapshotLines(@ReaderParam() reader: Reader & Asker, @SubjectParam() subject: SubjectRef): Promise<TextStream> {
     return this.exportLines(reader, subject);
   }
 
@@ -70,14 +71,14 @@ export class ExportController {
     EXPORT_LINES,
   )
   exportSnapshotLinesAcrossTenants(
-    @ReaderParam() reader: Reader,
+    @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
   ): Promise<TextStream> {
     return this.exportLines(reader, subject);
   }
 
   private async export(
-    reader: Reader,
+    reader: Reader & Asker,
     subject: SubjectRef,
     { proofs }: ExportQuery,
     request: Request,
@@ -92,7 +93,7 @@ export class ExportController {
     return exportAnswer(subject, await this.lists.export(reader, subject, this.settings.limits.exportSnapshots));
   }
 
-  private async exportLines(reader: Reader, subject: SubjectRef): Promise<TextStream> {
+  private async exportLines(reader: Reader & Asker, subject: SubjectRef): Promise<TextStream> {
     return exportLines(await this.lists.export(reader, subject, null));
   }
 }

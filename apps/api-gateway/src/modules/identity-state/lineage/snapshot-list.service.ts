@@ -1,4 +1,13 @@
-import { allValid, type CheckedLink, DomainError, type Reader, RULES, type SubjectRef, walkChain } from '@iss/domain';
+import {
+  allValid,
+  type CheckedLink,
+  type DisclosureWay,
+  DomainError,
+  type Reader,
+  RULES,
+  type SubjectRef,
+  walkChain,
+} from '@iss/domain';
 import {
   type LineageOrder,
   type LineageRange,
@@ -11,6 +20,7 @@ import {
   toPage,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
+import { Disclosures } from '../../../access/disclosures';
 import { notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import {
@@ -67,12 +77,14 @@ export class SnapshotListService {
   constructor(
     private readonly lineage: SnapshotListStore,
     private readonly access: ReadAccess,
+    private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
   ) {}
 
   async history(reader: Reader & Asker, subject: SubjectRef, request: HistoryRequest): Promise<HistoryPage> {
     const withEnvelopes = request.withEnvelopes || request.verify !== 'none';
-    const page = await this.page(reader, subject, request, withEnvelopes);
+    const via = request.withEnvelopes ? 'history' : 'headers';
+    const page = await this.page(reader, subject, request, withEnvelopes, via);
     const verify = await this.verifier.prepare(reader, subject, rangeOf(page.items), request);
     const last = page.items.at(-1)?.snapshotVersion ?? 0;
     const snapshots = withEnvelopes ? this.walk(reader, subject, request.order, page.items, last) : page.items;
@@ -81,7 +93,7 @@ export class SnapshotListService {
 
   /** Recomputes what it says, as `verify=chain` with a depth of 1 does for each item. */
   async chainProof(reader: Reader & Asker, subject: SubjectRef, request: LineageRequest): Promise<ChainPage> {
-    const page = await this.page(reader, subject, request, false);
+    const page = await this.page(reader, subject, request, false, 'proof');
     const { newest, oldest } = rangeOf(page.items);
     const links = await this.verifier.links(reader, subject, newest + 1, newest - oldest + 2);
     const items = page.items.map((snapshot) => ({ snapshot, chainValid: chainHolds(snapshot.snapshotVersion, links) }));
@@ -96,25 +108,32 @@ export class SnapshotListService {
   }
 
   /**
-   * Every snapshot up to the newest one of this moment, ascending, read while they are taken.
+   * Every snapshot up to the newest one of this moment, ascending, read while they are taken, and recorded as shown before.
    * Throws `validation_error` when there are more than `maxSnapshots`; null: however many there are.
    */
-  async export(reader: Reader, subject: SubjectRef, maxSnapshots: number | null): Promise<WholeLineage> {
+  async export(
+    reader: Reader & Asker,
+    subject: SubjectRef,
+    maxSnapshots: number | null,
+    via: 'export' | 'bundle' = 'export',
+  ): Promise<WholeLineage> {
     const range = { order: 'asc', after: null, limit: BATCH_ROWS, withEnvelopes: true } as const;
-    const { headVersion, snapshots } = await this.read(reader, subject, range);
+    const { disclosure, headVersion, snapshots } = await this.read(reader, subject, range);
     if (maxSnapshots !== null && headVersion > maxSnapshots) throw tooManyToExport(headVersion, maxSnapshots);
+    await this.disclosures.record(reader, disclosure, { from: 1, to: headVersion }, via);
     return { headVersion, snapshots: this.walk(reader, subject, 'asc', snapshots, headVersion) };
   }
 
   private async page(
-    reader: Reader,
+    reader: Reader & Asker,
     subject: SubjectRef,
     { order, limit, after }: LineageRequest,
     withEnvelopes: boolean,
+    via: DisclosureWay,
   ): Promise<SnapshotPage> {
     const [version] = after ?? [];
     const range = { order, after: version === undefined ? null : Number(version), limit: limit + 1, withEnvelopes };
-    const { headVersion, snapshots, found } = await this.read(reader, subject, range);
+    const { disclosure, headVersion, snapshots, found } = await this.read(reader, subject, range);
     const page = toPage(
       snapshots,
       limit,
@@ -122,6 +141,10 @@ export class SnapshotListService {
       ({ snapshotVersion }) => [snapshotVersion],
       found,
     );
+    if (page.items.length > 0) {
+      const { oldest, newest } = rangeOf(page.items);
+      await this.disclosures.record(reader, disclosure, { from: oldest, to: newest }, via);
+    }
     return { ...page, headVersion };
   }
 

@@ -1,14 +1,15 @@
 import {
   type AccessFacts,
-  type AccessRule,
+  type DisclosureWay,
   type DomainError,
   type EnvelopeSummary,
   type Reader,
   RULES,
   type SubjectRef,
 } from '@iss/domain';
-import { type SnapshotRecord, SnapshotReadStore, type SnapshotTarget, type Wanted } from '@iss/persistence';
+import { READ_RULES, type SnapshotRecord, SnapshotReadStore, type SnapshotTarget, type Wanted } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
+import { Disclosures } from '../../../access/disclosures';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
@@ -19,13 +20,9 @@ export type { SnapshotTarget };
 /** What of a snapshot is asked for. */
 export interface ReadOptions extends VerifyOptions {
   withEnvelope: boolean;
+  /** What is shown of it. */
+  via: DisclosureWay;
 }
-
-const RIGHTS: Record<SnapshotTarget['kind'], AccessRule> = {
-  latest: RULES.readLatest,
-  version: RULES.readVersion,
-  id: RULES.readById,
-};
 
 /** Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`. */
 @Injectable()
@@ -33,12 +30,14 @@ export class SnapshotReadService {
   constructor(
     private readonly snapshots: SnapshotReadStore,
     private readonly access: ReadAccess,
+    private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
     private readonly work: Work,
   ) {}
 
   async read(reader: Reader & Asker, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
-    const snapshot = await this.find(reader, target, { envelope: options.withEnvelope || options.verify !== 'none' });
+    const wanted = { envelope: options.withEnvelope || options.verify !== 'none' };
+    const snapshot = await this.find(reader, target, wanted, options.via);
     if (snapshot === null) throw notFound();
     return { snapshot, verification: await this.verifier.verify(reader, snapshot, options) };
   }
@@ -49,22 +48,32 @@ export class SnapshotReadService {
     subject: SubjectRef,
     options: VerifyOptions,
   ): Promise<VerifiedSnapshot & { summary: EnvelopeSummary }> {
-    const found = await this.read(reader, { kind: 'latest', subject }, { ...options, withEnvelope: true });
+    const found = await this.read(
+      reader,
+      { kind: 'latest', subject },
+      { ...options, withEnvelope: true, via: 'summary' },
+    );
     return { ...found, summary: await this.work.run(reader, 'summarize', { text: found.snapshot.envelope ?? '' }) };
   }
 
   /** The snapshot with its envelope, not verified; null when it is the one with this hash. */
-  readUnless(reader: Reader, target: SnapshotTarget, hash: Buffer | undefined): Promise<SnapshotRecord | null> {
-    return this.find(reader, target, { envelope: true, unlessHash: hash });
+  readUnless(reader: Reader & Asker, target: SnapshotTarget, hash: Buffer | undefined): Promise<SnapshotRecord | null> {
+    return this.find(reader, target, { envelope: true, unlessHash: hash }, 'snapshot');
   }
 
-  private async find(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<SnapshotRecord | null> {
-    const { facts, snapshot, isKnown } = await this.snapshots.read(reader, target, wanted);
-    const exists = isKnown || snapshot !== null;
+  private async find(
+    reader: Reader & Asker,
+    target: SnapshotTarget,
+    wanted: Wanted,
+    via: DisclosureWay,
+  ): Promise<SnapshotRecord | null> {
+    const { facts, disclosure, snapshot, version } = await this.snapshots.read(reader, target, wanted);
     // An id cannot be guessed, so an unknown one is 404 to any member.
-    const right = target.kind === 'id' && !exists ? { role: RULES.readById.role } : RIGHTS[target.kind];
+    const isUnknownId = target.kind === 'id' && version === null;
+    const right = isUnknownId ? { role: RULES.readById.role } : READ_RULES[target.kind];
     this.access.require(reader, facts, right);
-    if (!exists) throw await this.unknown(reader, target, facts);
+    if (version === null) throw await this.unknown(reader, target, facts);
+    if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, via);
     return snapshot;
   }
 

@@ -165,7 +165,9 @@ export class SnapshotsController {
 
   private async snapshot(reader: Reader & Asker, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
     const view = query.view ?? 'full';
-    const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope: view === 'full' };
+    const withEnvelope = view === 'full';
+    const via = withEnvelope ? 'snapshot' : 'headers';
+    const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope, via } as const;
     if (options.verify === 'none' && options.withEnvelope) {
       return this.recent.answer(
         keyOf(target),
@@ -179,7 +181,7 @@ export class SnapshotsController {
 
   private async proof(reader: Reader & Asker, snapshotId: string): Promise<JsonText> {
     const target = { kind: 'id', snapshotId } as const;
-    const options = { verify: 'none', depth: 1, withEnvelope: false } as const;
+    const options = { verify: 'none', depth: 1, withEnvelope: false, via: 'proof' } as const;
     const { snapshot } = await this.snapshots.read(reader, target, options);
     return proofAnswer(snapshot);
   }

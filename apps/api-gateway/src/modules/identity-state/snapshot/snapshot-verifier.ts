@@ -12,7 +12,7 @@ import {
 import { SnapshotListStore, type SnapshotRecord } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import type { Asker } from '../../../work/asker';
+import type { Charged } from '../../../work/asker';
 import { isLarge, Work } from '../../../work/work';
 
 /** What is to be verified of a snapshot. */
@@ -44,7 +44,7 @@ export class SnapshotVerifier {
   ) {}
 
   /** The verification of one snapshot. */
-  async verify(asker: Asker, snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
+  async verify(asker: Charged, snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
     if (options.verify === 'none') return undefined;
     const { snapshotVersion } = snapshot;
     const verify = await this.prepare(asker, snapshot, { newest: snapshotVersion, oldest: snapshotVersion }, options);
@@ -53,7 +53,7 @@ export class SnapshotVerifier {
 
   /** Reads what the snapshots of a range of versions need of their parents, once for all of them. */
   async prepare(
-    asker: Asker,
+    asker: Charged,
     subject: SubjectRef,
     range: { newest: number; oldest: number },
     { verify, depth }: VerifyOptions,
@@ -76,7 +76,7 @@ export class SnapshotVerifier {
    * The links of a subject's chain below a version, newest first: `count` of them, or as many as there are. Throws
    * `unavailable` where that takes longer than it may, or nobody waits for it any more.
    */
-  async links(asker: Asker, subject: SubjectRef, below: number, count: number): Promise<CheckedLink[]> {
+  async links(asker: Charged, subject: SubjectRef, below: number, count: number): Promise<CheckedLink[]> {
     const { verifyDeadlineMs } = this.settings.work;
     const endsAtMs = performance.now() + verifyDeadlineMs;
     const links: CheckedLink[] = [];

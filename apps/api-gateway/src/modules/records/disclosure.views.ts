@@ -1,0 +1,58 @@
+import { DISCLOSURE_WAYS } from '@iss/domain';
+import { shown } from '../../http/describe/field';
+import { view, type ViewOf } from '../../http/describe/view';
+import { PAGE, principalId, subjectId, subjectType, tenantId, text, time, version } from '../../http/request/fields';
+import { query, type SentOf } from '../../http/request/shape';
+
+const WAYS = Object.keys(DISCLOSURE_WAYS);
+const WITHOUT_CONTENT = Object.entries(DISCLOSURE_WAYS)
+  .filter(([, { showsContent }]) => !showsContent)
+  .map(([way]) => `\`${way}\``)
+  .join(' and ');
+
+/** That versions of a subject were shown to a principal of another tenant. */
+export const Disclosure = view('Disclosure', {
+  disclosed_on: shown<string>({ type: 'string', format: 'date' }).described('The UTC day.'),
+  subject_type: subjectType,
+  subject_id: subjectId,
+  from_version: version.described('The first version that was shown.'),
+  to_version: version.described('The last one; all between them were shown too.'),
+  grantee_tenant_id: tenantId.described('The tenant by whose grant it was read.'),
+  principal_id: principalId.described('Who read it.'),
+  via: shown<string>({ type: 'string', enum: WAYS }).described(
+    `How. By ${WITHOUT_CONTENT} hashes and times were shown, and no content.`,
+  ),
+  first_at: time.described('When it was recorded: the first time that day.'),
+  request_id: text.described('The request that was the first.'),
+});
+export type Disclosure = ViewOf<typeof Disclosure>;
+
+const moment = text.optional().example('2026-01-20T00:00:00Z');
+const WINDOW = {
+  from: moment.described('RFC 3339: only what was recorded then or later.'),
+  to: moment.described('RFC 3339: only what was recorded then or before.'),
+};
+
+/** Query of the disclosures to a tenant. */
+export const DisclosuresQuery = query({ ...PAGE, ...WINDOW });
+export type DisclosuresQuery = SentOf<typeof DisclosuresQuery>;
+
+/** Query of the disclosures of a subject. */
+export const SubjectDisclosuresQuery = query({
+  ...DisclosuresQuery.fields,
+  grantee_tenant_id: tenantId.optional().example('beta').described('Only those to this tenant.'),
+});
+export type SubjectDisclosuresQuery = SentOf<typeof SubjectDisclosuresQuery>;
+
+export const DISCLOSURE_EXAMPLE: Disclosure = {
+  disclosed_on: '2026-01-20',
+  subject_type: 'organization',
+  subject_id: 'acme-corp',
+  from_version: 1,
+  to_version: 1,
+  grantee_tenant_id: 'beta',
+  principal_id: 'oidc:dev#bob',
+  via: 'snapshot',
+  first_at: '2026-01-20T08:15:00.000Z',
+  request_id: 'beta-review-7',
+};

@@ -1,0 +1,55 @@
+import { type Actor, RULES, type SubjectRef } from '@iss/domain';
+import { Controller, Get } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiRoute } from '../../http/describe/openapi';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { ActorParam } from '../../http/request/actor.decorator';
+import { SubjectParam } from '../../http/request/path-params';
+import { DisclosureService } from './disclosure.service';
+import { Disclosure, DISCLOSURE_EXAMPLE, DisclosuresQuery, SubjectDisclosuresQuery } from './disclosure.views';
+
+const PAGE_LIMITS = { default: 50, max: 200 };
+const ANSWERS = { 200: pageAnswer('One page.', Disclosure, [DISCLOSURE_EXAMPLE], PAGE_LIMITS.default) };
+const WHAT_IS_RECORDED =
+  'The first time on a UTC day that a principal is shown a version, or a range of versions, in one way. It is recorded before the answer leaves; the same again that day is not.';
+
+/** Who of other tenants was shown what. */
+@ApiTags('Records')
+@ApiBearerAuth()
+@Controller('v1/tenants/:tenant_id')
+export class DisclosuresController {
+  constructor(private readonly disclosures: DisclosureService) {}
+
+  @Get('subjects/:subject_type/:subject_id/disclosures')
+  @ApiRoute('Who of other tenants was shown versions of a subject, newest first', RULES.readDisclosures, {
+    description: WHAT_IS_RECORDED,
+    answers: ANSWERS,
+  })
+  async listSubjectDisclosures(
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
+    @PageOf(PAGE_LIMITS, SubjectDisclosuresQuery) paging: Paging<SubjectDisclosuresQuery>,
+  ): Promise<{ items: Disclosure[] } & PageView> {
+    const { from, to, grantee_tenant_id } = paging.query;
+    const at = paging.at({ from, to, grantee_tenant_id });
+    const filter = { from, to, granteeTenantId: grantee_tenant_id };
+    return paging.answer(await this.disclosures.ofSubject(actor, subject, filter, at), Disclosure.of);
+  }
+
+  @Get('disclosures')
+  @ApiRoute(
+    "What the tenant's principals were shown of other tenants' subjects, newest first",
+    RULES.readOwnDisclosures,
+    {
+      description: WHAT_IS_RECORDED,
+      answers: ANSWERS,
+    },
+  )
+  async listDisclosures(
+    @ActorParam() actor: Actor,
+    @PageOf(PAGE_LIMITS, DisclosuresQuery) paging: Paging<DisclosuresQuery>,
+  ): Promise<{ items: Disclosure[] } & PageView> {
+    const { from, to } = paging.query;
+    return paging.answer(await this.disclosures.toTenant(actor, { from, to }, paging.at({ from, to })), Disclosure.of);
+  }
+}

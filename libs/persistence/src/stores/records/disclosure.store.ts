@@ -1,0 +1,169 @@
+import type { AccessFacts, Actor, DisclosureWay, SubjectRef } from '@iss/domain';
+import { Coalescer } from '../../sql/coalescer';
+import { type Columns, columns } from '../../sql/columns';
+import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
+import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { FACTS, memberAccess, TENANT_ACCESS } from '../facts/access-facts';
+import { NAMED_SUBJECT } from '../facts/joins';
+
+/** That versions of a subject were shown to a principal of another tenant, for the first time on a UTC day. */
+export interface NewDisclosure {
+  subjectKey: number;
+  /** `YYYY-MM-DD`, UTC. */
+  disclosedOn: string;
+  granteeTenantId: string;
+  principalId: string;
+  via: DisclosureWay;
+  fromVersion: number;
+  /** From `fromVersion` up to this one, all of them. */
+  toVersion: number;
+  requestId: string;
+}
+
+export interface DisclosureRecord extends Omit<NewDisclosure, 'subjectKey'>, SubjectRef {
+  firstAt: Date;
+}
+
+/** Which disclosures are asked for; null: any. */
+export interface DisclosureFilter {
+  from: Date | null;
+  /** This moment included. */
+  to: Date | null;
+}
+
+/** In the order of the key, so that two statements with the same rows do not wait for each other in turn. */
+const RECORD = statement<{ inputs: readonly NewDisclosure[] }, object>(
+  'disclosure_record',
+  `INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
+SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.principal_id, i.via, i.from_version, i.to_version, i.request_id
+  FROM ${inputRows({
+    subject_key: 'bigint',
+    disclosed_on: 'text',
+    grantee_tenant_id: 'text',
+    principal_id: 'text',
+    via: 'text',
+    from_version: 'int',
+    to_version: 'int',
+    request_id: 'text',
+  })}
+ ORDER BY i.subject_key, i.disclosed_on, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
+       i.from_version, i.to_version
+    ON CONFLICT DO NOTHING`,
+);
+
+/** Columns of the disclosure `d` of subject `s`. */
+const DISCLOSURE: Columns<DisclosureRecord> = {
+  disclosedOn: `to_char(d.disclosed_on, 'YYYY-MM-DD')`,
+  subjectType: 's.subject_type',
+  subjectId: 's.subject_id',
+  fromVersion: 'd.from_version',
+  toVersion: 'd.to_version',
+  granteeTenantId: 'd.grantee_tenant_id',
+  principalId: 'd.principal_id',
+  via: 'd.via',
+  firstAt: 'd.first_at',
+  requestId: 'd.request_id',
+};
+
+interface Before extends DisclosureFilter {
+  beforeTime: string | number | Date;
+  beforeId: string | number;
+  rows: number;
+}
+const ORDER = 'ORDER BY d.first_at DESC, d.disclosure_id DESC';
+/** The last conditions of WHERE, and what follows them. */
+const NEXT = `(d.first_at, d.disclosure_id) < (:beforeTime::timestamptz, :beforeId::bigint)
+     AND d.first_at >= coalesce(:from::timestamptz, '-infinity')
+     ${ORDER} LIMIT :rows`;
+const ROW = `${FACTS},
+  ${columns(DISCLOSURE, 'item?')},
+  ARRAY[d.first_at::text, d.disclosure_id::text] AS position`;
+
+/** With a grantee by the index that has it, else by that of the subject alone. */
+const OF_SUBJECT = statement<
+  Actor & SubjectRef & Before & { granteeTenantId: string | null },
+  ListRow<AccessFacts, DisclosureRecord>
+>(
+  'disclosures_of_subject',
+  `SELECT ${ROW}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, grantee_tenant_id: 'text' })}
+  ${NAMED_SUBJECT}
+  ${TENANT_ACCESS}
+  LEFT JOIN LATERAL (
+    SELECT * FROM (SELECT * FROM disclosures d
+                    WHERE d.subject_key = s.subject_key AND f.owns_subject AND i.grantee_tenant_id IS NULL
+                      AND ${NEXT}) d
+     UNION ALL
+    SELECT * FROM (SELECT * FROM disclosures d
+                    WHERE d.subject_key = s.subject_key AND f.owns_subject AND d.grantee_tenant_id = i.grantee_tenant_id
+                      AND ${NEXT}) d
+  ) d ON true
+ ${ORDER}`,
+);
+
+const TO_TENANT = statement<Actor & Before, ListRow<AccessFacts, DisclosureRecord>>(
+  'disclosures_to_tenant',
+  `SELECT ${ROW}
+  FROM ${inputRow(ACTOR)}
+  ${memberAccess('i.tenant_id')}
+  LEFT JOIN LATERAL (SELECT * FROM disclosures d
+                      WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active' AND ${NEXT}) d ON true
+  LEFT JOIN subjects s ON s.subject_key = d.subject_key
+ ${ORDER}`,
+);
+
+const MAX_ROWS = 64;
+const MAX_RUNNING = 2;
+
+/** Who of other tenants was shown which versions. */
+export class DisclosureStore {
+  private readonly records: Coalescer<NewDisclosure, void>;
+
+  constructor(private readonly sql: Sql) {
+    const { sql: shared, lone } = sql.sharing;
+    this.records = new Coalescer<NewDisclosure, void>({
+      run: async (inputs, isAlone) => {
+        await (isAlone ? sql : shared).run(RECORD, { inputs });
+        return inputs.map(() => ({ value: undefined }));
+      },
+      maxRows: MAX_ROWS,
+      maxRunning: MAX_RUNNING,
+      lone,
+      whoseOf: ({ granteeTenantId }) => granteeTenantId,
+    });
+  }
+
+  /** Stores it unless the same was stored already; it is there when this resolves, whoever stored it. */
+  record(disclosure: NewDisclosure): Promise<void> {
+    return this.records.submit(disclosure);
+  }
+
+  /** Of one subject, newest first, and what the caller may do. Only its owner gets any. */
+  async ofSubject(
+    actor: Actor,
+    subject: SubjectRef,
+    filter: DisclosureFilter & { granteeTenantId: string | null },
+    request: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<DisclosureRecord> }> {
+    const parameters = { ...actor, ...subject, ...filter, ...before(filter, request) };
+    return toList(await this.sql.run(OF_SUBJECT, parameters), request.limit);
+  }
+
+  /** Of all subjects to the actor's tenant, newest first, and what the caller may do. Only an active member gets any. */
+  async toTenant(
+    actor: Actor,
+    filter: DisclosureFilter,
+    request: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<DisclosureRecord> }> {
+    return toList(await this.sql.run(TO_TENANT, { ...actor, ...filter, ...before(filter, request) }), request.limit);
+  }
+}
+
+/** Where a page begins: before the last one that was shown, or behind the millisecond `to`, or at the newest. */
+function before({ to }: DisclosureFilter, { limit, after }: PageRequest): Omit<Before, keyof DisclosureFilter> {
+  const end = to === null ? 'infinity' : new Date(to.getTime() + 1);
+  const [beforeTime = end, beforeId = 0] = after ?? [];
+  return { beforeTime, beforeId, rows: limit + 1 };
+}
