@@ -51,6 +51,7 @@ const TAGS = [
   'Webhook subscriptions',
   'Change feed',
   'Transparency log',
+  'Records',
   'Transfer offers',
 ];
 /** It is sealed by a key of the deployment: none can be made up. */

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES, SCOPES } from '@iss/domain';
-import type { AttemptRecord, GrantRecord, SnapshotRecord } from '@iss/persistence';
+import type { AttemptRecord, DisclosureRecord, GrantRecord, SnapshotRecord } from '@iss/persistence';
 import { repositoryRoot } from '../../../tools/root';
 import { AccessibleSubject, Grant } from '../src/modules/grants/grant.views';
 import { ChainItem } from '../src/modules/identity-state/lineage/lineage.openapi';
+import { Disclosure } from '../src/modules/records/disclosure.views';
 import { Principal } from '../src/modules/tenancy/member.views';
 import { Ownership, Subject } from '../src/modules/tenancy/subject.views';
 import { TenantItem } from '../src/modules/tenancy/tenant.views';
@@ -63,6 +64,17 @@ const GRANT: GrantRecord = {
   createdAt: NOW,
   revokedAt: NOW,
   status: 'revoked',
+};
+const DISCLOSURE: DisclosureRecord = {
+  ...SUBJECT,
+  disclosedOn: '2026-01-15',
+  fromVersion: 2_147_483_647,
+  toVersion: 2_147_483_647,
+  granteeTenantId: TENANT,
+  principalId: PRINCIPAL,
+  via: 'snapshot',
+  firstAt: NOW,
+  requestId: 'r'.repeat(128),
 };
 const ATTEMPT: AttemptRecord = {
   attempt: 2_147_483_647,
@@ -139,6 +151,8 @@ const WORST: Record<string, object> = {
     changedAt: NOW,
     logIndex: Number.MAX_SAFE_INTEGER,
   }),
+  listSubjectDisclosures: Disclosure.of(DISCLOSURE),
+  listDisclosures: Disclosure.of(DISCLOSURE),
   listDeliveries: Delivery.of({
     deliveryId: UUID,
     eventId: UUID,

@@ -12,10 +12,9 @@ CREATE TABLE disclosures (
   to_version        integer NOT NULL CHECK (to_version >= from_version),
   request_id        text COLLATE "C" NOT NULL,
   first_at          timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version)
+  PRIMARY KEY (disclosed_on, subject_key, grantee_tenant_id, principal_id, via, from_version, to_version)
 );
 CREATE INDEX disclosures_of_subject ON disclosures (subject_key, first_at DESC, disclosure_id DESC);
-CREATE INDEX disclosures_of_subject_to ON disclosures (subject_key, grantee_tenant_id, first_at DESC, disclosure_id DESC);
 CREATE INDEX disclosures_to_grantee ON disclosures (grantee_tenant_id, first_at DESC, disclosure_id DESC);
 COMMENT ON COLUMN disclosures.via IS 'How they were shown: a name of DISCLOSURE_WAYS (libs/domain)';
 COMMENT ON COLUMN disclosures.request_id IS 'Of the first request that day';

@@ -39,3 +39,4 @@ export * from './stores/log/history.store';
 export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';
 export * from './stores/records/disclosure.store';
+export type { TimeBounds } from './stores/records/record-page';

@@ -59,6 +59,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   'POST /v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': { world: 'in use', caller: 'carol' },
   // What belongs to the grantee.
   'GET /v1/tenants/{tenant_id}/accessible-subjects': { caller: 'bob' },
+  'GET /v1/tenants/{tenant_id}/disclosures': { caller: 'bob' },
   'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests': { caller: 'bob' },
 };
 

@@ -240,6 +240,15 @@ export const TABLE: readonly Row[] = [
   },
   {
     method: 'get',
+    path: `${TENANT}${SUBJECT}/disclosures`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'own',
+    fixture: 'subject',
+  },
+  { method: 'get', path: `${TENANT}/disclosures`, ok: 200, role: 'tenant_admin', ...ofOwner },
+  {
+    method: 'get',
     path: `${TENANT}/grants/{grant_id}/log-proof`,
     ok: 200,
     role: 'tenant_reader',

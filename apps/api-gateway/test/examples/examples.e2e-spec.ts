@@ -46,6 +46,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   diffSnapshotsAcrossTenants: { stage: 'second version' },
   createGrant: { stage: 'first version' },
   listAccessibleSubjects: { caller: 'bob' },
+  listDisclosures: { caller: 'bob' },
   createRefreshRequest: { caller: 'bob' },
   createTransferOffer: { stage: 'first version' },
   getCheckpoint: { stage: 'logged', caller: null },

@@ -7,6 +7,7 @@ import { ACME_TO_BETA, Grant, REVOKED } from '../../src/modules/grants/grant.vie
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
 import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/updates/update.views';
 import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refresh-request.views';
+import { DISCLOSURE_EXAMPLE } from '../../src/modules/records/disclosure.views';
 import { ALICE, CAROL, Principal } from '../../src/modules/tenancy/member.views';
 import { ACME, Tenant } from '../../src/modules/tenancy/tenant.views';
 import { PENDING as OFFER, TransferOffer } from '../../src/modules/tenancy/transfer-offer.views';
@@ -136,6 +137,11 @@ export class ExampleWorld {
       subscription_id: SUBSCRIPTION_ID,
       secret_sealed: 'sealed',
       secret_fingerprint: 'fingerprint',
+    });
+    await this.insert('disclosures', {
+      ...pick(DISCLOSURE_EXAMPLE, ['disclosed_on', 'from_version', 'to_version', 'grantee_tenant_id', 'principal_id']),
+      ...pick(DISCLOSURE_EXAMPLE, ['via', 'first_at', 'request_id']),
+      subject_key,
     });
     await this.addDelivery();
   }

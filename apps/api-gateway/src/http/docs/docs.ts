@@ -40,6 +40,7 @@ const TAGS = {
     'What changed of all that a tenant owns or may read, in one order, for ever: by pages, by waiting, or as a stream.',
   'Transparency log':
     'Proofs that what was answered has not been changed since: signed checkpoints, tiles of hashes, and the place of each fact among them.',
+  Records: 'Who of other tenants was shown which versions of a subject.',
   'Transfer offers': 'Hands the ownership of a tenant over, with the consent of both sides.',
 };
 

@@ -27,10 +27,9 @@ export const Disclosure = view('Disclosure', {
 });
 export type Disclosure = ViewOf<typeof Disclosure>;
 
-const moment = text.optional().example('2026-01-20T00:00:00Z');
 const WINDOW = {
-  from: moment.described('RFC 3339: only what was recorded then or later.'),
-  to: moment.described('RFC 3339: only what was recorded then or before.'),
+  from: text.optional().example('2026-01-20T00:00:00Z').described('RFC 3339: only what was recorded then or later.'),
+  to: text.optional().example('2026-01-21T00:00:00Z').described('RFC 3339: only what was recorded then or before.'),
 };
 
 /** Query of the disclosures to a tenant. */

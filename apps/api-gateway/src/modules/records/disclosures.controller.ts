@@ -22,7 +22,7 @@ export class DisclosuresController {
 
   @Get('subjects/:subject_type/:subject_id/disclosures')
   @ApiRoute('Who of other tenants was shown versions of a subject, newest first', RULES.readDisclosures, {
-    description: WHAT_IS_RECORDED,
+    description: `${WHAT_IS_RECORDED} With \`grantee_tenant_id\` a page may have fewer than asked for, or none, and a \`next_cursor\`.`,
     answers: ANSWERS,
   })
   async listSubjectDisclosures(
@@ -43,6 +43,7 @@ export class DisclosuresController {
     {
       description: WHAT_IS_RECORDED,
       answers: ANSWERS,
+      examples: { tenant_id: 'beta' },
     },
   )
   async listDisclosures(

@@ -1,4 +1,5 @@
 import { DomainError, parseDateTime } from '@iss/domain';
+import type { TimeBounds } from '@iss/persistence';
 
 /** Bounds as they were sent; undefined: none. */
 export interface SentWindow {
@@ -6,14 +7,8 @@ export interface SentWindow {
   to: string | undefined;
 }
 
-/** Moments, both included; null: no bound. */
-export interface TimeWindow {
-  from: Date | null;
-  to: Date | null;
-}
-
 /** Throws `validation_error` for what is no moment, and for an end before the beginning. */
-export function requireWindow(sent: SentWindow): TimeWindow {
+export function requireWindow(sent: SentWindow): TimeBounds {
   const from = momentOf('from', sent.from);
   const to = momentOf('to', sent.to);
   if (from !== null && to !== null && from > to) throw invalid('to', 'must not be earlier than from', 'out_of_range');

@@ -2,11 +2,12 @@ import type { AccessFacts, Actor, DisclosureWay, SubjectRef } from '@iss/domain'
 import { Coalescer } from '../../sql/coalescer';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
-import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
+import type { Page, PageRequest } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, memberAccess, TENANT_ACCESS } from '../facts/access-facts';
+import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
+import { newestRecords, type RecordPage, recordPage, type RecordRow, type TimeBounds, toRecords } from './record-page';
 
 /** That versions of a subject were shown to a principal of another tenant, for the first time on a UTC day. */
 export interface NewDisclosure {
@@ -26,13 +27,6 @@ export interface DisclosureRecord extends Omit<NewDisclosure, 'subjectKey'>, Sub
   firstAt: Date;
 }
 
-/** Which disclosures are asked for; null: any. */
-export interface DisclosureFilter {
-  from: Date | null;
-  /** This moment included. */
-  to: Date | null;
-}
-
 /** In the order of the key, so that two statements with the same rows do not wait for each other in turn. */
 const RECORD = statement<{ inputs: readonly NewDisclosure[] }, object>(
   'disclosure_record',
@@ -48,7 +42,7 @@ SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.principal_id,
     to_version: 'int',
     request_id: 'text',
   })}
- ORDER BY i.subject_key, i.disclosed_on, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
+ ORDER BY i.disclosed_on, i.subject_key, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
        i.from_version, i.to_version
     ON CONFLICT DO NOTHING`,
 );
@@ -67,51 +61,35 @@ const DISCLOSURE: Columns<DisclosureRecord> = {
   requestId: 'd.request_id',
 };
 
-interface Before extends DisclosureFilter {
-  beforeTime: string | number | Date;
-  beforeId: string | number;
-  rows: number;
-}
-const ORDER = 'ORDER BY d.first_at DESC, d.disclosure_id DESC';
-/** The last conditions of WHERE, and what follows them. */
-const NEXT = `(d.first_at, d.disclosure_id) < (:beforeTime::timestamptz, :beforeId::bigint)
-     AND d.first_at >= coalesce(:from::timestamptz, '-infinity')
-     ${ORDER} LIMIT :rows`;
-const ROW = `${FACTS},
-  ${columns(DISCLOSURE, 'item?')},
-  ARRAY[d.first_at::text, d.disclosure_id::text] AS position`;
+const LIST = newestRecords('disclosures', 'd', 'first_at', 'disclosure_id');
+const ITEM = `${FACTS},
+  ${columns(DISCLOSURE, 'item?')}`;
+const OF_IT = 'd.subject_key = s.subject_key AND f.owns_subject';
+const TO_IT = `d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'`;
 
-/** With a grantee by the index that has it, else by that of the subject alone. */
 const OF_SUBJECT = statement<
-  Actor & SubjectRef & Before & { granteeTenantId: string | null },
-  ListRow<AccessFacts, DisclosureRecord>
+  Actor & SubjectRef & RecordPage & { granteeTenantId: string | null },
+  RecordRow<AccessFacts, DisclosureRecord>
 >(
   'disclosures_of_subject',
-  `SELECT ${ROW}
+  `SELECT ${ITEM},
+  ${LIST.position(OF_IT)}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT, grantee_tenant_id: 'text' })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
-  LEFT JOIN LATERAL (
-    SELECT * FROM (SELECT * FROM disclosures d
-                    WHERE d.subject_key = s.subject_key AND f.owns_subject AND i.grantee_tenant_id IS NULL
-                      AND ${NEXT}) d
-     UNION ALL
-    SELECT * FROM (SELECT * FROM disclosures d
-                    WHERE d.subject_key = s.subject_key AND f.owns_subject AND d.grantee_tenant_id = i.grantee_tenant_id
-                      AND ${NEXT}) d
-  ) d ON true
- ${ORDER}`,
+  LEFT JOIN LATERAL ${LIST.page(OF_IT, '(i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)')} d ON true
+ ${LIST.order}`,
 );
 
-const TO_TENANT = statement<Actor & Before, ListRow<AccessFacts, DisclosureRecord>>(
+const TO_TENANT = statement<Actor & RecordPage, RecordRow<AccessFacts, DisclosureRecord>>(
   'disclosures_to_tenant',
-  `SELECT ${ROW}
+  `SELECT ${ITEM},
+  ${LIST.position(TO_IT)}
   FROM ${inputRow(ACTOR)}
-  ${memberAccess('i.tenant_id')}
-  LEFT JOIN LATERAL (SELECT * FROM disclosures d
-                      WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active' AND ${NEXT}) d ON true
+  ${MEMBER_ACCESS}
+  LEFT JOIN LATERAL ${LIST.page(TO_IT)} d ON true
   LEFT JOIN subjects s ON s.subject_key = d.subject_key
- ${ORDER}`,
+ ${LIST.order}`,
 );
 
 const MAX_ROWS = 64;
@@ -144,26 +122,22 @@ export class DisclosureStore {
   async ofSubject(
     actor: Actor,
     subject: SubjectRef,
-    filter: DisclosureFilter & { granteeTenantId: string | null },
+    filter: TimeBounds & { granteeTenantId: string | null },
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<DisclosureRecord> }> {
-    const parameters = { ...actor, ...subject, ...filter, ...before(filter, request) };
-    return toList(await this.sql.run(OF_SUBJECT, parameters), request.limit);
+    const parameters = { ...actor, ...subject, ...filter, ...recordPage(filter, request) };
+    return toRecords(await this.sql.run(OF_SUBJECT, parameters), request.limit);
   }
 
   /** Of all subjects to the actor's tenant, newest first, and what the caller may do. Only an active member gets any. */
   async toTenant(
     actor: Actor,
-    filter: DisclosureFilter,
+    filter: TimeBounds,
     request: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<DisclosureRecord> }> {
-    return toList(await this.sql.run(TO_TENANT, { ...actor, ...filter, ...before(filter, request) }), request.limit);
+    return toRecords(
+      await this.sql.run(TO_TENANT, { ...actor, ...filter, ...recordPage(filter, request) }),
+      request.limit,
+    );
   }
-}
-
-/** Where a page begins: before the last one that was shown, or behind the millisecond `to`, or at the newest. */
-function before({ to }: DisclosureFilter, { limit, after }: PageRequest): Omit<Before, keyof DisclosureFilter> {
-  const end = to === null ? 'infinity' : new Date(to.getTime() + 1);
-  const [beforeTime = end, beforeId = 0] = after ?? [];
-  return { beforeTime, beforeId, rows: limit + 1 };
 }

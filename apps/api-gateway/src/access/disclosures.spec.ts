@@ -1,0 +1,72 @@
+import { DomainError } from '@iss/domain';
+import type { NewDisclosure } from '@iss/persistence';
+import { Disclosures } from './disclosures';
+
+const READER = { tenantId: 'beta', principalId: 'bob', requestId: 'r-1' };
+const TO_BETA = { subjectKey: 7, granteeTenantId: 'beta' };
+const FIRST = { from: 1, to: 1 };
+const EVENING = Date.parse('2026-01-15T23:59:59.999Z');
+
+let stored: NewDisclosure[];
+let nowMs: number;
+let failure: Error | null;
+let disclosures: Disclosures;
+
+beforeEach(() => {
+  stored = [];
+  nowMs = EVENING;
+  failure = null;
+  const record = async (disclosure: NewDisclosure): Promise<void> => {
+    if (failure !== null) throw failure;
+    stored.push(disclosure);
+  };
+  disclosures = new Disclosures({ record }, () => nowMs);
+});
+
+it('records the first of a day, and the next one on the next day', async () => {
+  await disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
+  await disclosures.record({ ...READER, requestId: 'r-2' }, TO_BETA, FIRST, 'snapshot');
+  const first = {
+    subjectKey: 7,
+    disclosedOn: '2026-01-15',
+    granteeTenantId: 'beta',
+    principalId: 'bob',
+    via: 'snapshot',
+    fromVersion: 1,
+    toVersion: 1,
+    requestId: 'r-1',
+  };
+  expect(stored).toEqual([first]);
+  nowMs += 1;
+  await disclosures.record({ ...READER, requestId: 'r-3' }, TO_BETA, FIRST, 'snapshot');
+  expect(stored).toEqual([first, { ...first, disclosedOn: '2026-01-16', requestId: 'r-3' }]);
+});
+
+it.each<[string, Parameters<Disclosures['record']>]>([
+  ['another principal', [{ ...READER, principalId: 'carol' }, TO_BETA, FIRST, 'snapshot']],
+  ['another tenant', [READER, { ...TO_BETA, granteeTenantId: 'gamma' }, FIRST, 'snapshot']],
+  ['another subject', [READER, { ...TO_BETA, subjectKey: 8 }, FIRST, 'snapshot']],
+  ['another version', [READER, TO_BETA, { from: 2, to: 2 }, 'snapshot']],
+  ['more versions', [READER, TO_BETA, { from: 1, to: 2 }, 'snapshot']],
+  ['another way', [READER, TO_BETA, FIRST, 'headers']],
+])('%s is another disclosure', async (_, other) => {
+  await disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
+  await disclosures.record(...other);
+  expect(stored).toHaveLength(2);
+});
+
+it('records nothing of an owner, nor where nobody’s grant is needed', async () => {
+  await disclosures.record(READER, null, FIRST, 'snapshot');
+  await disclosures.record({ ...READER, tenantId: null }, { ...TO_BETA, granteeTenantId: null }, FIRST, 'snapshot');
+  expect(stored).toEqual([]);
+});
+
+it('refuses what cannot be recorded, and remembers nothing of it', async () => {
+  failure = new Error('permission denied');
+  const refused = disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
+  await expect(refused).rejects.toBeInstanceOf(DomainError);
+  await expect(refused).rejects.toMatchObject({ code: 'unavailable', cause: failure });
+  failure = null;
+  await disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
+  expect(stored).toHaveLength(1);
+});

@@ -1,0 +1,198 @@
+import { Client } from 'pg';
+import type { Response } from 'supertest';
+import type { Disclosure } from '../src/modules/records/disclosure.views';
+import { envelope, type User } from './gateway';
+import { GrantWorld, places } from './grant-world';
+import { publishLog } from './publish-log';
+import type { Subject } from './read-world';
+
+jest.setTimeout(30_000);
+
+let world: GrantWorld;
+let subject: Subject;
+let ids: string[];
+
+const SCOPES = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+
+beforeAll(async () => {
+  world = await GrantWorld.open();
+});
+
+afterAll(() => world?.close());
+
+/** A subject of two versions that beta may read. */
+beforeEach(async () => {
+  subject = await world.addSubject();
+  await world.gateway
+    .as('alice', 'post', '/v1/tenants/acme/entity-states')
+    .send(envelope({ subject, snapshot_version: 2 }))
+    .expect(201);
+  await world.grantOn(subject, { scopes: SCOPES });
+  const { body } = await world.gateway.as('alice', 'get', `${of('acme')}/history?order=asc`).expect(200);
+  ids = body.items.map(({ snapshot_id }: { snapshot_id: string }) => snapshot_id);
+});
+
+const of = (tenant: string): string => `/v1/tenants/${tenant}/subjects/organization/${subject.subject_id}`;
+const GLOBAL = (): string => `/v1/subjects/organization/${subject.subject_id}`;
+
+const get = (path: string, user: User = 'bob', status = 200) => world.gateway.as(user, 'get', path).expect(status);
+
+async function disclosed(query = ''): Promise<Disclosure[]> {
+  const { body } = await get(`${of('acme')}/disclosures${query}`, 'admin');
+  return body.items;
+}
+
+/** Who was shown which versions how, in short. */
+const short = ({ principal_id, from_version, to_version, via }: Disclosure): string =>
+  `${principal_id.slice('oidc:test#'.length)} ${from_version}-${to_version} ${via}`;
+const shorts = async (): Promise<string[]> => (await disclosed()).map(short).sort();
+
+// Every read of a subject stands here, in its form below a tenant; that without is tried too.
+const READS: [string, () => string, string[]][] = [
+  ['a summary', () => '', ['bob 2-2 summary']],
+  ['the latest', () => '/snapshots/latest', ['bob 2-2 snapshot']],
+  ['the latest, its header', () => '/snapshots/latest?view=header', ['bob 2-2 headers']],
+  ['the latest, verified', () => '/snapshots/latest?verify=chain&depth=all', ['bob 2-2 snapshot']],
+  ['a version', () => '/snapshots/1', ['bob 1-1 snapshot']],
+  ['an id', () => `/snapshots/${ids[0]}`, ['bob 1-1 snapshot']],
+  ['a proof', () => `/snapshots/${ids[0]}/proof`, ['bob 1-1 proof']],
+  ['a log proof', () => `/snapshots/${ids[0]}/log-proof`, ['bob 1-1 proof']],
+  ['a history', () => '/history?view=full', ['bob 1-2 history']],
+  ['a page of a history', () => '/history?view=full&limit=1', ['bob 2-2 history']],
+  ['a history of headers', () => '/snapshots?view=header', ['bob 1-2 headers']],
+  ['a chain proof', () => '/chain-proof', ['bob 1-2 proof']],
+  ['an export', () => '/export', ['bob 1-2 export']],
+  ['an export in lines', () => '/export.ndjson', ['bob 1-2 export']],
+  ['a diff', () => '/diff?from_version=1&to_version=2', ['bob 1-1 diff', 'bob 2-2 diff']],
+  ['a diff by ids', () => `/snapshots/${ids[0]}/diff/${ids[1]}`, ['bob 1-1 diff', 'bob 2-2 diff']],
+];
+
+const isById = (path: string): boolean => ids.some((id) => path.includes(id));
+const formsOf = (path: string): string[] =>
+  isById(path) ? [`/v1/tenants/beta${path}`, `/v1${path}`] : [of('beta') + path, GLOBAL() + path];
+
+it.each(READS)('%s is recorded before it is answered, in both forms', async (_, pathOf, expected) => {
+  await publishLog(world.gateway.databaseUrl);
+  const [scoped = '', global = ''] = formsOf(pathOf());
+  await get(scoped).set('X-Request-Id', 'first');
+  const recorded = await disclosed();
+  expect(recorded.map(short).sort()).toEqual(expected);
+  const today = new Date().toISOString().slice(0, 10);
+  for (const one of recorded) {
+    expect(one).toMatchObject({ ...subject, grantee_tenant_id: 'beta', request_id: 'first' });
+    expect([today, new Date(Date.now() - 60_000).toISOString().slice(0, 10)]).toContain(one.disclosed_on);
+  }
+  // The other form finds the same tenant, so that it is the same disclosure.
+  world.gateway.sent.length = 0;
+  await get(global);
+  expect(world.gateway.sent).not.toContain('disclosure_record');
+  expect(await disclosed()).toEqual(recorded);
+});
+
+it('a bundle is recorded', async () => {
+  await publishLog(world.gateway.databaseUrl);
+  await get(`${of('beta')}/export?proofs=log`).set('Accept', 'application/x-ndjson');
+  expect(await shorts()).toEqual(['bob 1-2 bundle']);
+});
+
+it('the first read of a principal is recorded though the answer comes from memory', async () => {
+  const path = '/snapshots/latest';
+  await get(of('acme') + path, 'alice');
+  world.gateway.sent.length = 0;
+  await get(of('beta') + path, 'bob');
+  await get(of('beta') + path, 'proposer');
+  expect(world.gateway.sent).toEqual([
+    'snapshot_latest_tenant',
+    'disclosure_record',
+    'snapshot_latest_tenant',
+    'disclosure_record',
+  ]);
+  expect(await shorts()).toEqual(['bob 2-2 snapshot', 'proposer 2-2 snapshot']);
+});
+
+it('reads at once are one row', async () => {
+  await Promise.all(Array.from({ length: 20 }, () => get(`${of('beta')}/snapshots/latest`)));
+  expect(await shorts()).toEqual(['bob 2-2 snapshot']);
+});
+
+it('what the owner reads is not recorded, in either form', async () => {
+  for (const [, pathOf] of READS.filter(([name]) => name !== 'a log proof')) {
+    for (const path of formsOf(pathOf())) await get(path.replace('tenants/beta', 'tenants/acme'), 'alice');
+  }
+  expect(await disclosed()).toEqual([]);
+});
+
+it('what is refused is not recorded', async () => {
+  await get(`${of('beta')}/snapshots/3`, 'bob', 404);
+  await get(`${of('beta')}/snapshots/latest`, 'zoe', 403);
+  await world.revokeAll();
+  await get(`${of('beta')}/snapshots/latest`, 'bob', 403);
+  await get(`${GLOBAL()}/snapshots/latest`, 'bob', 404);
+  expect(await disclosed()).toEqual([]);
+});
+
+it('in the global form it is the first tenant by whose grant the caller may', async () => {
+  await world.setMember('bob', 'beta', 'o1', { allow_counterparty_access: true });
+  await world.setMember('o1', 'gamma', 'o1', { allow_counterparty_access: true });
+  await world.revokeAll();
+  await world.grantOn(subject, { scopes: ['read_diff'] });
+  await world.grantOn(subject, { grantee_tenant_id: 'gamma', scopes: ['read_latest'] });
+  await get(`${GLOBAL()}/snapshots/latest`, 'o1');
+  expect(await disclosed()).toMatchObject([{ grantee_tenant_id: 'gamma', principal_id: 'oidc:test#o1' }]);
+});
+
+it('nothing is shown that cannot be recorded', async () => {
+  const superuser = new Client({ connectionString: world.gateway.databaseUrl });
+  await superuser.connect();
+  try {
+    await superuser.query('REVOKE INSERT ON disclosures FROM iss_app');
+    for (const path of ['/snapshots/latest', '/export.ndjson', '/diff?from_version=1&to_version=2']) {
+      const { body } = await get(of('beta') + path, 'bob', 503);
+      expect(body.error.code).toBe('unavailable');
+    }
+    await get(`${of('acme')}/snapshots/latest`, 'alice');
+  } finally {
+    await superuser.query('GRANT INSERT ON disclosures TO iss_app');
+    await superuser.end();
+  }
+  await get(`${of('beta')}/snapshots/latest`);
+  expect(await shorts()).toEqual(['bob 2-2 snapshot']);
+});
+
+describe('the lists', () => {
+  beforeEach(async () => {
+    await get(`${of('beta')}/snapshots/1`);
+    await get(`${of('beta')}/snapshots/2`);
+  });
+
+  it('are newest first, paged and filtered', async () => {
+    const both = await disclosed();
+    expect(both.map(short)).toEqual(['bob 2-2 snapshot', 'bob 1-1 snapshot']);
+    const first: Response = await get(`${of('acme')}/disclosures?limit=1`, 'admin');
+    expect(first.body.items).toEqual(both.slice(0, 1));
+    const second: Response = await get(`${of('acme')}/disclosures?limit=1&cursor=${first.body.next_cursor}`, 'admin');
+    expect([second.body.items, second.body.next_cursor]).toEqual([both.slice(1), null]);
+    expect(await disclosed('?grantee_tenant_id=beta')).toEqual(both);
+    expect(await disclosed('?grantee_tenant_id=gamma')).toEqual([]);
+    expect(await disclosed('?from=2099-01-01T00:00:00Z')).toEqual([]);
+    expect(await disclosed('?to=2020-01-01T00:00:00Z')).toEqual([]);
+    expect(await disclosed(`?from=${both[1]?.first_at}&to=${both[0]?.first_at}`)).toEqual(both);
+  });
+
+  it('show the grantee its own', async () => {
+    const { body } = await get('/v1/tenants/beta/disclosures', 'zoe');
+    expect(body.items.slice(0, 2)).toEqual(await disclosed());
+    const { body: none } = await get('/v1/tenants/gamma/disclosures', 'o1');
+    expect(none.items.filter((one: Disclosure) => one.grantee_tenant_id !== 'gamma')).toEqual([]);
+  });
+
+  it.each([
+    ['from=yesterday', '/query/from'],
+    ['to=2026-01-15', '/query/to'],
+    ['from=2026-01-16T00:00:00Z&to=2026-01-15T00:00:00Z', '/query/to'],
+    ['grantee_tenant_id=-', '/query/grantee_tenant_id'],
+    ['since=x', '/query/since'],
+  ])('refuse %s', async (query, place) => {
+    expect(places(await get(`${of('acme')}/disclosures?${query}`, 'admin', 400))).toEqual([place]);
+  });
+});
