@@ -1323,7 +1323,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -1349,7 +1350,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -1367,14 +1370,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -1391,7 +1396,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",

@@ -95,7 +95,11 @@ export class LogProofService {
     snapshotId: string,
     known: LoggedEntry | undefined,
   ): Promise<LoggedEntry | null> {
-    const { facts, disclosure, version, isKnown, entry } = await this.entries.ofSnapshot(reader, snapshotId, known?.salt);
+    const { facts, disclosure, version, isKnown, entry } = await this.entries.ofSnapshot(
+      reader,
+      snapshotId,
+      known?.salt,
+    );
     // An id cannot be guessed, so an unknown one is 404 to any member.
     this.access.require(reader, facts, version === null ? { role: RULES.readById.role } : RULES.readById);
     if (version === null) throw notFound();
