@@ -564,6 +564,134 @@ INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event
 SELECT $7::uuid, $2::uuid, subscription_id, tenant_id, $3::text, 'pending' FROM target
 RETURNING delivery_id AS "deliveryId";
 
+-- disclosure_record
+--   asked by DisclosureStore.record (stores/records/disclosure.store.ts)
+--   $1 inputs.subjectKey bigint[]
+--   $2 inputs.disclosedOn text[]
+--   $3 inputs.granteeTenantId text[]
+--   $4 inputs.principalId text[]
+--   $5 inputs.via text[]
+--   $6 inputs.fromVersion integer[]
+--   $7 inputs.toVersion integer[]
+--   $8 inputs.requestId text[]
+--   enters no index
+PREPARE disclosure_record (bigint[], text[], text[], text[], text[], integer[], integer[], text[]) AS
+INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
+SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.principal_id, i.via, i.from_version, i.to_version, i.request_id
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::text[])
+  WITH ORDINALITY AS i(subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id, ord)
+ORDER BY i.disclosed_on, i.subject_key, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
+  i.from_version, i.to_version
+ON CONFLICT DO NOTHING;
+
+-- disclosures_of_subject
+--   asked by DisclosureStore.ofSubject (stores/records/disclosure.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 granteeTenantId text
+--   enters disclosures_of_subject, grants_live, memberships_pkey, subjects_identity_key
+PREPARE disclosures_of_subject (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  d.from_version AS "item?.fromVersion",
+  d.to_version AS "item?.toVersion",
+  d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.principal_id AS "item?.principalId",
+  d.via AS "item?.via",
+  d.first_at AS "item?.firstAt",
+  d.request_id AS "item?.requestId",
+  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
+  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
+  WHERE d.subject_key = s.subject_key AND f.owns_subject
+    AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS grantee_tenant_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM disclosures d
+    WHERE d.subject_key = s.subject_key AND f.owns_subject
+      AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
+  WHERE (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)
+  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+ORDER BY d.first_at DESC, d.disclosure_id DESC;
+
+-- disclosures_to_tenant
+--   asked by DisclosureStore.toTenant (stores/records/disclosure.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   enters disclosures_to_grantee, memberships_pkey, subjects_pkey
+PREPARE disclosures_to_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  d.from_version AS "item?.fromVersion",
+  d.to_version AS "item?.toVersion",
+  d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.principal_id AS "item?.principalId",
+  d.via AS "item?.via",
+  d.first_at AS "item?.firstAt",
+  d.request_id AS "item?.requestId",
+  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
+  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
+  WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
+    AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM disclosures d
+    WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
+      AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
+  WHERE true ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+LEFT JOIN subjects s ON s.subject_key = d.subject_key
+ORDER BY d.first_at DESC, d.disclosure_id DESC;
+
 -- feed_append
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   $1 logIndexes bigint[]
@@ -2550,6 +2678,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2572,7 +2702,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -2590,14 +2722,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -2616,6 +2750,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2663,6 +2799,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2686,7 +2824,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -2704,14 +2844,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -2731,6 +2873,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2779,6 +2923,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2796,7 +2942,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -2814,14 +2962,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -2851,6 +3001,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2931,6 +3083,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2948,7 +3102,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -2966,14 +3122,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -3003,6 +3161,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3051,6 +3211,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3069,7 +3231,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -3087,14 +3251,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3110,6 +3276,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3151,6 +3319,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3170,7 +3340,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -3188,14 +3360,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3213,6 +3387,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3258,6 +3434,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3281,7 +3459,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -3299,14 +3479,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3327,6 +3509,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",

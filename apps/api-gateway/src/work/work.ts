@@ -75,7 +75,11 @@ export class Work implements OnApplicationShutdown {
    * What the task gives, or throws: the same wherever it runs. Throws `unavailable` besides, where too much waits, or where
    * the task takes longer, or more memory, than it may.
    */
-  run<Name extends TaskName>(asker: Charged, task: Name, input: InputOf<Name>): ResultOf<Name> | Promise<ResultOf<Name>> {
+  run<Name extends TaskName>(
+    asker: Charged,
+    task: Name,
+    input: InputOf<Name>,
+  ): ResultOf<Name> | Promise<ResultOf<Name>> {
     return isLarge(TASKS[task].size(input)) ? this.runInThread(asker, task, input) : runTask(task, input);
   }
 
