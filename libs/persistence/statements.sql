@@ -1655,9 +1655,11 @@ SELECT size::float8 AS size, root FROM log_tree WHERE is_one;
 
 -- log_tree_take
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
---   enters log_tree_pkey
+--   enters log_backfill_pkey, log_tree_pkey
 PREPARE log_tree_take AS
-SELECT size::float8 AS size, root FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
+SELECT size::float8 AS size, root, (SELECT true FROM log_backfill b WHERE b.is_one
+  LIMIT 1) IS NULL AS "isBackfilled"
+FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
 
 -- log_waiting_drop
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '@iss/domain';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CONNECT_TIMEOUT_MS } from './database';
@@ -5,6 +6,16 @@ import { diagnose } from './diagnose';
 import { type Migration, MIGRATIONS, migrationText } from './migrations';
 
 const MIGRATION_LOCK = 4_951_219;
+/** Between two looks whether another one that migrates has ended. */
+const LOOK_AGAIN_MS = 100;
+
+/** Of one transaction of the log's backfill: a second or so. */
+const BACKFILL_ROWS = 20_000;
+
+/** In the order in which they came; there only while they are marked, and built without keeping writers from writing. */
+const BACKFILL_ORDER = 'log_backfill_order';
+
+const BACKFILL_INDEX = `SELECT i.indisvalid AS "isValid" FROM pg_index i WHERE i.indexrelid = to_regclass('public.${BACKFILL_ORDER}')`;
 
 function classOf({ file, name }: Migration): new () => MigrationInterface {
   return class {
@@ -22,7 +33,8 @@ function classOf({ file, name }: Migration): new () => MigrationInterface {
 
 /**
  * Applies what is missing, as the role of the URL (the tables' owner), all in one transaction; concurrent callers wait
- * for one another. Returns the names of the migrations applied. Throws `unavailable` when the database cannot be reached.
+ * for one another. Then does, in batches, what would take that transaction too long: where it is ended before its end, the
+ * next call goes on. Returns the names of the migrations applied. Throws `unavailable` when the database cannot be reached.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   // Not by the file's imports: the applications, which never migrate, would load it at every start.
@@ -41,7 +53,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
   const lock = dataSource.createQueryRunner();
   try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeLock(lock);
     const [server]: { version: number }[] = await lock.query(
       `SELECT current_setting('server_version_num')::int AS version`,
     );
@@ -51,10 +63,51 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     await lock.query(migrationText('application-role'));
     const applied = await dataSource.runMigrations({ transaction: 'all' });
     await lock.query(migrationText('privileges'));
+    await backfillLog(lock);
     return applied.map((migration) => migration.name);
   } finally {
     await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
     await lock.release();
     await dataSource.destroy();
   }
+}
+
+/** Looks again and again: a statement that waits holds a snapshot, for the end of which an index that is built waits. */
+async function takeLock(runner: QueryRunner): Promise<void> {
+  for (;;) {
+    const [row]: { isTaken: boolean }[] = await runner.query('SELECT pg_try_advisory_lock($1) AS "isTaken"', [
+      MIGRATION_LOCK,
+    ]);
+    if (row?.isTaken === true) return;
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+/**
+ * Marks the snapshots of before the log for it, batch by batch, each in a transaction of its own, in the order of their
+ * `created_at`. May be ended at any moment and begun again, and goes on where it was; none is marked twice, none is left out,
+ * whatever is written meanwhile. Nothing is done where nothing is missing. As the tables' owner, outside of any transaction;
+ * one at a time may run.
+ */
+export async function backfillLog(runner: Pick<QueryRunner, 'query'>, batch = BACKFILL_ROWS): Promise<void> {
+  const [pending]: { isPending: boolean }[] = await runner.query(
+    'SELECT EXISTS (SELECT FROM log_backfill) AS "isPending"',
+  );
+  if (pending?.isPending !== true) return;
+  const [index]: { isValid: boolean }[] = await runner.query(BACKFILL_INDEX);
+  // One that was given up while it was built is there and cannot be used.
+  if (index?.isValid === false) await runner.query(`DROP INDEX CONCURRENTLY ${BACKFILL_ORDER}`);
+  await runner.query(
+    `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${BACKFILL_ORDER} ON snapshots (created_at, subject_key, snapshot_version)`,
+  );
+  // A batch is held against all marks of writers at once, and not each of its rows, whatever statistics say.
+  await runner.query('SET enable_nestloop = off');
+  const text = migrationText('13-log-backfill.batch');
+  for (let isLast = false; !isLast;) {
+    const [{ lookedAt } = { lookedAt: 0 }]: { lookedAt: number }[] = await runner.query(text, [batch]);
+    isLast = lookedAt < batch;
+  }
+  await runner.query('RESET enable_nestloop');
+  await runner.query(`DROP INDEX CONCURRENTLY ${BACKFILL_ORDER}`);
+  await runner.query('DELETE FROM log_backfill');
 }

@@ -28,6 +28,11 @@ const STATES = {
     detail:
       'too few witnesses cosign: the last checkpoint that enough of them cosigned is served (docs/operations.md, "Witnesses")',
   },
+  backfill: {
+    status: 'degraded',
+    reason: 'backfill',
+    detail: 'what is older than the log waits for npm run db:migrate to end; until then nothing is integrated',
+  },
   behind: { status: 'degraded', reason: 'behind', detail: 'the last round failed; it is tried again' },
   rolled_back: {
     status: 'failed',
@@ -46,7 +51,7 @@ export class LogService {
   private publisher: CheckpointPublisher | null = null;
   /** Witnesses may take their time, integration goes on meanwhile. */
   private publishing: Promise<void> | null = null;
-  private isIntegrated = true;
+  private integrated: 'ok' | 'backfill' | 'behind' = 'ok';
   private published: LogState = 'ok';
   private isStopping = false;
 
@@ -79,17 +84,17 @@ export class LogService {
 
   /** For readiness. */
   status(): Check {
-    return STATES[this.isIntegrated || this.published === 'rolled_back' ? this.published : 'behind'];
+    const { integrated, published } = this;
+    return STATES[integrated === 'ok' || published === 'rolled_back' ? published : integrated];
   }
 
   /** Resolves with the pause until the next one. */
   private async round(): Promise<number> {
     try {
       const tree = await this.integrateAll();
-      this.isIntegrated = true;
       if (tree !== null) this.publishing ??= this.publish(tree).finally(() => (this.publishing = null));
     } catch (error) {
-      this.isIntegrated = false;
+      this.integrated = 'behind';
       this.warn('The log does not go on; it is tried again', error);
     }
     await this.feed.catchUp();
@@ -100,6 +105,7 @@ export class LogService {
   private async integrateAll(): Promise<LogTree | null> {
     for (;;) {
       const round = await this.integration.integrate(BATCH, growTree);
+      this.integrated = round?.isHeld === true ? 'backfill' : 'ok';
       if (round === null) return null;
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts are gone that were to be logged');
       if (round.integrated + round.dropped < BATCH || this.isStopping) return round.tree;

@@ -33,9 +33,10 @@ export interface LogGrowth {
 const HASH_BYTES = 32;
 
 /** Only one integrates at a time; the others pass over it. */
-const TAKE_TREE = statement<NoParameters, LogTree>(
+const TAKE_TREE = statement<NoParameters, LogTree & { isBackfilled: boolean }>(
   'log_tree_take',
-  'SELECT size::float8 AS size, root FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED',
+  `SELECT size::float8 AS size, root, (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
+  FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED`,
 );
 
 const TREE = statement<NoParameters, LogTree>(
@@ -108,6 +109,8 @@ export interface LogRound {
   integrated: number;
   /** Marks that named nothing. */
   dropped: number;
+  /** Snapshots of before the log have no marks yet: they come first, so nothing is integrated. */
+  isHeld: boolean;
 }
 
 /** How facts become entries of the tree. */
@@ -123,8 +126,10 @@ export class LogIntegrationStore {
     grow: (tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]) => Promise<LogGrowth>,
   ): Promise<LogRound | null> {
     return this.sql.transaction(async (sql) => {
-      const [tree] = await sql.run(TAKE_TREE, {});
-      if (tree === undefined) return null;
+      const [taken] = await sql.run(TAKE_TREE, {});
+      if (taken === undefined) return null;
+      const { isBackfilled, ...tree } = taken;
+      if (!isBackfilled) return { tree, integrated: 0, dropped: 0, isHeld: true };
       const waiting = await sql.run(WAITING, { limit });
       const [facts, waitingIds, nothing]: [LogFact[], number[], number[]] = [[], [], []];
       for (const row of waiting) {
@@ -136,7 +141,7 @@ export class LogIntegrationStore {
         }
       }
       if (nothing.length > 0) await sql.run(DROP, { waitingIds: nothing });
-      if (facts.length === 0) return { tree, integrated: 0, dropped: nothing.length };
+      if (facts.length === 0) return { tree, integrated: 0, dropped: nothing.length, isHeld: false };
       const { size } = tree;
       const edge = await sql.run(EDGE, { size });
       const { salts, added, tree: next } = await grow(tree, edge, facts);
@@ -150,7 +155,7 @@ export class LogIntegrationStore {
       });
       if (entries !== facts.length || !isNext || next.size !== size + entries)
         throw new Error(`the log of ${size} took ${entries} of ${facts.length} entries`);
-      return { tree: next, integrated: entries, dropped: nothing.length };
+      return { tree: next, integrated: entries, dropped: nothing.length, isHeld: false };
     });
   }
 

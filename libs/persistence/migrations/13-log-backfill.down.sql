@@ -1,0 +1,2 @@
+DROP INDEX IF EXISTS log_backfill_order;
+DROP TABLE log_backfill;
