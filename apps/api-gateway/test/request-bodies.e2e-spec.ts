@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
 import type { Response } from 'supertest';
 import { isJson, list, member, type Operation, operationsOf, resolved } from './conformance';
-import { parametersOf, requestsOf } from './examples/documented';
+import { parametersOf, requestsOf, requestTypeOf } from './examples/documented';
 import { ExampleWorld, type Stage } from './examples/world';
 import { startGateway, type TestGateway } from './gateway';
 
@@ -286,7 +286,9 @@ const BODIES: Readonly<Record<string, Bodies>> = {
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../openapi.json'), 'utf8'));
 const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
-const operations = operationsOf(document).filter(({ description }) => 'requestBody' in description);
+const operations = operationsOf(document).filter(
+  (operation) => 'requestBody' in operation.description && requestTypeOf(operation) === 'application/json',
+);
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats(ajv);

@@ -90,6 +90,9 @@ describe('gatewayEnv', () => {
       chainProofPage: 200,
       exportSnapshots: 1000,
       tokenBytes: 8192,
+      batchBytes: 67_108_864,
+      batchLines: 100_000,
+      batches: 8,
     });
   });
 

@@ -25,6 +25,12 @@ export const limitVariables = {
   EXPORT_MAX_SNAPSHOTS: wholeNumber(1, 100_000).default(1000),
   /** A bearer token in bytes: read before it is trusted. */
   TOKEN_MAX_BYTES: wholeNumber(1024, 65_536).default(8192),
+  /** A batch of envelopes in bytes, of which some MiB are in memory: what a client sends again when its connection breaks. */
+  BATCH_LIMIT_BYTES: wholeNumber(1024, 4_294_967_296).default(67_108_864),
+  /** Lines of a batch: as many short ones as its bytes hold. */
+  BATCH_MAX_LINES: wholeNumber(1, 10_000_000).default(100_000),
+  /** Batches that a gateway reads at once, each with some MiB in memory; of one principal half of them. */
+  MAX_BATCHES: wholeNumber(1, 1000).default(8),
 };
 
 export interface Limits {
@@ -38,6 +44,9 @@ export interface Limits {
   chainProofPage: number;
   exportSnapshots: number;
   tokenBytes: number;
+  batchBytes: number;
+  batchLines: number;
+  batches: number;
 }
 
 /** What heavy work may take of a gateway beside the thread that serves everybody. */
@@ -286,6 +295,9 @@ export function toLimits(env: z.output<typeof schema>): Limits {
     chainProofPage: env.CHAIN_PROOF_PAGE_MAX,
     exportSnapshots: env.EXPORT_MAX_SNAPSHOTS,
     tokenBytes: env.TOKEN_MAX_BYTES,
+    batchBytes: env.BATCH_LIMIT_BYTES,
+    batchLines: env.BATCH_MAX_LINES,
+    batches: env.MAX_BATCHES,
   };
 }
 

@@ -26,6 +26,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   // What the seed has made already, or gone beyond.
   'POST /v1/tenants': { world: 'before all' },
   'POST /v1/tenants/{tenant_id}/entity-states': { world: 'tenants' },
+  'POST /v1/tenants/{tenant_id}/entity-states/batch': { world: 'tenants' },
   'POST /v1/entity-states': { world: 'tenants', caller: null },
   'POST /v1/tenants/{tenant_id}/entity-state-updates': { world: 'first version' },
   'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates': { world: 'first version' },

@@ -22,6 +22,8 @@ export interface Row {
   withoutFlag?: true;
   /** For whoever has a token but no right; 403 unless the route hides what it has. */
   denied?: number;
+  /** A POST that takes no `Idempotency-Key`. */
+  keepsNothing?: true;
   /** What does not follow from the above. */
   except?: Partial<Record<Caller, number>>;
   /** What the request is about; made anew for each caller. */
@@ -152,6 +154,15 @@ export const TABLE: readonly Row[] = [
     ok: 201,
     role: 'tenant_editor',
     fixture: 'second_version',
+  },
+  {
+    ...write,
+    path: `${TENANT}/entity-states/batch`,
+    ok: 200,
+    role: 'tenant_editor',
+    actsFor: 'owner',
+    keepsNothing: true,
+    fixture: 'batch',
   },
   { ...write, path: '/v1/entity-states', ok: 201, open: true, fixture: 'new_subject' },
   {

@@ -18,6 +18,8 @@ export interface Prepared {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: object;
+  /** Instead of a body: lines of NDJSON. */
+  lines?: string;
 }
 
 type Prepare = (world: World, caller: Caller) => Promise<Prepared>;
@@ -285,6 +287,7 @@ export const FIXTURES = {
     const { subjectId } = await world.addSubject();
     return { body: envelope({ snapshot_version: 2, subject: { subject_type: TYPE, subject_id: subjectId } }) };
   },
+  batch: async () => ({ lines: `${JSON.stringify(envelope())}\n` }),
   legacy_snapshot: async (world) => ({ params: { snapshot_id: (await world.addSubject(LEGACY)).snapshotId } }),
   proposal: async (world) => {
     const { subjectId, snapshotId } = await world.addSubject();

@@ -2,7 +2,7 @@ import { isJson, list, member, type Operation } from '../conformance';
 
 type Json = Record<string, unknown>;
 
-const JSON_TYPE = 'application/json';
+export const JSON_TYPE = 'application/json';
 
 export const idOf = ({ description }: Operation): string => String(description['operationId']);
 
@@ -23,9 +23,14 @@ export const successesOf = ({ description }: Operation): string[] =>
 export const contentOf = ({ description }: Operation, status: string): Json =>
   member(member(member(description, 'responses'), status), 'content');
 
+const requestContentOf = ({ description }: Operation): Json => member(member(description, 'requestBody'), 'content');
+
+/** The media type of its request's body; that of most where it has none. */
+export const requestTypeOf = (operation: Operation): string => Object.keys(requestContentOf(operation))[0] ?? JSON_TYPE;
+
 /** The examples of its request. */
-export function requestsOf({ description }: Operation): { name: string; body: unknown }[] {
-  const media = member(member(member(description, 'requestBody'), 'content'), JSON_TYPE);
+export function requestsOf(operation: Operation): { name: string; body: unknown }[] {
+  const media = member(requestContentOf(operation), requestTypeOf(operation));
   return Object.entries(member(media, 'examples')).map(([name, example]) => ({
     name,
     body: isJson(example) ? example['value'] : undefined,
@@ -39,7 +44,7 @@ export function examplesOf(operation: Operation): [string[], unknown][] {
     exampleOf(parameter) === undefined ? [] : [[at('parameters', String(index)), exampleOf(parameter)]],
   );
   const ofRequests = requestsOf(operation).map(({ body }): [string[], unknown] => [
-    at('requestBody', 'content', JSON_TYPE),
+    at('requestBody', 'content', requestTypeOf(operation)),
     body,
   ]);
   const ofAnswers = successesOf(operation).flatMap((status) =>

@@ -14,10 +14,12 @@ import {
   exampleQuery,
   executionsOf,
   idOf,
+  JSON_TYPE,
   objectsOf,
   parametersOf,
   queryValuesOf,
   requestsOf,
+  requestTypeOf,
   successesOf,
 } from './documented';
 import { ExampleWorld, type Stage } from './world';
@@ -37,6 +39,7 @@ const USUAL: Setting = { stage: 'in use', caller: 'alice' };
 const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   createTenant: { stage: 'before all' },
   createEntityState: { stage: 'tenants' },
+  importEntityStates: { stage: 'tenants' },
   createLegacyEntityState: { stage: 'tenants', caller: null },
   'proposeUpdate 201': { stage: 'first version' },
   'proposeSubjectUpdate 201': { stage: 'first version' },
@@ -124,7 +127,12 @@ function send(
   const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
   const token = caller === null ? null : (tokens.get(caller) ?? '');
   const request = gateway.withToken(token, operation.method, search === '' ? path : `${path}?${search}`).set(headers);
-  return body === undefined ? request.then() : request.send(JSON.stringify(body)).type('json').then();
+  if (body === undefined) return request.then();
+  const type = requestTypeOf(operation);
+  return request
+    .send(type === JSON_TYPE ? JSON.stringify(body) : String(body))
+    .type(type)
+    .then();
 }
 
 /** What an answer says, as the media type has it: one document, or one for each line. */

@@ -2,7 +2,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import { charged } from '../limits/charged';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
-import { JsonText, TextStream } from './json-text';
+import { JsonText, LiveStream, TextStream } from './json-text';
 import { PublicFile, sendPublicFile } from './public-file';
 import { setHeaders, standingHeaders } from './standing-headers';
 import { Streams } from './streams';
@@ -10,6 +10,8 @@ import { Streams } from './streams';
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 /** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
 const PIECE_LENGTH = 64 * 1024;
+/** Of a live answer, that wait for their peer before no more are made: some ten thousand lines. */
+const UNREAD_BYTES = 4 * 1024 * 1024;
 
 function end(response: Response, text: string, contentType = CONTENT_TYPE): void {
   const bytes = Buffer.byteLength(text);
@@ -87,6 +89,8 @@ export class JsonAdapter extends ExpressAdapter {
       if (response.req.method !== 'HEAD') return send(response, body, this.streams);
       response.setHeader('Content-Type', body.contentType);
       response.end();
+    } else if (body instanceof LiveStream) {
+      return sendLive(response, body, this.streams);
     } else {
       if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
       end(
@@ -129,6 +133,18 @@ async function send(response: Response, { contentType, chunks }: TextStream, str
   for await (const piece of pieces) {
     if (response.destroyed) return;
     await writePiece(streams, response, piece);
+  }
+  response.end();
+}
+
+/** Sends each part as it comes. Whoever sends its request as a whole before it reads has some parts kept for it. */
+async function sendLive(response: Response, { contentType, parts }: LiveStream, streams: Streams): Promise<void> {
+  setHeaders(response, ['Content-Type', contentType, 'Cache-Control', 'no-store', 'Connection', 'close']);
+  response.flushHeaders();
+  for await (const part of parts) {
+    if (response.destroyed) return;
+    if (response.writableLength < UNREAD_BYTES) response.write(part);
+    else await streams.write(response, part);
   }
   response.end();
 }

@@ -53,6 +53,18 @@ export class TextStream {
   ) {}
 }
 
+/**
+ * An answer whose head is sent at once and each part as soon as it is there, also while the request is still being sent. Its
+ * connection ends with it, since of the request a part may not have been read.
+ */
+export class LiveStream {
+  constructor(
+    readonly contentType: 'application/x-ndjson',
+    /** What it throws ends the answer unfinished. */
+    readonly parts: AsyncIterable<string>,
+  ) {}
+}
+
 /** JSON text with an array of many items in it: what stands before it, its items, and what stands after it. */
 export function jsonStream(before: string, items: AsyncIterable<string>, after: string): TextStream {
   return new TextStream('application/json; charset=utf-8', arrayText(before, items, after));

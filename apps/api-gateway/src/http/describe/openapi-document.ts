@@ -28,7 +28,7 @@ export function completeDocument(document: OpenAPIObject, limits: Limits, canSig
     nameWhoMayCall(operation, canSignIn);
     describePath(operation, path, route);
     describeQuery(operation, limits);
-    if (method === 'post') describeIdempotency(operation);
+    if (takesKey(method, route)) describeIdempotency(operation);
     describeAnswers(operation);
     for (const codes of describeErrors(operation, path, method, route)) errors.set(nameOf(codes), codes);
     tidyParameters(operation, path);
@@ -139,7 +139,7 @@ function describeErrors(operation: Operation, path: string, method: string, rout
     ...(operation.security?.length === 0 ? [] : (['unauthorized'] as const)),
     ...(isBodied ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
     ...(OPEN_PROBES.includes(path) ? [] : (['rate_limited', 'internal_error', 'unavailable'] as const)),
-    ...(method === 'post' ? ERRORS_OF_KEYS : []),
+    ...(takesKey(method, route) ? ERRORS_OF_KEYS : []),
   ]);
   const answered = ERROR_CODES.filter((code) => given.has(code));
   const statuses = [...new Set(answered.map((code) => ERROR_STATUSES[code]))];
@@ -177,6 +177,10 @@ const KEY: Parameter = {
     example: '7c4f2a9e-0b1d-4e57-8a3c-5d6f7e8091a2',
   },
 };
+
+function takesKey(method: string, route: unknown): boolean {
+  return method === 'post' && !(isRoute(route) && route.takesNoKey === true);
+}
 
 function describeIdempotency(operation: Operation): void {
   operation.parameters = [...(operation.parameters ?? []), KEY];

@@ -22,6 +22,8 @@ export const inLegacyTenant = (rule: AccessRule): InLegacyTenant => ({ legacyTen
 export type WhoMayCall = AccessRule | InAnyTenant | InLegacyTenant | 'anyone' | 'any_principal';
 /** Under which a handler keeps who gets its answer again (`Idempotency-Key`). */
 export const MAY_HAVE_AGAIN = 'iss:may_have_again';
+/** Under which a handler keeps that its requests take no `Idempotency-Key`. */
+export const TAKES_NO_KEY = 'iss:takes_no_key';
 
 /** An answer without its headers. */
 export interface Answer {
@@ -42,13 +44,15 @@ export interface Route {
   etag?: string;
   /** Who gets a kept answer again, where others than the rule names may call the operation too. */
   replayFor?: AccessRule;
+  /** Whether the request takes no `Idempotency-Key`, though it is a POST: it cannot be kept as a whole. */
+  takesNoKey?: true;
   /** Examples of path parameters, where they are not the usual ones. */
   examples?: Readonly<Record<string, unknown>>;
 }
 
 /** What of a route the document is completed from. */
 export const ROUTE = 'x-route';
-export interface RouteFacts extends Pick<Route, 'errors' | 'examples'> {
+export interface RouteFacts extends Pick<Route, 'errors' | 'examples' | 'takesNoKey'> {
   mayBeForbidden: boolean;
 }
 
@@ -61,11 +65,14 @@ export function ApiRoute(summary: string, who: WhoMayCall, route: Route): Method
   const { answers, errors = [], examples = {}, deprecated = false, etag } = route;
   const description = [whoMayCall(who), route.description].filter((one) => one !== undefined).join('\n\n');
   const successes = Object.keys(answers).filter((status) => status.startsWith('2'));
-  const facts: RouteFacts = { errors, examples, mayBeForbidden: typeof who === 'object' && 'role' in who };
+  const mayBeForbidden = typeof who === 'object' && 'role' in who;
+  const { takesNoKey } = route;
+  const facts: RouteFacts = { errors, examples, mayBeForbidden, ...(takesNoKey === undefined ? {} : { takesNoKey }) };
   return applyDecorators(
     ApiOperation({ summary, description, deprecated }),
     ApiExtension(ROUTE, facts),
     SetMetadata(MAY_HAVE_AGAIN, route.replayFor ?? who),
+    SetMetadata(TAKES_NO_KEY, route.takesNoKey),
     ...Object.entries(answers).map(([status, answer]) => ApiResponse({ status: Number(status), ...answer })),
     ...(etag === undefined ? [] : [ApiConditional(etag)]),
     ...(successes.length === 1 ? [HttpCode(Number(successes[0]))] : []),
@@ -100,14 +107,15 @@ const ErrorDetail = view('ErrorDetail', {
 });
 
 /** Specification, "Errors". */
-export const ERROR_SCHEMA = view('Error', {
+export const ErrorEnvelope = view('Error', {
   error: part({
     code: oneOf(ERROR_CODES).described('What went wrong, for programs.'),
     message: text.described('What to do.'),
     details: listOf(ErrorDetail).optional().described('What is wrong, place by place.'),
     request_id: text.described('Also in the header `X-Request-Id`.'),
   }).described('What went wrong, and the way out.'),
-}).facts.shown;
+});
+export const ERROR_SCHEMA = ErrorEnvelope.facts.shown;
 
 const DETAILS_EXAMPLE = [{ path: '/query/limit', message: 'must be an integer from 1 to 200', code: 'out_of_range' }];
 

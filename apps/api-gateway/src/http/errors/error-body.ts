@@ -1,4 +1,4 @@
-import type { DomainError, ErrorDetail } from '@iss/domain';
+import type { DomainError, ErrorCode, ErrorDetail } from '@iss/domain';
 
 /** Who got this many things wrong learns nothing from more. */
 const MAX_DETAILS = 100;
@@ -10,11 +10,15 @@ const MAX_DETAILS_BYTES = 56 * 1024;
 
 /** The specification's error envelope ("Errors"). Whatever the error holds, it has at most 64 KiB as JSON. */
 export interface ErrorBody {
-  error: { code: string; message: string; details?: ErrorDetail[]; request_id: string };
+  error: { code: ErrorCode; message: string; details?: ErrorDetail[]; request_id: string };
 }
 
-export function errorBody({ code, message, details }: DomainError, requestId: string): ErrorBody {
-  const told = details === undefined ? {} : { details: withinBudget(details) };
+export function errorBody(
+  { code, message, details }: DomainError,
+  requestId: string,
+  maxDetails = MAX_DETAILS,
+): ErrorBody {
+  const told = details === undefined ? {} : { details: withinBudget(details.slice(0, maxDetails)) };
   return { error: { code, message: cut(message, MAX_TEXT), ...told, request_id: requestId } };
 }
 
@@ -22,7 +26,7 @@ export function errorBody({ code, message, details }: DomainError, requestId: st
 function withinBudget(details: readonly ErrorDetail[]): ErrorDetail[] {
   const told: ErrorDetail[] = [];
   let bytes = 0;
-  for (const detail of details.slice(0, MAX_DETAILS)) {
+  for (const detail of details) {
     const short = { ...detail, path: cut(detail.path, MAX_PATH), message: cut(detail.message, MAX_TEXT) };
     bytes += Buffer.byteLength(JSON.stringify(short)) + 1;
     if (bytes > MAX_DETAILS_BYTES) break;

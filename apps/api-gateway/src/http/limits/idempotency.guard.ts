@@ -3,12 +3,14 @@ import { DomainError } from '@iss/domain';
 import { IdempotencyStore } from '@iss/persistence';
 import { limitReached, type Logger, LOGGER, SecretBox, SecretBoxError } from '@iss/platform';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { type KeptAnswer, readAnswer, writeAnswer } from './idempotency-answer';
 import { ReplayedAnswer } from './idempotency-replay.filter';
 import { KeyLimiter } from './key-limiter';
 import { ReplayAccess } from './replay-access';
 import { readBody } from '../request/json-body';
+import { TAKES_NO_KEY } from '../describe/openapi';
 import { traceFields } from '../request/request-id';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
@@ -27,6 +29,7 @@ export class IdempotencyGuard implements CanActivate {
     private readonly newKeys: KeyLimiter,
     private readonly secrets: SecretBox,
     private readonly access: ReplayAccess,
+    private readonly reflector: Reflector,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -34,6 +37,7 @@ export class IdempotencyGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const key = request.headers['idempotency-key'];
     if (key === undefined || request.method !== 'POST') return true;
+    if (this.reflector.get<true | undefined>(TAKES_NO_KEY, context.getHandler()) === true) throw keyNotTaken();
     return this.begin(context, request, key);
   }
 
@@ -107,6 +111,15 @@ function requireKey(key: string | string[]): string {
   throw new DomainError('validation_error', `Idempotency-Key ${message}.`, [
     { path: '/headers/idempotency-key', message, code: 'invalid_format' },
   ]);
+}
+
+function keyNotTaken(): DomainError {
+  const message = 'is not taken here';
+  return new DomainError(
+    'validation_error',
+    'This request is not kept as a whole. Leave Idempotency-Key out; each part of it says how it may be sent again.',
+    [{ path: '/headers/idempotency-key', message, code: 'unknown_field' }],
+  );
 }
 
 function conflict(message: string, code: string): DomainError {

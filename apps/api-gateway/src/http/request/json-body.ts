@@ -18,9 +18,10 @@ declare module 'express-serve-static-core' {
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-function requireJson(request: Request): void {
-  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
-    throw new DomainError('unsupported_media_type', 'Send the body as Content-Type: application/json, in UTF-8.');
+/** Throws `unsupported_media_type` unless the body is said to be of this type, and as it is. */
+export function requireBodyOf(request: Request, pattern: RegExp, type: string): void {
+  if (!pattern.test(request.headers['content-type'] ?? '')) {
+    throw new DomainError('unsupported_media_type', `Send the body as Content-Type: ${type}, in UTF-8.`);
   }
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -91,7 +92,7 @@ export async function bodyBy<Name extends TaskName>(
   inputOf: (body: SentBody) => InputOf<Name>,
 ): Promise<ResultOf<Name>> {
   const request = context.switchToHttp().getRequest<Request>();
-  requireJson(request);
+  requireBodyOf(request, JSON_TYPE, 'application/json');
   const bytes = await readBody(request);
   const { limits, work, largeBodies } = request.settings;
   if (isLarge(bytes.length)) await largeBodies.require(context, role);

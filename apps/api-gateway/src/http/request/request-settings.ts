@@ -9,8 +9,8 @@ import type { LargeBodyAccess } from './large-body-access';
 export interface RequestSettings {
   limits: Limits;
   cursors: Cursors;
-  /** Is told what a request cost. */
-  limiter: Pick<RateLimiter, 'window' | 'charge'>;
+  /** Is told what a request cost, and asked for the lines of a batch. */
+  limiter: Pick<RateLimiter, 'window' | 'take' | 'charge'>;
   work: Work;
   largeBodies: LargeBodyAccess;
 }

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { GatewaySettings } from '../../settings';
+import { BatchImportService } from './write/batch-import.service';
 import { BundleService } from './lineage/bundle.service';
 import { DiffController } from './diff/diff.controller';
 import { DiffService } from './diff/diff.service';
@@ -30,6 +31,7 @@ import { UpdatesController } from './updates/updates.controller';
   providers: [
     DiffService,
     EntityStateService,
+    BatchImportService,
     UpdateService,
     UpdateApplyService,
     RecentAnswers,

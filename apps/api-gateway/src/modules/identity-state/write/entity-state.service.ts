@@ -1,8 +1,19 @@
-import { type Actor, DomainError, type EnvelopeHeader, requireAccess, RULES, type SealedEnvelope } from '@iss/domain';
+import {
+  type Actor,
+  decideAccess,
+  DomainError,
+  type EnvelopeHeader,
+  requireAccess,
+  RULES,
+  type SealedEnvelope,
+} from '@iss/domain';
 import { type RefusedSnapshot, type SnapshotRecord, SnapshotReadStore, SnapshotWriteStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { RequestTrace } from '../../../request-trace';
 import { EventHandOver } from '../../../events/event-hand-over';
+
+/** Of a snapshot, what the next one is built on. */
+export type KnownParent = Pick<SnapshotRecord, 'snapshotVersion' | 'envelopeHash'>;
 
 /** Direct writes: a subject's first snapshot by anyone who may edit, later ones by its owner (imports of a history). */
 @Injectable()
@@ -13,11 +24,42 @@ export class EntityStateService {
     private readonly handOver: EventHandOver,
   ) {}
 
-  /** Stores the envelope as it was sent. Throws `forbidden`, or `conflict`. */
-  async submit(actor: Actor, trace: RequestTrace, sealed: SealedEnvelope): Promise<SnapshotRecord> {
-    return sealed.header.snapshotVersion === 1
-      ? this.write(actor, trace, sealed, null)
-      : this.write(actor, trace, sealed, await this.requireParent(actor, sealed.header));
+  /**
+   * Stores the envelope as it was sent. `parent`: a snapshot of the subject that is known to be stored, for which nobody has
+   * to look then where it is the one before. Throws `forbidden`, or `conflict`.
+   */
+  async submit(
+    actor: Actor,
+    trace: RequestTrace,
+    sealed: SealedEnvelope,
+    parent: KnownParent | null = null,
+  ): Promise<SnapshotRecord> {
+    const { header } = sealed;
+    if (header.snapshotVersion === 1) return this.write(actor, trace, sealed, null);
+    const isKnown = parent?.snapshotVersion === header.snapshotVersion - 1;
+    return this.write(actor, trace, sealed, isKnown ? parent.envelopeHash : await this.requireParent(actor, header));
+  }
+
+  /** The same, where the very same snapshot of the actor's tenant may have been stored before: it is given then, without its envelope. */
+  async submitAgain(
+    actor: Actor,
+    trace: RequestTrace,
+    sealed: SealedEnvelope,
+    parent: KnownParent | null,
+  ): Promise<{ snapshot: SnapshotRecord; isNew: boolean }> {
+    try {
+      return { snapshot: await this.submit(actor, trace, sealed, parent), isNew: true };
+    } catch (error) {
+      const stored = error instanceof DomainError && error.code === 'conflict' ? await this.find(actor, sealed) : null;
+      if (stored === null) throw error;
+      return { snapshot: stored, isNew: false };
+    }
+  }
+
+  private async find(actor: Actor, { header: { snapshotId }, hash }: SealedEnvelope): Promise<SnapshotRecord | null> {
+    const { facts, snapshot } = await this.reads.read(actor, { kind: 'id', snapshotId }, { envelope: false });
+    const isTheSame = snapshot?.envelopeHash === hash && decideAccess(facts, RULES.submitLaterState).allowed;
+    return isTheSame ? snapshot : null;
   }
 
   /** The hash of the snapshot that a later version follows. */

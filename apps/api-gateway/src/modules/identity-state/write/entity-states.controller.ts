@@ -2,11 +2,15 @@ import { type Actor, RULES, type SealedEnvelope } from '@iss/domain';
 import { Controller, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
-import { JsonText } from '../../../http/answer/json-text';
+import { JsonText, type LiveStream } from '../../../http/answer/json-text';
 import { Hot } from '../../../http/fast/hot.decorator';
 import { ApiRoute } from '../../../http/describe/openapi';
+import { BatchLines } from '../../../http/request/batch-lines';
 import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
+import type { SentLine } from '../../../sent-line';
+import { ApiEnvelopeLines, BATCH_RESULTS, batchAnswer } from './batch.views';
+import { BatchImportService } from './batch-import.service';
 import { EntityStateService } from './entity-state.service';
 import { EnvelopeBody } from './envelope-body.decorator';
 import { ApiEnvelopeBody, WRITTEN } from '../snapshot/snapshot.openapi';
@@ -16,7 +20,10 @@ import { snapshotText } from '../snapshot/snapshot.views';
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id/entity-states')
 export class EntityStatesController {
-  constructor(private readonly entityStates: EntityStateService) {}
+  constructor(
+    private readonly entityStates: EntityStateService,
+    private readonly batches: BatchImportService,
+  ) {}
 
   @Hot()
   @Post()
@@ -37,5 +44,25 @@ export class EntityStatesController {
   ): Promise<JsonText> {
     const snapshot = await this.entityStates.submit(actor, trace, envelope);
     return new JsonText(snapshotText(snapshot, 'full'));
+  }
+  @Post('batch')
+  @ApiRoute('Write many snapshots, one envelope a line', RULES.submitFirstState, {
+    description:
+      'Each line is a write of its own, with the rules of `POST …/entity-states`: a bad one does not keep the others from ' +
+      'being stored. Lines of one subject are written in their order. Results come while lines are being sent, in their ' +
+      'order; read them meanwhile, or send at most 10,000 lines. If the connection breaks, send everything again: what was ' +
+      'stored is answered 200. A line counts as one request against the rate; where that is used up, the answer waits for the ' +
+      'next minute once, and then tells the line 429 with `retry_after`. No `Idempotency-Key`: a line is known by its ' +
+      '`snapshot_id`.',
+    answers: { 200: BATCH_RESULTS },
+    takesNoKey: true,
+  })
+  @ApiEnvelopeLines()
+  async importEntityStates(
+    @ActorParam() actor: Actor,
+    @Trace() trace: RequestTrace,
+    @BatchLines(RULES.submitFirstState.role) lines: AsyncIterable<readonly SentLine[]>,
+  ): Promise<LiveStream> {
+    return batchAnswer(this.batches.import(actor, trace, lines), trace.requestId);
   }
 }

@@ -1,0 +1,318 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { type BatchResult, type BatchStream, openBatch, sendBatch } from '../../../tools/testing/batch-stream';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
+
+jest.setTimeout(60_000);
+
+const BODY_LIMIT = 200_000;
+let gateway: TestGateway;
+const tokens = new Map<User, string>();
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    BODY_LIMIT_BYTES: String(BODY_LIMIT),
+    BATCH_LIMIT_BYTES: '4000000',
+    BATCH_MAX_LINES: '3000',
+    MAX_BATCHES: '3',
+  });
+  for (const user of ['zoe', 'stranger'] as const) tokens.set(user, await gateway.issuer.mint(user));
+  await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'import', name: 'Import' }).expect(201);
+});
+afterAll(() => gateway?.close());
+
+const PATH = '/v1/tenants/import/entity-states/batch';
+const urlOf = (on: TestGateway): string => `${on.url}${PATH}`;
+const headersOf = (user: User): Record<string, string> => ({ Authorization: `Bearer ${tokens.get(user)}` });
+const send = (text: string | Buffer): Promise<BatchResult[]> => sendBatch(urlOf(gateway), headersOf('zoe'), text);
+const open = (): BatchStream => openBatch(urlOf(gateway), headersOf('zoe'));
+
+type Envelope = Record<string, unknown>;
+const organization = (subjectId: string): Envelope => ({ subject_type: 'organization', subject_id: subjectId });
+const text = (...envelopes: readonly Envelope[]): string => envelopes.map((one) => `${JSON.stringify(one)}\n`).join('');
+const statuses = (results: readonly BatchResult[]): number[] => results.map(({ status }) => status);
+/** The code of a result's error and the places that it names. */
+function placesOf({ error }: BatchResult): unknown[] {
+  if (error === undefined) return [];
+  const { code, request_id, details } = Object.assign({ code: '', request_id: '', details: [] }, error);
+  expect(request_id).toMatch(/./);
+  return [code, ...details.map(({ path }) => path)];
+}
+
+async function countOf(subjectPrefix: string): Promise<number> {
+  const client = new Client({ connectionString: gateway.databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int FROM snapshots n JOIN subjects s USING (subject_key) WHERE s.subject_id LIKE $1 || '%'`,
+    [subjectPrefix],
+  );
+  await client.end();
+  return rows[0]?.count ?? -1;
+}
+
+/** A history of so many versions, in order. */
+function historyOf(subjectId: string, versions: number): Envelope[] {
+  return Array.from({ length: versions }, (_, index) =>
+    envelope({ subject: organization(subjectId), snapshot_version: index + 1 }),
+  );
+}
+
+it('stores each line as a write of its own would, and answers in the order of the lines', async () => {
+  const [first, second] = [envelope(), envelope()];
+  const results = await send(text(first, second));
+  expect(results).toEqual(
+    [first, second].map((sent, index) => ({
+      line: index + 1,
+      status: 201,
+      snapshot_id: sent['snapshot_id'],
+      snapshot_version: 1,
+      ...Object.assign({}, sent['subject']),
+      envelope_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      prev_hash: null,
+      created_at: expect.any(String),
+    })),
+  );
+  const { body } = await gateway.as('zoe', 'get', `/v1/tenants/import/snapshots/${String(first['snapshot_id'])}`);
+  expect(body).toMatchObject({ envelope: first, envelope_hash: results[0]?.['envelope_hash'] });
+});
+
+it('writes the versions of a subject one after the other, and different subjects in shared statements', async () => {
+  const ids = Array.from({ length: 40 }, () => `many-${randomUUID()}`);
+  const histories = ids.map((id) => historyOf(id, 5));
+  // Version by version, so that lines of all subjects lie between those of one.
+  const lines = Array.from({ length: 5 }, (_, index) => histories.flatMap((history) => history[index] ?? [])).flat();
+  gateway.sent.length = 0;
+  const results = await send(text(...lines));
+  expect(statuses(results)).toEqual(lines.map(() => 201));
+  expect(results.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1));
+  // Nobody has to look for a version that the batch itself has just written.
+  expect(gateway.sent.filter((name) => name.startsWith('snapshot_')).length).toBeLessThan(100);
+  const [id = ''] = ids;
+  const { body } = await gateway.as(
+    'zoe',
+    'get',
+    `/v1/tenants/import/subjects/organization/${id}/snapshots/latest?verify=chain&depth=all`,
+  );
+  expect(body.verification).toMatchObject({ hash: { valid: true }, chain: { valid: true, depth: 4, complete: true } });
+});
+
+it('can be sent again: what was stored is 200, with the same result otherwise', async () => {
+  const history = historyOf(`again-${randomUUID()}`, 3);
+  const results = await send(text(...history));
+  expect(await send(text(...history))).toEqual(results.map((result) => ({ ...result, status: 200 })));
+  expect(statuses(await send(text(...history, ...historyOf('', 0))))).toEqual([200, 200, 200]);
+  const other = { ...history[2], generated_at: '2026-02-01T00:00:00Z' };
+  const [refused] = await send(text(other));
+  expect(refused).toMatchObject({ status: 409, error: { code: 'conflict' } });
+});
+
+it('answers a snapshot of another tenant 409, whoever sends the very same', async () => {
+  await gateway.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'other', name: 'Other' }).expect(201);
+  const sent = envelope();
+  await gateway.as('bob', 'post', '/v1/tenants/other/entity-states').send(sent).expect(201);
+  expect(await send(text(sent))).toMatchObject([{ line: 1, status: 409 }]);
+});
+
+it('tells of a bad line and stores the others', async () => {
+  const good = envelope();
+  const later = envelope({ snapshot_version: 2 });
+  const lines = Buffer.concat([
+    Buffer.from('{"a": 1\n'),
+    Buffer.from(`\r\n   \n${JSON.stringify(good)}\r\n`),
+    Buffer.from([0xff, 0x0a]),
+    Buffer.from('[]\n'),
+    Buffer.from(text({ ...envelope(), subject: { subject_type: 'planet', subject_id: 'mars' } })),
+    Buffer.from(text({ ...good, snapshot_id: randomUUID() })),
+    Buffer.from(text(later)),
+    Buffer.from(text(envelope({ attributes: { note: 'x'.repeat(BODY_LIMIT) } }))),
+    Buffer.from(text(envelope({ attributes: { note: 'x'.repeat(100_000) } }))),
+    Buffer.from(JSON.stringify(envelope())),
+  ]);
+  const results = await send(lines);
+  expect(results.map(({ line, status }) => [line, status])).toEqual([
+    [1, 400],
+    [4, 201],
+    [5, 400],
+    [6, 400],
+    [7, 400],
+    [8, 409],
+    [9, 403],
+    [10, 413],
+    [11, 201],
+    [12, 201],
+  ]);
+  expect(results.map(placesOf)).toEqual([
+    ['validation_error', ''],
+    [],
+    ['validation_error', ''],
+    ['validation_error', ''],
+    ['validation_error', '/subject/subject_type'],
+    ['conflict', '/subject/subject_id'],
+    ['forbidden'],
+    ['payload_too_large'],
+    [],
+    [],
+  ]);
+});
+
+it('tells ten problems of a line at most', async () => {
+  const results = await send(text(envelope({ evidence: Array.from({ length: 20 }, () => ({})) })));
+  expect(results.map(placesOf)).toEqual([['validation_error', ...Array<unknown>(10).fill(expect.anything())]]);
+});
+
+it('answers while lines are being sent', async () => {
+  const batch = open();
+  const results = batch.results();
+  for (let turn = 1; turn <= 3; turn += 1) {
+    await batch.write(text(envelope()));
+    expect((await results.next()).value).toMatchObject({ line: turn, status: 201 });
+  }
+  batch.end();
+  expect((await results.next()).done).toBe(true);
+  const { statusCode, headers } = await batch.answered;
+  expect([statusCode, headers['content-type'], headers['connection']]).toEqual([200, 'application/x-ndjson', 'close']);
+});
+
+it('is answered whole to a client that reads when it has sent everything', async () => {
+  const lines = Array.from({ length: 1500 }, () => envelope());
+  const batch = open();
+  await batch.write(text(...lines));
+  batch.end();
+  const prefix = String(Object.assign({ subject_id: '' }, lines[1499]?.['subject']).subject_id);
+  await waitFor(async () => (await countOf(prefix)) === 1, { what: 'the last line to be stored' });
+  const results: BatchResult[] = [];
+  for await (const result of batch.results()) results.push(result);
+  expect(statuses(results)).toEqual(lines.map(() => 201));
+});
+
+it('keeps what was answered when the connection breaks, and gives the rest when it is sent again', async () => {
+  const prefix = `broken-${randomUUID()}-`;
+  const lines = Array.from({ length: 600 }, (_, index) => envelope({ subject: organization(`${prefix}${index}`) }));
+  const batch = open();
+  const writing = batch.write(text(...lines));
+  const acknowledged: BatchResult[] = [];
+  for await (const result of batch.results()) {
+    acknowledged.push(result);
+    if (acknowledged.length === 100) break;
+  }
+  batch.destroy();
+  await writing;
+  const again = await send(text(...lines));
+  expect(again.slice(0, 100)).toEqual(acknowledged.map((result) => ({ ...result, status: 200 })));
+  expect(again.every(({ status }) => status === 200 || status === 201)).toBe(true);
+  expect(await countOf(prefix)).toBe(600);
+});
+
+describe('bounds', () => {
+  it('refuse a batch whose length is too large before anything of it is read', async () => {
+    const batch = openBatch(urlOf(gateway), { ...headersOf('zoe'), 'Content-Length': '4000001' });
+    expect((await batch.answered).statusCode).toBe(413);
+    batch.destroy();
+  });
+
+  it('end a batch that turns out to be too large behind what was read', async () => {
+    const large = text(envelope({ attributes: { note: 'x'.repeat(150_000) } }));
+    const batch = open();
+    const results: BatchResult[] = [];
+    const reading = (async () => {
+      for await (const result of batch.results()) results.push(result);
+    })();
+    for (let sent = 0; sent < 30; sent += 1)
+      await batch.write(
+        large
+          .replace(/"snapshot_id":"[^"]+"/, `"snapshot_id":"${randomUUID()}"`)
+          .replace(/"subject-[^"]+"/, `"subject-${randomUUID()}"`),
+      );
+    await reading.catch(() => undefined);
+    expect(results.at(-1)).toMatchObject({ line: results.length, status: 413, error: { code: 'payload_too_large' } });
+    expect(results.slice(0, -1).every(({ status }) => status === 201)).toBe(true);
+    expect(results.length).toBeGreaterThan(20);
+  });
+
+  it('end a batch behind as many lines as it may have', async () => {
+    const results = await send('x\n'.repeat(3001));
+    expect(results).toHaveLength(3001);
+    expect(results.at(-1)).toMatchObject({ line: 3001, status: 413 });
+    expect(results.at(-2)).toMatchObject({ line: 3000, status: 400 });
+  });
+
+  it('let a principal have half of the places', async () => {
+    const batches = [open(), open()];
+    for (const batch of batches) expect((await batch.answered).statusCode).toBe(200);
+    const third = open();
+    const refused = await third.answered;
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1']);
+    third.destroy();
+    batches.forEach((batch) => batch.end());
+    for (const batch of batches) expect((await batch.results().next()).done).toBe(true);
+    expect(statuses(await send(text(envelope())))).toEqual([201]);
+  });
+});
+
+describe('is refused as a whole', () => {
+  const post = (user: User | null) => gateway.as(user, 'post', PATH);
+
+  it.each(['application/json', 'text/plain', 'application/x-ndjson; charset=latin1'])('as %s', async (type) => {
+    const { body } = await post('zoe').type(type).send('{}\n').expect(415);
+    expect(body.error.message).toMatch('application/x-ndjson');
+  });
+
+  it('with a coding', async () => {
+    await post('zoe').type('application/x-ndjson').set('Content-Encoding', 'gzip').send('{}\n').expect(415);
+  });
+
+  it('with an Idempotency-Key, which could not be kept', async () => {
+    const { body } = await post('zoe')
+      .set('Idempotency-Key', 'k')
+      .type('application/x-ndjson')
+      .send('{}\n')
+      .expect(400);
+    expect(body.error.details).toMatchObject([{ path: '/headers/idempotency-key' }]);
+  });
+
+  it('before anything is read, without the right', async () => {
+    await post(null).type('application/x-ndjson').send('{}\n').expect(401);
+    await post('stranger').type('application/x-ndjson').send('{}\n').expect(403);
+    const batch = openBatch(urlOf(gateway), headersOf('stranger'));
+    expect((await batch.answered).statusCode).toBe(403);
+    batch.destroy();
+  });
+
+  it('with a parameter that it does not know', async () => {
+    await gateway.as('zoe', 'post', `${PATH}?dry=1`).type('application/x-ndjson').send('\n').expect(400);
+  });
+});
+
+it('ends what is being read when the gateway stops, behind what was answered', async () => {
+  const own = await startGateway({ OIDC_PROJECT_ID: 'test' }, gateway);
+  const token = await own.issuer.mint('zoe');
+  const batch = openBatch(urlOf(own), { Authorization: `Bearer ${token}` });
+  const results = batch.results();
+  await batch.write(text(envelope()));
+  expect((await results.next()).value).toMatchObject({ status: 201 });
+  const closing = own.close();
+  await expect(results.next()).rejects.toThrow();
+  await closing;
+});
+
+it('charges a line as a request: what is beyond the rate is told 429', async () => {
+  const own = await startGateway({ RATE_LIMIT_PER_MINUTE: '40' }, gateway);
+  try {
+    const client = new Client({ connectionString: gateway.databaseUrl });
+    await client.connect();
+    // A minute that begins in five: nobody waits that long.
+    await client.query(
+      `INSERT INTO rate_limits VALUES ('oidc:test#zoe', date_trunc('minute', now()) + interval '5 minutes', 0)`,
+    );
+    await client.end();
+    const token = await own.issuer.mint('zoe');
+    const lines = text(...Array.from({ length: 60 }, () => envelope()));
+    const results = await sendBatch(urlOf(own), { Authorization: `Bearer ${token}` }, lines);
+    // The batch itself was the first of forty.
+    expect(statuses(results)).toEqual([...Array(39).fill(201), ...Array(21).fill(429)]);
+    expect(results.at(-1)).toMatchObject({ error: { code: 'rate_limited' }, retry_after: expect.any(Number) });
+  } finally {
+    await own.close();
+  }
+});
