@@ -787,6 +787,22 @@ LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.sub
   LIMIT 1) s ON true
 ORDER BY k.log_index;
 
+-- feed_news
+--   asked by FeedStore.news (stores/feed/feed.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.after bigint[]
+--   enters shared_feed_pkey, tenant_feed_pkey
+PREPARE feed_news (text[], bigint[]) AS
+SELECT coalesce((SELECT true FROM tenant_feed t
+    WHERE (t.tenant_id, t.last_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
+    ORDER BY t.tenant_id, t.last_index LIMIT 1),
+    (SELECT true FROM shared_feed t
+    WHERE (t.tenant_id, t.log_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
+    ORDER BY t.tenant_id, t.log_index LIMIT 1), false) AS "isNew"
+FROM unnest($1::text[], $2::bigint[])
+  WITH ORDINALITY AS i(tenant_id, after, ord)
+ORDER BY i.ord;
+
 -- feed_size
 --   asked by FeedStore.size (stores/feed/feed.store.ts)
 --   enters log_feed_pkey

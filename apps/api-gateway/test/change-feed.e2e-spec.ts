@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
 import type { Response } from 'supertest';
-import { envelope, type User } from './gateway';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { envelope, startGateway, type User } from './gateway';
 import { GrantWorld, places } from './grant-world';
 import { publishLog } from './publish-log';
 import type { Subject } from './read-world';
@@ -139,4 +142,148 @@ it('asks one statement', async () => {
   world.gateway.sent.length = 0;
   await changes().expect(200);
   expect(world.gateway.sent).toEqual(['changes']);
+});
+
+describe('wait', () => {
+  it('holds until there is something, of one look for all', async () => {
+    const { next_after: after } = (await changes('?limit=1000').expect(200)).body;
+    const waiting = Promise.all(Array.from({ length: 8 }, () => changes(`?after=${after}&wait=30`).expect(200)));
+    await waitFor(async () => (await followers()) === 8);
+    world.gateway.sent.length = 0;
+    const created = await world.addSubject();
+    await logged();
+    for (const { body } of await waiting) expect(body.items).toMatchObject([created]);
+    // Each reads again what is new; whether there is was asked for all at once, before it was and then.
+    expect(world.gateway.sent.filter((name) => name === 'changes')).toHaveLength(8);
+    expect(world.gateway.sent.filter((name) => name === 'feed_news').length).toBeLessThanOrEqual(2);
+    await waitFor(async () => (await followers()) === 0);
+  });
+
+  it('ends with nothing, and gives its place back when its caller goes', async () => {
+    const { next_after: after } = (await changes('?limit=1000').expect(200)).body;
+    expect((await changes(`?after=${after}&wait=1`).expect(200)).body).toEqual({
+      items: [],
+      next_after: after,
+      has_more: false,
+    });
+    const gone = changes(`?after=${after}&wait=30`);
+    gone.end(() => undefined);
+    await waitFor(async () => (await followers()) === 1);
+    gone.abort();
+    await waitFor(async () => (await followers()) === 0);
+  });
+
+  it.each(['31', '-1', 'x', '1.5'])('refuses %s seconds', async (wait) => {
+    expect(places(await changes(`?wait=${wait}`).expect(400))).toEqual(['/query/wait']);
+  });
+});
+
+const followers = async (): Promise<number | undefined> => {
+  const metric = await world.gateway.metrics.getSingleMetric('feed_followers')?.get();
+  return metric?.values[0]?.value;
+};
+
+/** What arrives of a stream. */
+class Stream {
+  text = '';
+  isOver = false;
+  status = 0;
+  private constructor(private readonly request: ReturnType<typeof get>) {}
+
+  static async open(
+    token: string,
+    query = '',
+    headers: Record<string, string> = {},
+    url = world.gateway.url,
+  ): Promise<Stream> {
+    const request = get(`${url}/v1/tenants/acme/changes${query}`, {
+      headers: { Accept: 'text/event-stream', Authorization: `Bearer ${token}`, ...headers },
+      agent: new Agent(),
+    });
+    const stream = new Stream(request);
+    const [response] = await once(request, 'response');
+    stream.status = response.statusCode;
+    response.setEncoding('utf8').on('data', (text: string) => (stream.text += text));
+    response.on('close', () => (stream.isOver = true));
+    response.on('error', () => undefined);
+    return stream;
+  }
+
+  get ids(): number[] {
+    return [...this.text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  }
+
+  close(): void {
+    this.request.destroy();
+  }
+}
+
+describe('as a stream', () => {
+  const all = async (): Promise<number[]> =>
+    (await changes('?limit=1000').expect(200)).body.items.map(({ log_index }: { log_index: number }) => log_index);
+
+  it('has everything and what comes, and goes on where it was broken off', async () => {
+    const token = await world.gateway.issuer.mint('alice');
+    const stream = await Stream.open(token, '?limit=2');
+    await waitFor(async () => stream.ids.length === (await all()).length);
+    await world.addSubject();
+    await logged();
+    await waitFor(async () => stream.ids.length === (await all()).length);
+    expect(stream.ids).toEqual(await all());
+    const [, block = ''] = stream.text.split('\n\n');
+    const [, name, data = ''] = block.split('\n');
+    const { body } = await changes('?limit=1').expect(200);
+    expect([name, JSON.parse(data.slice('data: '.length))]).toEqual(['event: tenant.owner_changed', body.items[0]]);
+    stream.close();
+    await world.addSubject();
+    await logged();
+    const last = stream.ids.at(-1) ?? 0;
+    const again = await Stream.open(token, '', { 'Last-Event-ID': String(last) });
+    await waitFor(async () => again.ids.length > 0);
+    expect([...stream.ids, ...again.ids]).toEqual(await all());
+    again.close();
+    await waitFor(async () => (await followers()) === 0);
+  });
+
+  it('ends when its token is no longer good, and when its reader is no longer a member', async () => {
+    const { gateway } = world;
+    // A minute beyond its end is allowed for clocks that differ: some seconds are left.
+    const exp = Math.floor(Date.now() / 1000) - 57;
+    const short = await Stream.open(await gateway.issuer.mint('alice', { iat: exp - 60, exp }));
+    await world.setMember('alice', 'acme', 'o2', { api_functional_role: 'tenant_reader' });
+    const removed = await Stream.open(await gateway.issuer.mint('o2'));
+    await waitFor(() => short.ids.length > 0 && removed.ids.length > 0);
+    const member = `/v1/tenants/acme/members/${encodeURIComponent('oidc:test#o2')}`;
+    await gateway.as('alice', 'delete', member).expect(204);
+    await waitFor(
+      async () => {
+        await world.addSubject();
+        await logged();
+        return short.isOver && removed.isOver;
+      },
+      { deadlineMs: 20_000 },
+    );
+    const [seen, created] = [removed.ids.length, (await all()).length];
+    expect(seen).toBeLessThan(created);
+  });
+
+  it('refuses who may not, a wrong place, and more than a principal may follow', async () => {
+    const { gateway } = world;
+    const stranger = await Stream.open(await gateway.issuer.mint('stranger'));
+    const token = await gateway.issuer.mint('alice');
+    const misplaced = await Stream.open(token, '', { 'Last-Event-ID': 'x' });
+    expect([stranger.status, misplaced.status]).toEqual([403, 400]);
+    const streams = await Promise.all(Array.from({ length: 21 }, () => Stream.open(token)));
+    expect(streams.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 20 }, () => 200), 503]);
+    streams.forEach((stream) => stream.close());
+    await waitFor(async () => (await followers()) === 0);
+  });
+
+  it('ends when the gateway does', async () => {
+    const beside = await startGateway({}, world.gateway);
+    const stream = await Stream.open(await beside.issuer.mint('alice'), '', {}, beside.url);
+    await waitFor(() => stream.ids.length > 0);
+    await beside.close();
+    await waitFor(() => stream.isOver);
+  });
 });

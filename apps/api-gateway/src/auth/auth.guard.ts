@@ -76,7 +76,11 @@ export class AuthGuard implements CanActivate {
     }
   }
 
-  private identify(request: Request): Principal | Promise<Principal> {
+  /**
+   * Who sends the request, at this moment: of one that is answered for long, whether its token is still good. Throws
+   * `unauthorized`.
+   */
+  identify(request: Request): Principal | Promise<Principal> {
     switch (this.settings.mode) {
       case 'disabled':
         return DEVELOPER;

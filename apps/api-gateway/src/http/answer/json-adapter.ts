@@ -2,12 +2,13 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import { charged } from '../limits/charged';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from './gateway-server';
-import { JsonText, LiveStream, TextStream } from './json-text';
+import { EventStream, JsonText, LiveStream, TextStream } from './json-text';
 import { PublicFile, sendPublicFile } from './public-file';
 import { setHeaders, standingHeaders } from './standing-headers';
 import { Streams } from './streams';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
+export const EVENT_STREAM = 'text/event-stream';
 /** Text of a stream that is collected before it is sent, in UTF-16 units. A shorter answer is sent whole. */
 const PIECE_LENGTH = 64 * 1024;
 /** Of a live answer, that wait for their peer before no more are made: some ten thousand lines. */
@@ -91,6 +92,8 @@ export class JsonAdapter extends ExpressAdapter {
       response.end();
     } else if (body instanceof LiveStream) {
       return sendLive(response, body, this.streams);
+    } else if (body instanceof EventStream) {
+      return sendEvents(response, body, this.streams);
     } else {
       if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
       end(
@@ -147,6 +150,29 @@ async function sendLive(response: Response, { contentType, parts }: LiveStream, 
     else await streams.write(response, part);
   }
   response.end();
+}
+
+const EVENT_STREAM_HEADERS = [
+  ...['Content-Type', EVENT_STREAM],
+  ...['Cache-Control', 'no-store'],
+  // A proxy that collects an answer before it passes it on would hold back what is new.
+  ...['X-Accel-Buffering', 'no'],
+];
+
+async function sendEvents(response: Response, { chunks }: EventStream, streams: Streams): Promise<void> {
+  const events = chunks[Symbol.asyncIterator]();
+  try {
+    let event = await events.next();
+    setHeaders(response, EVENT_STREAM_HEADERS);
+    if (response.req.method !== 'HEAD') {
+      for (; event.done !== true && !response.destroyed; event = await events.next()) {
+        await streams.write(response, event.value);
+      }
+    }
+    response.end();
+  } finally {
+    await events.return?.();
+  }
 }
 
 async function* inPieces(chunks: TextStream['chunks']): AsyncGenerator<string, undefined> {

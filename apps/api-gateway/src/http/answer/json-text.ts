@@ -65,6 +65,14 @@ export class LiveStream {
   ) {}
 }
 
+/**
+ * Server-sent events: each chunk is sent as soon as it is there, and the next one asked for when the peer has taken it. What
+ * fails before the first one is answered as an error; what fails later ends the stream, which its reader takes up again.
+ */
+export class EventStream {
+  constructor(readonly chunks: AsyncIterable<string>) {}
+}
+
 /** JSON text with an array of many items in it: what stands before it, its items, and what stands after it. */
 export function jsonStream(before: string, items: AsyncIterable<string>, after: string): TextStream {
   return new TextStream('application/json; charset=utf-8', arrayText(before, items, after));

@@ -1,5 +1,5 @@
 import { type LogEntryType, SCOPES, SUBJECT_TYPES } from '@iss/domain';
-import type { Change } from '@iss/persistence';
+import type { Change, Changes } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { constant, listOf, shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
@@ -90,7 +90,7 @@ const CHANGE_TYPES = [
 ] as const satisfies LogEntryType[];
 
 /** The entry as its readers see it. */
-export function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): ChangeItem {
+function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): ChangeItem {
   switch (fact.type) {
     case 'snapshot.created':
       return CHANGES[fact.type].of({ ...fact, logIndex });
@@ -124,6 +124,13 @@ export const ChangePage = view('ChangePage', {
 });
 export type ChangePage = ViewOf<typeof ChangePage>;
 
+/** The place before the first entry of the log. */
+export const BEFORE_ALL = -1;
+
+export function changePage({ items, next, hasMore }: Changes): ChangePage {
+  return { items: items.map(changeItem), next_after: next === BEFORE_ALL ? null : next, has_more: hasMore };
+}
+
 /** Query of the feed. */
 export const ChangesQuery = query({
   after: matching(/^(?:0|[1-9][0-9]{0,14})$/, 'must be an integer >= 0')
@@ -131,6 +138,10 @@ export const ChangesQuery = query({
     .example('41')
     .described('`next_after` of the answer before, or `log_index` of the last item. Absent: from the first one on.'),
   limit: wholeFrom(1, CHANGES_LIMIT.max, CHANGES_LIMIT.default).optional().described('Items of a page, at most.'),
+  wait: matching(/^(?:[0-9]|[12][0-9]|30)$/, 'must be a number of seconds from 0 to 30')
+    .optional()
+    .byDefault('0')
+    .described('Seconds to wait for something where there is nothing.'),
   subject_type: oneOf(SUBJECT_TYPES)
     .optional()
     .example('organization')
@@ -171,3 +182,26 @@ export const CHANGES_EXAMPLE: ChangePage = {
   next_after: 3,
   has_more: false,
 };
+
+/** The beginning of a stream. */
+export const EVENTS_EXAMPLE = eventsOf(CHANGES_EXAMPLE.items.slice(0, 1));
+
+/**
+ * Batches as server-sent events (HTML standard, section 9.2), whose ids are places in the log; null is a comment, which says that the
+ * stream lives. `made` is given the work on each batch.
+ */
+export async function* eventsIn(
+  batches: AsyncIterable<Changes | null>,
+  made: (work: () => string) => string,
+): AsyncGenerator<string> {
+  // Told at once that it is there, also where nothing is in the feed yet.
+  let opening = 'retry: 1000\n\n';
+  for await (const batch of batches) {
+    yield opening + (batch === null ? ': nothing new\n\n' : made(() => eventsOf(batch.items.map(changeItem))));
+    opening = '';
+  }
+}
+
+function eventsOf(items: readonly ChangeItem[]): string {
+  return items.map((one) => `id: ${one.log_index}\nevent: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join('');
+}

@@ -1,37 +1,100 @@
-import { type Actor, RULES } from '@iss/domain';
-import { Controller, Get } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { answer, ApiRoute } from '../../http/describe/openapi';
+import { type Actor, DomainError, RULES } from '@iss/domain';
+import { Controller, Get, Req } from '@nestjs/common';
+import { ApiBearerAuth, ApiHeader, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { AuthGuard } from '../../auth/auth.guard';
+import { EVENT_STREAM } from '../../http/answer/json-adapter';
+import { EventStream } from '../../http/answer/json-text';
+import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
+import { charged } from '../../http/limits/charged';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { ChangeFeedService } from './change-feed.service';
-import { changeItem, ChangePage, CHANGES_EXAMPLE, CHANGES_LIMIT, ChangesQuery } from './change.views';
+import {
+  BEFORE_ALL,
+  ChangePage,
+  changePage,
+  CHANGES_EXAMPLE,
+  CHANGES_LIMIT,
+  ChangesQuery,
+  EVENTS_EXAMPLE,
+  eventsIn,
+} from './change.views';
 
-/** Before the first entry of the log. */
-const BEFORE_ALL = -1;
+const LAST_EVENT_ID = 'Last-Event-ID';
+
+const { description, content } = answer(
+  'The next items. As a stream, they and all that come.',
+  ChangePage,
+  CHANGES_EXAMPLE,
+);
+const CHANGES: Answer = {
+  description,
+  content: { ...content, [EVENT_STREAM]: { schema: { type: 'string' }, example: EVENTS_EXAMPLE } },
+};
 
 @ApiTags('Change feed')
 @ApiBearerAuth()
 @Controller('v1/tenants/:tenant_id')
 export class ChangesController {
-  constructor(private readonly feed: ChangeFeedService) {}
+  constructor(
+    private readonly feed: ChangeFeedService,
+    private readonly auth: AuthGuard,
+  ) {}
 
   @Get('changes')
   @ApiRoute('What changed of all that the tenant owns or may read, in the order of the log', RULES.readChanges, {
     description:
       'Every entry of the transparency log about a subject that the tenant owns or may read at this moment, from the first ' +
       'one on; grants to and by the tenant; its changes of owner. What others own is shown by a live grant with `read_latest` or ' +
-      '`read_lineage`, to principals whose `allow_counterparty_access` is on.',
-    answers: { 200: answer('The next items.', ChangePage, CHANGES_EXAMPLE) },
+      '`read_lineage`, to principals whose `allow_counterparty_access` is on. With `Accept: text/event-stream` the items, and ' +
+      'whatever comes, as server-sent events.',
+    answers: { 200: CHANGES },
   })
-  async listChanges(@ActorParam() actor: Actor, @QueryOf(ChangesQuery) query: ChangesQuery): Promise<ChangePage> {
-    const { after, limit, type, subject_type: subjectType } = query;
-    const { items, next, hasMore } = await this.feed.read(actor, {
+  @ApiHeader({
+    name: LAST_EVENT_ID,
+    required: false,
+    description: 'Of a stream that is taken up again: the `id` of the last event. It counts instead of `after`.',
+    schema: { type: 'string', example: '41' },
+  })
+  async listChanges(
+    @ActorParam() actor: Actor,
+    @QueryOf(ChangesQuery) query: ChangesQuery,
+    @Req() request: Request,
+  ): Promise<ChangePage | EventStream> {
+    const { after, limit, type, wait = '0', subject_type: subjectType } = query;
+    const asked = {
       after: after === undefined ? BEFORE_ALL : Number(after),
       limit: limit === undefined ? CHANGES_LIMIT.default : Number(limit),
       type,
       subjectType,
-    });
-    return { items: items.map(changeItem), next_after: next === BEFORE_ALL ? null : next, has_more: hasMore };
+    };
+    const closed = closedSignal(request);
+    request.res?.vary('Accept');
+    if (request.accepts('application/json', EVENT_STREAM) === EVENT_STREAM) {
+      const from = { ...asked, after: lastEventOf(request) ?? asked.after };
+      const batches = this.feed.stream(actor, from, async () => this.auth.identify(request), closed);
+      return new EventStream(eventsIn(batches, (work) => charged(request, work)));
+    }
+    const changes = await this.feed.readWaiting(actor, asked, Number(wait) * 1000, closed);
+    return charged(request, () => changePage(changes));
   }
+}
+
+/** Aborted when nobody reads the answer any more. */
+function closedSignal({ res }: Request): AbortSignal {
+  const closed = new AbortController();
+  res?.once('close', () => closed.abort());
+  return closed.signal;
+}
+
+/** Throws `validation_error` for what is no place. */
+function lastEventOf(request: Request): number | null {
+  const text = request.get(LAST_EVENT_ID);
+  if (text === undefined || text === '') return null;
+  if (/^(?:0|[1-9][0-9]{0,14})$/.test(text)) return Number(text);
+  const message = 'must be the id of an event of this feed';
+  throw new DomainError('validation_error', `${LAST_EVENT_ID} ${message}.`, [
+    { path: `/headers/${LAST_EVENT_ID.toLowerCase()}`, message, code: 'invalid_value' },
+  ]);
 }

@@ -1,6 +1,6 @@
 import { type AccessFacts, type Actor, type LogEntryType, type LogFact, RULES, type SubjectRef } from '@iss/domain';
 import { columns } from '../../sql/columns';
-import { ACTOR, inputRow } from '../../sql/input';
+import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { FACTS, isLiveGrant, MEMBER_ACCESS, rolesOf } from '../facts/access-facts';
@@ -33,6 +33,12 @@ export interface Changes {
   next: number;
   /** Whether there is more at this moment. */
   hasMore: boolean;
+}
+
+/** How far somebody has read the feed of a tenant. */
+export interface FeedPlace {
+  tenantId: string;
+  after: number;
 }
 
 /** Entries that are looked at for one page at most, whether or not they are shown. */
@@ -116,6 +122,19 @@ SELECT ${FACTS},
  ORDER BY shown."logIndex"`,
 );
 
+/** Of each tenant whether it has a row beyond its place. */
+const NEWS = statement<{ inputs: readonly FeedPlace[] }, { isNew: boolean }>(
+  'feed_news',
+  `SELECT coalesce((SELECT true FROM tenant_feed t
+                  WHERE (t.tenant_id, t.last_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
+                  ORDER BY t.tenant_id, t.last_index LIMIT 1),
+                (SELECT true FROM shared_feed t
+                  WHERE (t.tenant_id, t.log_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
+                  ORDER BY t.tenant_id, t.log_index LIMIT 1), false) AS "isNew"
+  FROM ${inputRows({ tenant_id: 'text', after: 'bigint' })}
+ ORDER BY i.ord`,
+);
+
 const SIZE = statement<NoParameters, { size: number }>(
   'feed_size',
   'SELECT size::float8 AS size FROM log_feed WHERE is_one',
@@ -152,6 +171,11 @@ export class FeedStore {
     const end = Math.max(after, reached ?? after);
     const next = items.length < limit ? end : (items.at(-1)?.logIndex ?? end);
     return { facts, changes: { items, next, hasMore: looked === lookedAt || next < end } };
+  }
+
+  /** Of each place whether there may be something beyond it, in their order: whether it may be seen is not asked. */
+  async news(places: readonly FeedPlace[]): Promise<boolean[]> {
+    return (await this.sql.run(NEWS, { inputs: places })).map(({ isNew }) => isNew);
   }
 
   /** Entries of the log that are in the feeds. */

@@ -1,0 +1,72 @@
+import type { FeedPlace } from '@iss/persistence';
+import { createLogger } from '@iss/platform';
+import { Registry } from 'prom-client';
+import { waitFor } from '../../../../../tools/testing/wait-for';
+import { FeedWatch, MAX_FOLLOWERS, MAX_FOLLOWERS_PER_PRINCIPAL } from './feed-watch';
+
+const never = new AbortController().signal;
+
+/** Feeds of so many entries; those of `busy` are in the feed of that tenant. */
+class Feeds {
+  length = 10;
+  busy = '';
+  looks = 0;
+  asked: string[][] = [];
+  fails = false;
+
+  size = async (): Promise<number> => {
+    this.looks += 1;
+    if (this.fails) throw new Error('away');
+    return this.length;
+  };
+  news = async (places: readonly FeedPlace[]): Promise<boolean[]> => {
+    this.asked.push(places.map(({ tenantId }) => tenantId));
+    return places.map(({ tenantId, after }) => tenantId === this.busy && after < this.length - 1);
+  };
+}
+
+function open() {
+  const feeds = new Feeds();
+  return { feeds, watch: new FeedWatch(feeds, createLogger({ name: 'test', level: 'silent' }), new Registry()) };
+}
+
+it('looks once for all, asks again only when there is more, and wakes those whom it concerns', async () => {
+  const { feeds, watch } = open();
+  const waits = Array.from({ length: 50 }, (_, index) =>
+    watch.news({ tenantId: index < 25 ? 'acme' : 'beta', after: 9 }, 60_000, never),
+  );
+  await waitFor(() => feeds.looks >= 3);
+  expect(feeds.asked.map((one) => one.length)).toEqual([50]);
+  Object.assign(feeds, { length: 11, busy: 'acme' });
+  expect(await Promise.all(waits.slice(0, 25))).toEqual(waits.slice(0, 25).map(() => true));
+  expect(feeds.asked).toHaveLength(2);
+  watch.onModuleDestroy();
+  expect(await Promise.all(waits.slice(25))).toEqual(waits.slice(25).map(() => false));
+});
+
+it('goes on looking when the database is away, and stops when nobody waits', async () => {
+  const { feeds, watch } = open();
+  feeds.fails = true;
+  const waiting = watch.news({ tenantId: 'acme', after: 5 }, 60_000, never);
+  await waitFor(() => feeds.looks >= 2);
+  Object.assign(feeds, { fails: false, busy: 'acme' });
+  expect(await waiting).toBe(true);
+  const gone = new AbortController();
+  const left = watch.news({ tenantId: 'acme', after: 9 }, 60_000, gone.signal);
+  gone.abort();
+  expect(await left).toBe(false);
+  expect(await watch.news({ tenantId: 'acme', after: 9 }, 10, never)).toBe(false);
+});
+
+it('has a bounded number of places, of one principal and in all', () => {
+  const { watch } = open();
+  const of = (principalId: string, signal = never) => watch.follow({ tenantId: 'acme', principalId }, signal);
+  const leaving = new AbortController();
+  expect(of('p', leaving.signal)).toBe(true);
+  for (let place = 1; place < MAX_FOLLOWERS_PER_PRINCIPAL; place++) expect(of('p')).toBe(true);
+  expect(of('p')).toBe(false);
+  for (let place = MAX_FOLLOWERS_PER_PRINCIPAL; place < MAX_FOLLOWERS; place++) expect(of(`p-${place}`)).toBe(true);
+  expect(of('q')).toBe(false);
+  leaving.abort();
+  expect(of('q')).toBe(true);
+});

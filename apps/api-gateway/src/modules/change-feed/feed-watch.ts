@@ -1,0 +1,133 @@
+import { type Actor, DomainError } from '@iss/domain';
+import { type FeedPlace, FeedStore } from '@iss/persistence';
+import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { Gauge, Registry } from 'prom-client';
+
+/** Between two looks, while anybody waits. */
+const LOOK_MS = 100;
+/** Requests and streams of a gateway that follow feeds at once; each is little more than its connection. */
+export const MAX_FOLLOWERS = 1_000;
+/** … of one principal: one for each process that it runs, and some. */
+export const MAX_FOLLOWERS_PER_PRINCIPAL = 20;
+
+interface Waiting extends FeedPlace {
+  /** How far the feeds were when it was looked up last. */
+  lookedAtSize: number;
+  settle: (isNew: boolean) => void;
+}
+
+/**
+ * Those who wait for something new in the feed of a tenant. One look serves all of them, whatever they wait for: whether the
+ * feeds have grown, and then, in one statement, whose. In between nobody holds anything of the database.
+ */
+@Injectable()
+export class FeedWatch {
+  private readonly waiting = new Set<Waiting>();
+  private readonly followers = new Map<string, number>();
+  private following = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
+  private readonly warn: Warn;
+
+  constructor(
+    @Inject(FeedStore) private readonly feeds: Pick<FeedStore, 'size' | 'news'>,
+    @Inject(LOGGER) logger: Logger,
+    @Inject(Registry) metrics: Registry,
+  ) {
+    this.warn = rarely(warnTo(logger));
+    const count = (): number => this.following;
+    new Gauge({
+      name: 'feed_followers',
+      help: `Requests and streams that follow a change feed; at most ${MAX_FOLLOWERS}`,
+      registers: [metrics],
+      collect() {
+        this.set(count());
+      },
+    });
+  }
+
+  /** Whether streams and waiting are to end, since the process does. */
+  get isEnding(): boolean {
+    return this.isClosed;
+  }
+
+  /** Takes a place until the signal; false where there is none left for the principal. */
+  follow({ principalId }: Actor, signal: AbortSignal): boolean {
+    const own = this.followers.get(principalId) ?? 0;
+    if (this.isClosed || this.following >= MAX_FOLLOWERS || own >= MAX_FOLLOWERS_PER_PRINCIPAL) return false;
+    this.following += 1;
+    this.followers.set(principalId, own + 1);
+    signal.addEventListener('abort', () => this.leave(principalId), { once: true });
+    return true;
+  }
+
+  /** Resolves with whether there may be something beyond the place: at once when there is, with false after so long. */
+  news({ tenantId, after }: FeedPlace, waitMs: number, signal: AbortSignal): Promise<boolean> {
+    if (this.isClosed || signal.aborted || waitMs <= 0) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const give = (): void => waiting.settle(false);
+      const timeout = setTimeout(give, waitMs);
+      const waiting: Waiting = {
+        tenantId,
+        after,
+        lookedAtSize: -1,
+        settle: (isNew) => {
+          clearTimeout(timeout);
+          signal.removeEventListener('abort', give);
+          this.waiting.delete(waiting);
+          resolve(isNew);
+        },
+      };
+      signal.addEventListener('abort', give, { once: true });
+      this.waiting.add(waiting);
+      this.lookSoon();
+    });
+  }
+
+  /** Before connections are waited for: those who follow come again, to another gateway. */
+  onModuleDestroy(): void {
+    this.isClosed = true;
+    for (const { settle } of [...this.waiting]) settle(false);
+  }
+
+  private leave(principalId: string): void {
+    this.following -= 1;
+    const own = (this.followers.get(principalId) ?? 1) - 1;
+    if (own === 0) this.followers.delete(principalId);
+    else this.followers.set(principalId, own);
+  }
+
+  private lookSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.look()
+        .catch((error: unknown) =>
+          this.warn('Nobody can be told what is new in the change feeds; it is tried again', error),
+        )
+        .finally(() => {
+          this.timer = undefined;
+          if (this.waiting.size > 0) this.lookSoon();
+        });
+    }, LOOK_MS);
+  }
+
+  private async look(): Promise<void> {
+    const size = await this.feeds.size();
+    const asked = [...this.waiting].filter(({ lookedAtSize }) => lookedAtSize < size);
+    if (asked.length === 0) return;
+    const news = await this.feeds.news(asked);
+    asked.forEach((one, index) => {
+      one.lookedAtSize = size;
+      if (news[index] === true) one.settle(true);
+    });
+  }
+}
+
+/** What a stream is told for which there is no place. */
+export function tooManyFollow(): DomainError {
+  return new DomainError(
+    'unavailable',
+    `Too many follow change feeds at the moment, or you do: ${MAX_FOLLOWERS_PER_PRINCIPAL} of a principal at each gateway. ` +
+      'End one, or ask without waiting.',
+  );
+}
