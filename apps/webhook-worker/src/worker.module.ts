@@ -1,7 +1,7 @@
-import { BacklogStore, Database, DeliveryStore, PersistenceModule } from '@iss/persistence';
-import { LOGGER, type Logger, watchBacklog } from '@iss/platform';
+import { BacklogStore, Database, DeliveryStore, LogCheckpointStore, PersistenceModule } from '@iss/persistence';
+import { LOGGER, type Logger, watchBacklog, watchProcess } from '@iss/platform';
 import { EventQueue, QueueModule } from '@iss/queue';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Inject, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
@@ -89,8 +89,15 @@ export class WorkerModule {
     queue: EventQueue,
     own: WorkerMetrics,
     dispatcher: Dispatcher,
+    database: Database,
+    readiness: ReadinessService,
+    logMetrics: LogMetrics,
+    checkpoints: LogCheckpointStore,
+    @Inject(SETTINGS) { build }: WorkerSettings,
   ) {
+    watchProcess(registry, { build, load: () => database.load(), readiness: () => readiness.read() });
     watchBacklog(registry, backlog, queue);
     own.watch(dispatcher);
+    logMetrics.watch(checkpoints);
   }
 }

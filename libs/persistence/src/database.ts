@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { APPLICATION_ROLE } from '@iss/platform';
+import { APPLICATION_ROLE, type PoolLoad } from '@iss/platform';
 import { Pool } from 'pg';
 import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
@@ -101,6 +101,17 @@ export class Database {
   async missingMigrations(): Promise<string[]> {
     const applied = new Set((await this.sql.run(APPLIED, {})).map((row) => row.name));
     return MIGRATIONS.map(({ name }) => name).filter((name) => !applied.has(name));
+  }
+
+  /** What the connections do at this moment. */
+  load(): PoolLoad {
+    const total = { busy: 0, idle: 0, waiting: 0 };
+    for (const pool of this.pools) {
+      total.busy += pool.totalCount - pool.idleCount;
+      total.idle += pool.idleCount;
+      total.waiting += pool.waitingCount;
+    }
+    return total;
   }
 
   async close(): Promise<void> {

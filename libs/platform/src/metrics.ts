@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Check, Readiness } from './readiness';
 import { within } from './within';
 
 /** Upper bounds in seconds for histograms of requests and deliveries: from a cached read to a receiver that times out. */
@@ -39,6 +40,47 @@ export function watchFigure(registry: Registry, { name, help, read }: WatchedFig
       this.reset();
       if (typeof figure === 'number') this.set(figure);
       else for (const [of, value] of Object.entries(figure)) this.set({ of }, value);
+    },
+  });
+}
+
+/** Connections of this process by what they do, and requests that wait for one. */
+export type PoolLoad = Readonly<Record<'busy' | 'idle' | 'waiting', number>>;
+
+/** What both apps say of themselves. */
+interface Process {
+  build: { gitSha: string | undefined };
+  load: () => PoolLoad;
+  readiness: () => Promise<Readiness<string>>;
+}
+
+/** How a dependency is, as a number. */
+const STATUS_FIGURES = { ok: 1, degraded: 0.5, failed: 0 } as const satisfies Record<Check['status'], number>;
+
+/** Registers what says how a process is: its build, its connections, its readiness. */
+export function watchProcess(registry: Registry, { build, load, readiness }: Process): void {
+  new Gauge({
+    name: 'build_info',
+    help: 'Always 1; the labels say what runs',
+    labelNames: ['git_sha', 'node'],
+    registers: [registry],
+  }).set({ git_sha: build.gitSha ?? 'unknown', node: process.version }, 1);
+  watchFigure(registry, {
+    name: 'database_connections',
+    help: 'Connections of this process: busy and idle; and requests that are waiting for one',
+    read: async () => load(),
+  });
+  watchFigure(registry, {
+    name: 'service_ready',
+    help: 'Whether this process should get work (1), as /v1/ops/readiness says',
+    read: async () => ((await readiness()).status === 'ready' ? 1 : 0),
+  });
+  watchFigure(registry, {
+    name: 'dependency_status',
+    help: 'Each dependency of readiness: 1 ok, 0.5 degraded, 0 failed',
+    read: async () => {
+      const { checks } = await readiness();
+      return Object.fromEntries(Object.entries(checks).map(([name, { status }]) => [name, STATUS_FIGURES[status]]));
     },
   });
 }

@@ -180,7 +180,10 @@ export class DeliveryService {
     const { disabledReason } = recorded;
     if (result.status === 'succeeded') this.logDelivered(facts);
     else if (disabledReason === null) this.logger.warn(facts, 'Not delivered');
-    else this.logger.warn({ ...facts, disabled_reason: disabledReason }, 'Not delivered. Subscription disabled');
+    else {
+      this.metrics.subscriptionDisabled(disabledReason);
+      this.logger.warn({ ...facts, disabled_reason: disabledReason }, 'Not delivered. Subscription disabled');
+    }
     if (disabledReason === null && result.retryInMs !== null) {
       // Lost, it would be found by the sweep.
       await this.queue

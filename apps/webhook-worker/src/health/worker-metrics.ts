@@ -1,6 +1,6 @@
 import { DURATION_BUCKETS_SECONDS, watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FailurePhase } from '../delivery/delivery-failure';
 import type { Dispatcher } from '../delivery/dispatcher';
 
@@ -9,6 +9,8 @@ import type { Dispatcher } from '../delivery/dispatcher';
 export class WorkerMetrics {
   private readonly attempts: Histogram<'error_phase'>;
   private readonly results: Counter<'status'>;
+  private readonly disabled: Counter<'reason'>;
+  private readonly swept: Gauge;
 
   constructor(private readonly registry: Registry) {
     this.attempts = new Histogram({
@@ -24,6 +26,27 @@ export class WorkerMetrics {
       labelNames: ['status'],
       registers: [registry],
     });
+    this.disabled = new Counter({
+      name: 'webhook_subscriptions_disabled_total',
+      help: 'Subscriptions that this process disabled, by reason',
+      labelNames: ['reason'],
+      registers: [registry],
+    });
+    this.swept = new Gauge({
+      name: 'webhook_last_sweep_timestamp_seconds',
+      help: 'When this process last looked for what was left behind, in Unix time',
+      registers: [registry],
+    });
+  }
+
+  /** A subscription was disabled, and why. */
+  subscriptionDisabled(reason: string): void {
+    this.disabled.inc({ reason });
+  }
+
+  /** A sweep went through. */
+  sweepEnded(): void {
+    this.swept.setToCurrentTime();
   }
 
   /** One attempt was made. */

@@ -1,3 +1,5 @@
+import type { LogCheckpointStore } from '@iss/persistence';
+import { watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { WitnessAnswer } from './witnesses';
@@ -8,7 +10,7 @@ export class LogMetrics {
   private readonly answers: Counter<'witness' | 'answer'>;
   private readonly reached: Gauge;
 
-  constructor(registry: Registry) {
+  constructor(private readonly registry: Registry) {
     this.answers = new Counter({
       name: 'log_witness_answers_total',
       help: 'What witnesses made of checkpoints: cosigned, contradicted (they say that they saw another log) or failed',
@@ -21,6 +23,20 @@ export class LogMetrics {
       registers: [registry],
     });
     this.reached.set(1);
+  }
+
+  /** What is published is read when it is asked for. */
+  watch(checkpoints: Pick<LogCheckpointStore, 'newest'>): void {
+    watchFigure(this.registry, {
+      name: 'log_published_entries',
+      help: 'Entries of the published transparency log',
+      read: async () => (await checkpoints.newest())?.size ?? 0,
+    });
+    watchFigure(this.registry, {
+      name: 'log_checkpoint_timestamp_seconds',
+      help: 'When the newest checkpoint was published, in Unix time; 0: none was',
+      read: async () => ((await checkpoints.newest())?.signedAt.getTime() ?? 0) / 1_000,
+    });
   }
 
   /** A witness was asked; by the name that the policy gives it. */

@@ -3,6 +3,7 @@ import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../delivery/dispatcher';
 import { FanoutService } from '../fanout/fanout.service';
+import { WorkerMetrics } from '../health/worker-metrics';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { jittered, Rounds } from './rounds';
 
@@ -34,6 +35,7 @@ export class SweepService {
     @Inject(Dispatcher) private readonly dispatcher: Pick<Dispatcher, 'offer'>,
     @Inject(LOGGER) logger: Logger,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'sweepIntervalMs'>,
+    @Inject(WorkerMetrics) private readonly metrics: Pick<WorkerMetrics, 'sweepEnded'>,
   ) {
     this.warn = rarely(warnTo(logger));
   }
@@ -53,6 +55,7 @@ export class SweepService {
     const pauseMs = jittered(this.settings.sweepIntervalMs);
     try {
       const isMore = [await this.sweepEvents(), await this.sweepDeliveries()].includes(true);
+      this.metrics.sweepEnded();
       return isMore ? Math.min(BUSY_PAUSE_MS, pauseMs) : pauseMs;
     } catch (error) {
       this.warn('The sweep failed; it is repeated', error);

@@ -3,6 +3,7 @@ import { toDomainError } from '@iss/persistence';
 import { type Logger, LOGGER } from '@iss/platform';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { Counter, Registry } from 'prom-client';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { errorBody } from './error-body';
 import { NotAcceptable } from './not-acceptable';
@@ -17,11 +18,21 @@ const PASSES: readonly ErrorCode[] = ['unavailable', 'not_logged_yet'];
 /** Every failure as the specification's error envelope; what is not ours to explain becomes 500 and a log line. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
+  private readonly refusals: Counter<'code'>;
+
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly routes: RouteTable,
     private readonly anonymous: AnonymousRequests,
-  ) {}
+    registry: Registry,
+  ) {
+    this.refusals = new Counter({
+      name: 'http_errors_total',
+      help: 'Answers that are errors, by the code in their body',
+      labelNames: ['code'],
+      registers: [registry],
+    });
+  }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
@@ -32,6 +43,7 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    this.refusals.inc({ code: error.code });
     if (PASSES.includes(error.code)) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     // What is left of an unread body must not be taken for the next request.
     if (!request.complete) response.setHeader('Connection', 'close');

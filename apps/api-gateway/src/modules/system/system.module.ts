@@ -1,8 +1,9 @@
-import { BacklogStore, LogCheckpointStore } from '@iss/persistence';
-import { watchBacklog, watchFigure } from '@iss/platform';
+import { BacklogStore, Database, LogCheckpointStore } from '@iss/persistence';
+import { watchBacklog, watchFigure, watchProcess } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
-import { Module } from '@nestjs/common';
+import { Inject, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
+import { type GatewaySettings, SETTINGS } from '../../settings';
 import { ReadinessService } from './readiness.service';
 import { SystemController } from './system.controller';
 
@@ -12,7 +13,16 @@ import { SystemController } from './system.controller';
   exports: [ReadinessService],
 })
 export class SystemModule {
-  constructor(metrics: Registry, backlog: BacklogStore, queue: EventQueue, log: LogCheckpointStore) {
+  constructor(
+    metrics: Registry,
+    backlog: BacklogStore,
+    queue: EventQueue,
+    log: LogCheckpointStore,
+    database: Database,
+    readiness: ReadinessService,
+    @Inject(SETTINGS) { build }: GatewaySettings,
+  ) {
+    watchProcess(metrics, { build, load: () => database.load(), readiness: () => readiness.read() });
     watchBacklog(metrics, backlog, queue);
     watchFigure(metrics, {
       name: 'log_lag_seconds',

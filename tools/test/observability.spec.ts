@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { repositoryRoot } from '../root.ts';
+
+const folder = join(repositoryRoot, 'deploy/observability');
+const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
+
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook: string };
+}
+const { groups }: { groups: { rules: Rule[] }[] } = parse(read('deploy/observability/alerts.yaml'));
+const rules = groups.flatMap((group) => group.rules);
+interface Dashboard {
+  uid: string;
+  panels: { id: number; title: string; targets: { expr: string }[] }[];
+}
+const dashboards = globSync('*.dashboard.json', { cwd: folder }).map((file): Dashboard =>
+  JSON.parse(readFileSync(join(folder, file), 'utf8')),
+);
+const operations = read('docs/operations.md');
+
+/** Every figure has one of these beginnings, and nothing else in an expression has. */
+const FIGURE =
+  /\b(?:build_info|service_ready|(?:dependency|database|http|work|webhook|log|nodejs|process)_[a-z][a-z0-9_]*)\b/g;
+const bare = (name: string): string => name.replace(/_(bucket|count|sum)$/, '');
+const figuresOf = (expr: string): string[] => (expr.replace(/\{[^}]*\}/g, '').match(FIGURE) ?? []).map(bare);
+
+const documented = new Set([...operations.matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, name = '']) => name));
+const sources = globSync('{apps,libs}/*/src/**/*.ts', { cwd: repositoryRoot })
+  .filter((file) => !file.endsWith('spec.ts'))
+  .map(read)
+  .join('\n');
+
+it.each(rules)('$alert says what it is, whom it concerns, and where to read on', ({ labels, annotations }) => {
+  expect(['page', 'ticket']).toContain(labels.severity);
+  expect(annotations.summary).not.toBe('');
+  const [page = '', anchor = ''] = annotations.runbook.split('#');
+  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
+  );
+  expect(headings).toContain(anchor);
+});
+
+it.each(rules.map(({ alert }) => alert))('the runbook of %s names it', (alert) => {
+  expect(operations).toContain(`\`${alert}\``);
+});
+
+const asked = [
+  ...rules.map(({ expr }) => expr),
+  ...dashboards.flatMap(({ panels }) => panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))),
+];
+
+it.each([...new Set(asked.flatMap(figuresOf))].filter((name) => !/^(nodejs|process)_/.test(name)))(
+  '%s, which rules or dashboards ask for, is documented and there',
+  (name) => {
+    expect(documented).toContain(name);
+    expect(sources).toContain(`'${name}'`);
+  },
+);
+
+it('every expression asks for a figure', () => {
+  expect(asked.filter((expr) => figuresOf(expr).length === 0)).toEqual([]);
+  expect(asked.length).toBeGreaterThan(40);
+});
+
+it('dashboards have ids of their own, and so do their panels', () => {
+  expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(2);
+  for (const { panels } of dashboards) expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+});
+
+it('alerts fire on what they are for, and not in a healthy hour (promtool)', () => {
+  const { error, status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'alerts.test.yaml'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (error !== undefined) {
+    console.log('promtool is not installed (Debian: prometheus): the alert rules were not fired');
+    return;
+  }
+  expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('SUCCESS')]);
+});
+
+it('every alert has a case in which it fires, and one in which it does not', () => {
+  const cases = read('deploy/observability/alerts.test.yaml');
+  for (const { alert } of rules) {
+    expect(cases).toContain(`alertname: ${alert},`);
+    expect(cases).toContain(`alertname="${alert}"`);
+  }
+});
