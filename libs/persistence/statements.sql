@@ -2522,17 +2522,19 @@ asked AS MATERIALIZED (
   ORDER BY i.subject_type, i.subject_id
 ),
 admitted AS MATERIALIZED (
-  SELECT i.*, s.subject_key
+  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at
   FROM asked i
   CROSS JOIN LATERAL (
-    SELECT s.subject_key, s.owner_tenant_id, (SELECT n.snapshot_version FROM snapshots n
-      WHERE n.subject_key = s.subject_key
-      ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+    SELECT s.subject_key, s.owner_tenant_id
     FROM subjects s
     WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
   ) s
+  CROSS JOIN LATERAL (
+    SELECT n.snapshot_version, n.created_at FROM snapshots n WHERE n.subject_key = s.subject_key
+    ORDER BY n.snapshot_version DESC LIMIT 1
+  ) h
   WHERE is_editor AND NOT snapshot_id_taken AND s.owner_tenant_id = i.tenant_id
-    AND s.head_version = i.snapshot_version - 1
+    AND h.snapshot_version = i.snapshot_version - 1
 ),
 applied AS (
   UPDATE updates u SET status = 'applied', applied_at = now(), applied_snapshot_id = a.snapshot_id
@@ -2547,8 +2549,8 @@ ready AS MATERIALIZED (
 ),
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, ($9::text[])[ord],
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($9::text[])[ord],
     decode(($10::text[])[ord], 'hex'), decode(($11::text[])[ord], 'hex'),
     ($12::text[])[ord]
   FROM ready
@@ -2566,7 +2568,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
-  CASE WHEN w.place IS NOT NULL THEN now() END AS "createdAt",
+  (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
   (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
 FROM asked i
 CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
@@ -2627,7 +2629,8 @@ new_subject AS (
   RETURNING subject_key, subject_type || '/' || subject_id AS identity
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, (SELECT ($8::uuid[])[i.ord]
+  SELECT i.*, (ARRAY(SELECT subject_key
+      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($8::uuid[])[i.ord]
     FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
@@ -2637,8 +2640,8 @@ ready AS MATERIALIZED (
 ),
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, ($9::text[])[ord],
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($9::text[])[ord],
     decode(($10::text[])[ord], 'hex'), decode(($11::text[])[ord], 'hex'),
     ($12::text[])[ord]
   FROM ready
@@ -2656,7 +2659,7 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
-  CASE WHEN w.place IS NOT NULL THEN now() END AS "createdAt",
+  (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
   (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
 FROM asked i
 CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
@@ -3216,6 +3219,126 @@ LEFT JOIN LATERAL (
 ) n
   ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
 ORDER BY n.snapshot_version desc;
+
+-- snapshot_lineage_listed_global
+--   asked by SnapshotListStore.listed (stores/snapshots/snapshot-list.store.ts)
+--   $1 withEnvelopes boolean
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 versions integer[]
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_listed_global (boolean, text, text, text, text, integer[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  head_version AS "headVersion", n.found
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
+  WHERE subject_key = s.subject_key) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.*, v.place, sum(octet_length(n.envelope)) OVER (ORDER BY v.place) - octet_length(n.envelope) AS bytes_before,
+    count(*) OVER ()::int AS found
+  FROM unnest($6::int[]) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
+) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+ORDER BY n.place;
+
+-- snapshot_lineage_listed_tenant
+--   asked by SnapshotListStore.listed (stores/snapshots/snapshot-list.store.ts)
+--   $1 withEnvelopes boolean
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 versions integer[]
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_listed_tenant (boolean, text, text, text, text, integer[]) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  head_version AS "headVersion", n.found
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
+  WHERE subject_key = s.subject_key) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.*, v.place, sum(octet_length(n.envelope)) OVER (ORDER BY v.place) - octet_length(n.envelope) AS bytes_before,
+    count(*) OVER ()::int AS found
+  FROM unnest($6::int[]) WITH ORDINALITY AS v(version, place)
+  CROSS JOIN LATERAL (SELECT * FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
+) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+ORDER BY n.place;
 
 -- snapshot_pair_ids_global
 --   asked by SnapshotPairStore.byIds (stores/snapshots/snapshot-pair.store.ts)
@@ -4413,6 +4536,656 @@ LEFT JOIN LATERAL (
   WHERE f.member_status = 'active' AND f.role = ANY ($5::text[])
 ) u ON true
 ORDER BY u.date;
+
+-- version_as_of_effective_global
+--   asked by VersionTimeStore.versionAsOf (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 asOf bigint
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+PREPARE version_as_of_effective_global (text, text, text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.snapshot_version AS passed
+  FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond'))
+        AND n.subject_key >= s.subject_key AND n.snapshot_version > 1
+      ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT 1)
+    UNION ALL
+      (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+        AND effective_time(n.generated_at) < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond')
+      LIMIT 1)) n
+  ORDER BY n.at DESC, n.snapshot_version DESC LIMIT 1
+) v ON true
+LEFT JOIN LATERAL (
+  SELECT min(n.at) AS at
+  FROM ((SELECT effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at)) > (s.subject_key, '-infinity')
+        AND n.subject_key <= s.subject_key AND n.snapshot_version > 1
+      ORDER BY n.subject_key, effective_time(n.generated_at), n.snapshot_version LIMIT 1)
+    UNION ALL
+      (SELECT effective_time(n.generated_at) FROM snapshots n WHERE n.subject_key = s.subject_key
+        AND n.snapshot_version = 1 LIMIT 1)) n
+  WHERE v.passed IS NULL
+) first ON true;
+
+-- version_as_of_effective_tenant
+--   asked by VersionTimeStore.versionAsOf (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 asOf bigint
+--   enters grants_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+PREPARE version_as_of_effective_tenant (text, text, text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (
+  SELECT n.snapshot_version AS passed
+  FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond'))
+        AND n.subject_key >= s.subject_key AND n.snapshot_version > 1
+      ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT 1)
+    UNION ALL
+      (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+        AND effective_time(n.generated_at) < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond')
+      LIMIT 1)) n
+  ORDER BY n.at DESC, n.snapshot_version DESC LIMIT 1
+) v ON true
+LEFT JOIN LATERAL (
+  SELECT min(n.at) AS at
+  FROM ((SELECT effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at)) > (s.subject_key, '-infinity')
+        AND n.subject_key <= s.subject_key AND n.snapshot_version > 1
+      ORDER BY n.subject_key, effective_time(n.generated_at), n.snapshot_version LIMIT 1)
+    UNION ALL
+      (SELECT effective_time(n.generated_at) FROM snapshots n WHERE n.subject_key = s.subject_key
+        AND n.snapshot_version = 1 LIMIT 1)) n
+  WHERE v.passed IS NULL
+) first ON true;
+
+-- version_as_of_recorded_global
+--   asked by VersionTimeStore.versionAsOf (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 asOf bigint
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE version_as_of_recorded_global (text, text, text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, h.version::bigint + 1
+    UNION ALL
+    SELECT CASE
+      WHEN n.created_at < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond') THEN b.middle ELSE b.low END,
+      CASE
+      WHEN n.created_at < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond') THEN b.high ELSE b.middle END
+    FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+    CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+  )
+  SELECT low::int AS passed FROM search WHERE high - low = 1
+) v ON true
+LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_key = s.subject_key
+    AND n.snapshot_version = 1 AND v.passed = 0 LIMIT 1) first ON true;
+
+-- version_as_of_recorded_tenant
+--   asked by VersionTimeStore.versionAsOf (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 asOf bigint
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE version_as_of_recorded_tenant (text, text, text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, h.version::bigint + 1
+    UNION ALL
+    SELECT CASE
+      WHEN n.created_at < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond') THEN b.middle ELSE b.low END,
+      CASE
+      WHEN n.created_at < ('epoch'::timestamptz + (i.as_of + 1) * interval '1 millisecond') THEN b.high ELSE b.middle END
+    FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+    CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+  )
+  SELECT low::int AS passed FROM search WHERE high - low = 1
+) v ON true
+LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_key = s.subject_key
+    AND n.snapshot_version = 1 AND v.passed = 0 LIMIT 1) first ON true;
+
+-- versions_effective_within_asc_global
+--   asked by VersionTimeStore.within (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 after integer
+--   $6 from bigint
+--   $7 ending bigint
+--   $8 limit bigint
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+PREPARE versions_effective_within_asc_global (text, text, text, text, integer, bigint, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", v.snapshot_version AS "version"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+LEFT JOIN LATERAL (
+  SELECT n.snapshot_version, n.at
+  FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) > (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity'))
+        AND n.snapshot_version > 1
+      ORDER BY n.subject_key ASC, effective_time(n.generated_at) ASC, n.snapshot_version ASC LIMIT $8)
+    UNION ALL
+      (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+        AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')
+        AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity')
+        AND (effective_time(n.generated_at), n.snapshot_version) > (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
+      LIMIT 1)) n
+  ORDER BY n.at ASC, n.snapshot_version ASC LIMIT $8
+) v ON true
+ORDER BY v.at ASC, v.snapshot_version ASC;
+
+-- versions_effective_within_asc_tenant
+--   asked by VersionTimeStore.within (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 after integer
+--   $6 from bigint
+--   $7 ending bigint
+--   $8 limit bigint
+--   enters grants_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+PREPARE versions_effective_within_asc_tenant (text, text, text, text, integer, bigint, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", v.snapshot_version AS "version"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+LEFT JOIN LATERAL (
+  SELECT n.snapshot_version, n.at
+  FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) > (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity'))
+        AND n.snapshot_version > 1
+      ORDER BY n.subject_key ASC, effective_time(n.generated_at) ASC, n.snapshot_version ASC LIMIT $8)
+    UNION ALL
+      (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+        AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')
+        AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), 'infinity')
+        AND (effective_time(n.generated_at), n.snapshot_version) > (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), '-infinity')), coalesce($5::int, 0))
+      LIMIT 1)) n
+  ORDER BY n.at ASC, n.snapshot_version ASC LIMIT $8
+) v ON true
+ORDER BY v.at ASC, v.snapshot_version ASC;
+
+-- versions_effective_within_desc_global
+--   asked by VersionTimeStore.within (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 after integer
+--   $6 ending bigint
+--   $7 from bigint
+--   $8 limit bigint
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+PREPARE versions_effective_within_desc_global (text, text, text, text, integer, bigint, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", v.snapshot_version AS "version"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+LEFT JOIN LATERAL (
+  SELECT n.snapshot_version, n.at
+  FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) < (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity'))
+        AND n.snapshot_version > 1
+      ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT $8)
+    UNION ALL
+      (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+        AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity')
+        AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')
+        AND (effective_time(n.generated_at), n.snapshot_version) < (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
+      LIMIT 1)) n
+  ORDER BY n.at DESC, n.snapshot_version DESC LIMIT $8
+) v ON true
+ORDER BY v.at DESC, v.snapshot_version DESC;
+
+-- versions_effective_within_desc_tenant
+--   asked by VersionTimeStore.within (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 after integer
+--   $6 ending bigint
+--   $7 from bigint
+--   $8 limit bigint
+--   enters grants_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+PREPARE versions_effective_within_desc_tenant (text, text, text, text, integer, bigint, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", v.snapshot_version AS "version"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT effective_time(n.generated_at) AS at FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = $5::int LIMIT 1) last ON true
+LEFT JOIN LATERAL (
+  SELECT n.snapshot_version, n.at
+  FROM ((SELECT n.snapshot_version, effective_time(n.generated_at) AS at FROM snapshots n
+      WHERE (n.subject_key, effective_time(n.generated_at), n.snapshot_version) < (s.subject_key, coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
+        AND (n.subject_key, effective_time(n.generated_at)) >= (s.subject_key, coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity'))
+        AND (n.subject_key, effective_time(n.generated_at)) < (s.subject_key, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity'))
+        AND n.snapshot_version > 1
+      ORDER BY n.subject_key DESC, effective_time(n.generated_at) DESC, n.snapshot_version DESC LIMIT $8)
+    UNION ALL
+      (SELECT n.snapshot_version, effective_time(n.generated_at) FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = 1
+        AND effective_time(n.generated_at) >= coalesce(('epoch'::timestamptz + $7::bigint * interval '1 millisecond'), '-infinity')
+        AND effective_time(n.generated_at) < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')
+        AND (effective_time(n.generated_at), n.snapshot_version) < (coalesce(last.at, coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity')), coalesce($5::int, 0))
+      LIMIT 1)) n
+  ORDER BY n.at DESC, n.snapshot_version DESC LIMIT $8
+) v ON true
+ORDER BY v.at DESC, v.snapshot_version DESC;
+
+-- versions_recorded_within_global
+--   asked by VersionTimeStore.within (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 from bigint
+--   $6 ending bigint
+--   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE versions_recorded_within_global (text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", b.passed AS "before", v.passed AS "passed"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
+    (SELECT true FROM memberships m
+    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+      AND m.status = 'active' LIMIT 1) AS owns_subject,
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT g.grantee_tenant_id FROM grants g
+        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope)
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access) AS grant_scopes
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, h.version::bigint + 1
+    UNION ALL
+    SELECT CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $5::bigint * interval '1 millisecond'), '-infinity') THEN b.middle ELSE b.low END,
+      CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $5::bigint * interval '1 millisecond'), '-infinity') THEN b.high ELSE b.middle END
+    FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+    CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+  )
+  SELECT low::int AS passed FROM search WHERE high - low = 1
+) b ON true
+LEFT JOIN LATERAL (
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, h.version::bigint + 1
+    UNION ALL
+    SELECT CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity') THEN b.middle ELSE b.low END,
+      CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity') THEN b.high ELSE b.middle END
+    FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+    CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+  )
+  SELECT low::int AS passed FROM search WHERE high - low = 1
+) v ON true;
+
+-- versions_recorded_within_tenant
+--   asked by VersionTimeStore.within (stores/snapshots/version-time.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 from bigint
+--   $6 ending bigint
+--   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE versions_recorded_within_tenant (text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  h.version AS "headVersion", b.passed AS "before", v.passed AS "passed"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      AND s.owner_tenant_id <> i.tenant_id
+    LIMIT 1) AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, h.version::bigint + 1
+    UNION ALL
+    SELECT CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $5::bigint * interval '1 millisecond'), '-infinity') THEN b.middle ELSE b.low END,
+      CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $5::bigint * interval '1 millisecond'), '-infinity') THEN b.high ELSE b.middle END
+    FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+    CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+  )
+  SELECT low::int AS passed FROM search WHERE high - low = 1
+) b ON true
+LEFT JOIN LATERAL (
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, h.version::bigint + 1
+    UNION ALL
+    SELECT CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity') THEN b.middle ELSE b.low END,
+      CASE
+      WHEN n.created_at < coalesce(('epoch'::timestamptz + $6::bigint * interval '1 millisecond'), 'infinity') THEN b.high ELSE b.middle END
+    FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+    CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+      WHERE n.subject_key = s.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+  )
+  SELECT low::int AS passed FROM search WHERE high - low = 1
+) v ON true;
 
 -- webhook_subscription_change
 --   asked by WebhookSubscriptionStore.update (stores/webhooks/webhook-subscription.store.ts)

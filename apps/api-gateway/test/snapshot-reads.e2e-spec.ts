@@ -337,7 +337,7 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
     expect(body.error.details).toEqual([
       {
         path: '/query/vew',
-        message: 'property vew should not exist: known are verify, depth, view',
+        message: 'property vew should not exist: known are verify, depth, view, as_of, basis',
         code: 'unknown_field',
       },
     ]);

@@ -24,6 +24,7 @@ export * from './stores/tenancy/transfer-offer.store';
 export * from './stores/snapshots/subject.store';
 export * from './stores/snapshots/snapshot-list.store';
 export * from './stores/snapshots/snapshot-pair.store';
+export * from './stores/snapshots/version-time.store';
 export * from './stores/webhooks/delivery-log.store';
 export * from './stores/limits/limit-override.store';
 export * from './stores/edge/idempotency.store';

@@ -17,6 +17,9 @@ const BACKFILL_ORDER = 'log_backfill_order';
 
 const BACKFILL_INDEX = `SELECT i.indisvalid AS "isValid" FROM pg_index i WHERE i.indexrelid = to_regclass('public.${BACKFILL_ORDER}')`;
 
+/** Indexes of tables that are large and written to meanwhile, by name, with the file that builds each beside writers. */
+const INDEXES_BUILT_BESIDE_WRITERS = { snapshots_by_effective_time: '14-time-of-versions.index' } as const;
+
 function classOf({ file, name }: Migration): new () => MigrationInterface {
   return class {
     readonly name = name;
@@ -33,8 +36,8 @@ function classOf({ file, name }: Migration): new () => MigrationInterface {
 
 /**
  * Applies what is missing, as the role of the URL (the tables' owner), all in one transaction; concurrent callers wait
- * for one another. Then does, in batches, what would take that transaction too long: where it is ended before its end, the
- * next call goes on. Returns the names of the migrations applied. Throws `unavailable` when the database cannot be reached.
+ * for one another. Then does, in batches and beside writers, what would take that transaction too long: where it is ended
+ * before its end, the next call goes on. Returns the names of the migrations applied. Throws `unavailable` when the database cannot be reached.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   // Not by the file's imports: the applications, which never migrate, would load it at every start.
@@ -64,6 +67,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     const applied = await dataSource.runMigrations({ transaction: 'all' });
     await lock.query(migrationText('privileges'));
     await backfillLog(lock);
+    for (const [name, file] of Object.entries(INDEXES_BUILT_BESIDE_WRITERS)) await buildIndex(lock, name, file);
     return applied.map((migration) => migration.name);
   } finally {
     await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
@@ -81,6 +85,17 @@ async function takeLock(runner: QueryRunner): Promise<void> {
     if (row?.isTaken === true) return;
     await pause(LOOK_AGAIN_MS);
   }
+}
+
+/** Builds an index that is not there. What a build that was broken off has left is not valid, and goes first. */
+async function buildIndex(runner: QueryRunner, name: string, file: string): Promise<void> {
+  const [found]: { isValid: boolean }[] = await runner.query(
+    'SELECT indisvalid AS "isValid" FROM pg_index WHERE indexrelid = to_regclass($1)',
+    [name],
+  );
+  if (found?.isValid === true) return;
+  if (found !== undefined) await runner.query(`DROP INDEX CONCURRENTLY ${name}`);
+  await runner.query(migrationText(file));
 }
 
 /**

@@ -13,6 +13,7 @@ import { SnapshotPairStore } from './stores/snapshots/snapshot-pair.store';
 import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
 import { SubjectStore } from './stores/snapshots/subject.store';
+import { VersionTimeStore } from './stores/snapshots/version-time.store';
 import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
 import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
@@ -58,6 +59,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   TenancyStore,
   TransferOfferStore,
   UpdateStore,
+  VersionTimeStore,
   WebhookSubscriptionStore,
 ];
 

@@ -15,7 +15,8 @@ beforeAll(async () => {
   owner = new Client({ connectionString: world.url, options: PLANNER_OPTIONS });
   await Promise.all([client.connect(), owner.connect()]);
   const { rows } = await client.query<{ name: string; columns: string[] }>(
-    `SELECT i.indexrelid::regclass::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+    `SELECT i.indexrelid::regclass::text AS name,
+            array_agg(pg_get_indexdef(i.indexrelid, a.attnum, true) ORDER BY a.attnum) AS columns
        FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid GROUP BY 1`,
   );
   for (const { name, columns } of rows) columnsOf.set(name, columns);
@@ -51,8 +52,10 @@ it.each(EXPLAINABLE.filter(([name]) => !SMALL.includes(name)))(
 );
 
 /** Whether the condition holds a column against something, by itself or in a row with others. */
-const isGiven = (column: string, condition: string): boolean =>
-  new RegExp(`[( ]${column}\\)?(?:::\\w+)? (?:=|<|>|IS)|\\(${column},|, ${column}\\)`).test(condition);
+function isGiven(column: string, condition: string): boolean {
+  const name = RegExp.escape(column);
+  return new RegExp(`[( ]${name}\\)?(?:::\\w+)? (?:=|<|>|IS)|\\(${name},|, ${name}[,)]`).test(condition);
+}
 
 /** An index is entered at its first columns: what lies below one that is not given is walked through. */
 function isWalkedThrough({ 'Index Name': name = '', 'Index Cond': condition = '' }: PlanNode): boolean {

@@ -80,6 +80,9 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   return [...operations].sort((a, b) => rank(a) - rank(b));
 }
 
+/** May be left out where another parameter says the same, and one of the two has to be there: filled in. */
+const ONE_OF_TWO = ['from_version', 'to_version'];
+
 /** Optional parameters that were sent although they have no default: filled in from an example, as nobody has asked. */
 function unasked(operation: Operation, sent: Request): string[] {
   const query = new URL(sent.url()).searchParams;
@@ -87,7 +90,7 @@ function unasked(operation: Operation, sent: Request): string[] {
   return list(operation.description['parameters'])
     .filter(({ required, schema }) => required !== true && !('default' in Object(schema)))
     .map(({ name }) => String(name))
-    .filter((name) => query.has(name) || name.toLowerCase() in headers);
+    .filter((name) => !ONE_OF_TWO.includes(name) && (query.has(name) || name.toLowerCase() in headers));
 }
 
 const takesHeaders = ({ description }: Operation): boolean =>

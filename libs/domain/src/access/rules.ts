@@ -10,6 +10,7 @@ export const RULES = {
   readSubjectUpdates: { role: 'tenant_reader', subject: 'owner' },
   withdrawUpdate: { role: 'tenant_proposer', subject: 'owner' },
   readLatest: { role: 'tenant_reader', subject: ['read_latest'] },
+  readLatestAsOf: { role: 'tenant_reader', subject: ['read_latest', 'read_snapshot_by_id', 'read_lineage'] },
   readVersion: { role: 'tenant_reader', subject: ['read_snapshot_by_id', 'read_lineage'] },
   readById: { role: 'tenant_reader', subject: ['read_snapshot_by_id'] },
   readLineage: { role: 'tenant_reader', subject: ['read_lineage'] },

@@ -3,7 +3,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,30})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /**
  * Whether `text` is a UUID in the textual form of RFC 9562 section 4 (8-4-4-4-12 hexadecimal digits, either case, any
@@ -39,6 +41,16 @@ export function parseDateTime(text: string): Date | null {
   if (!isDateTime(text)) return null;
   const fraction = /\.(\d{1,3})/.exec(text)?.[1] ?? '';
   return new Date(minuteOf(text) + digits(text, 17, 2) * 1000 + Number(fraction.padEnd(3, '0')));
+}
+
+/**
+ * The first and the last millisecond of what bounds a window of time: those of the UTC day where it is a date
+ * (`YYYY-MM-DD`), the same moment twice where it is an RFC 3339 date-time. Null where it is neither.
+ */
+export function parsePeriod(text: string): { first: Date; last: Date } | null {
+  const isDate = PLAIN_DATE.test(text);
+  const first = parseDateTime(isDate ? `${text}T00:00:00Z` : text);
+  return first === null ? null : { first, last: isDate ? new Date(first.getTime() + DAY_MS - 1) : first };
 }
 
 function isLeapSecond(text: string): boolean {

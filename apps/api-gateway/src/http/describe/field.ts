@@ -1,5 +1,8 @@
 import { type Check, type ErrorDetail, type JsonValue, orNull, type Schema } from '@iss/domain';
 
+/** Marks what may be left out only where another field says the same in another way. */
+export const ONE_OF_TWO = 'x-one-of-two';
+
 interface Facts {
   problemsOf: (value: JsonValue) => ErrorDetail[] | null;
   /** Of what a caller sends. */
@@ -77,6 +80,11 @@ export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOpti
   /** It may be left out, which null in a body says too. An answer leaves it out where nothing, or null, is stored. */
   optional(): Field<Shown, Stored, Key, true> {
     return this.with({ isOptional: true });
+  }
+
+  /** One of two ways to say the same: one of them has to be there, which whoever reads both sees to. */
+  orAnother(): Field<Shown, Stored, Key, true> {
+    return this.noted({ [ONE_OF_TWO]: true }).optional();
   }
 
   /** Made of the record's member of this name. */

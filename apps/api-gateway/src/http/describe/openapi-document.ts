@@ -2,6 +2,7 @@ import { ERROR_CODES, type ErrorCode, type Schema } from '@iss/domain';
 import type { Limits } from '@iss/platform';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUSES } from '../errors/error-statuses';
+import { ONE_OF_TWO } from './field';
 import { errorAnswer, ROUTE, type RouteFacts } from './openapi';
 import { PAGE_LIMITS, pageBounds, type PageLimits } from '../lists/paging';
 import { QUERY } from '../lists/query';
@@ -115,9 +116,9 @@ function tidyParameters(operation: Operation, path: string): void {
   operation.parameters = (operation.parameters ?? [])
     .filter(isParameter)
     .map((parameter): Parameter => {
-      const { example, ...schema }: Schema = { ...parameter.schema };
+      const { example, [ONE_OF_TWO]: isOneOfTwo, ...schema }: Schema = { ...parameter.schema };
       if (example === undefined) return { ...parameter, schema };
-      const isPrefilled = parameter.required === true || 'default' in schema;
+      const isPrefilled = parameter.required === true || isOneOfTwo === true || 'default' in schema;
       return isPrefilled
         ? { ...parameter, schema, example }
         : { ...parameter, schema: { ...schema, examples: [example] } };

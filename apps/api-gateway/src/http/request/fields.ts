@@ -4,8 +4,10 @@ import {
   CONTROLS,
   enumOf,
   inTurn,
+  isDateTime,
   isUuid,
   type JsonValue,
+  parsePeriod,
   PRINCIPAL_TYPES,
   ROLES,
   rule,
@@ -54,6 +56,18 @@ export const time = field<string>({ ...anyText, schema: { ...TEXT, format: 'date
 );
 /** A moment as it was sent, which is what was hashed. */
 export const sentTime = time.madeOf((sent: string) => sent);
+/** A moment that is read as it is sent. */
+export const instant = textOf(
+  { format: 'date-time' },
+  'must be an RFC 3339 date-time with a timezone (Z or +HH:MM)',
+  isDateTime,
+);
+/** A bound of a window of time: a moment, or a UTC day. */
+export const dayOrInstant = textOf(
+  {},
+  'must be an ISO 8601 date-time with a timezone, or a date (YYYY-MM-DD, in UTC)',
+  (sent) => parsePeriod(sent) !== null,
+);
 export const hash = shown<string>({ ...TEXT, pattern: '^[0-9a-f]{64}$' });
 export const count = shown<number>({ ...INTEGER, minimum: 0 });
 export const integer = shown<number>(INTEGER);

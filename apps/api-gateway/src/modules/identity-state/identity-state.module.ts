@@ -14,6 +14,7 @@ import { SnapshotListsController } from './lineage/snapshot-lists.controller';
 import { RecentAnswers } from '../../http/fast/recent-answers';
 import { SnapshotReadService } from './read/snapshot-read.service';
 import { SnapshotVerifier } from './snapshot/snapshot-verifier';
+import { VersionTimeService } from './snapshot/version-time.service';
 import { SnapshotsController } from './read/snapshots.controller';
 import { UpdateApplyService } from './updates/update-apply.service';
 import { UpdateService } from './updates/update.service';
@@ -35,6 +36,7 @@ import { UpdatesController } from './updates/updates.controller';
     UpdateService,
     UpdateApplyService,
     RecentAnswers,
+    VersionTimeService,
     SnapshotReadService,
     SnapshotListService,
     BundleService,

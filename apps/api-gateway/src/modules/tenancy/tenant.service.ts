@@ -1,4 +1,4 @@
-import { type Actor, DomainError, parseDateTime, requireAccess, rolesFrom, RULES } from '@iss/domain';
+import { type Actor, DomainError, parsePeriod, requireAccess, rolesFrom, RULES } from '@iss/domain';
 import {
   type Page,
   type PageRequest,
@@ -28,7 +28,6 @@ const DAY_MS = 86_400_000;
 const DEFAULT_WINDOW_DAYS = 30;
 /** Contract, "Usage": a year, leap or not. */
 const MAX_WINDOW_DAYS = 366;
-const PLAIN_DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Tenants, and what they wrote. */
 @Injectable()
@@ -86,10 +85,8 @@ function requireWindow(fromText: string | undefined, toText: string | undefined)
     const to = new Date();
     return { from: new Date(to.getTime() - DEFAULT_WINDOW_DAYS * DAY_MS), to };
   }
-  const from = requireInstant('from', fromText);
-  const toInstant = requireInstant('to', toText);
-  // A plain date names its whole day.
-  const to = PLAIN_DATE.test(toText ?? '') ? new Date(toInstant.getTime() + DAY_MS - 1) : toInstant;
+  const { first: from } = requirePeriod('from', fromText);
+  const { last: to } = requirePeriod('to', toText);
   if (from > to) throw invalid('from', 'must not be later than to', 'out_of_range');
   if (to.getTime() - from.getTime() > MAX_WINDOW_DAYS * DAY_MS) {
     throw invalid('from', `must be at most ${MAX_WINDOW_DAYS} days before to`, 'out_of_range');
@@ -97,10 +94,10 @@ function requireWindow(fromText: string | undefined, toText: string | undefined)
   return { from, to };
 }
 
-function requireInstant(name: string, text: string | undefined): Date {
+function requirePeriod(name: string, text: string | undefined): { first: Date; last: Date } {
   if (text === undefined) throw invalid(name, 'is required with the other bound: send both or neither', 'required');
-  const instant = parseDateTime(PLAIN_DATE.test(text) ? `${text}T00:00:00Z` : text);
-  if (instant !== null) return instant;
+  const period = parsePeriod(text);
+  if (period !== null) return period;
   throw invalid(
     name,
     'must be an ISO 8601 date-time with a timezone, or a date (YYYY-MM-DD, in UTC)',

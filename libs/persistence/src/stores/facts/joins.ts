@@ -19,3 +19,21 @@ export const snapshotOfVersion = (subjectKey: string, version: string, alias: st
 /** The newest version of subject `s`, as a value; null where it has none. */
 export const HEAD_VERSION = `(SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1)`;
+
+/**
+ * How many of the `count` versions of the subject with this key were stored before a moment, as `passed`; null where there
+ * is none. Found by halving: versions have no gaps, and their times never run backwards.
+ */
+export const versionsBefore = (subjectKey: string, count: string, moment: string, alias: string): string => `
+  LEFT JOIN LATERAL (
+    WITH RECURSIVE search (low, high) AS (
+      SELECT 0::bigint, ${count}::bigint + 1
+       UNION ALL
+      SELECT CASE WHEN n.created_at < ${moment} THEN b.middle ELSE b.low END,
+             CASE WHEN n.created_at < ${moment} THEN b.high ELSE b.middle END
+        FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+       CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+                            WHERE n.subject_key = ${subjectKey} AND n.snapshot_version = b.middle LIMIT 1) n
+    )
+    SELECT low::int AS passed FROM search WHERE high - low = 1
+  ) ${alias} ON true`;

@@ -55,12 +55,19 @@ const FITS = `n.bytes_before < ${ENVELOPE_BYTES}`;
 const FITS_PAGE = `(n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= ${PAGE_BYTES})`;
 const BEFORE_THE_FIRST = { asc: 0, desc: 2 ** 31 };
 
-type LineageStatement = Statement<
-  Reader & SubjectRef & Omit<LineageRange, 'order'>,
-  Omit<LineageRead, 'snapshots' | 'found'> & { snapshot: SnapshotRecord | null; found: number | null }
->;
+const HEAD = `LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
+                      WHERE subject_key = s.subject_key) h ON true`;
+const ACCESS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLineage.subject) };
+type Form = keyof typeof ACCESS;
+const formOf = ({ tenantId }: Reader): Form => (tenantId === null ? 'global' : 'tenant');
 
-function lineageStatement(order: LineageOrder, form: 'tenant' | 'global'): LineageStatement {
+interface LineageRow extends Omit<LineageRead, 'snapshots' | 'found'> {
+  snapshot: SnapshotRecord | null;
+  found: number | null;
+}
+type LineageStatement = Statement<Reader & SubjectRef & Omit<LineageRange, 'order'>, LineageRow>;
+
+function lineageStatement(order: LineageOrder, form: Form): LineageStatement {
   const envelope = `CASE WHEN :withEnvelopes::boolean AND ${FITS} THEN n.envelope END`;
   return statement(
     `snapshot_lineage_${order}_${form}`,
@@ -70,9 +77,8 @@ function lineageStatement(order: LineageOrder, form: 'tenant' | 'global'): Linea
   head_version AS "headVersion", n.found
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
-  ${form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(RULES.readLineage.subject)}
-  LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
-                      WHERE subject_key = s.subject_key) h ON true
+  ${ACCESS[form]}
+  ${HEAD}
   LEFT JOIN ${range(order, `coalesce(:after::bigint, ${BEFORE_THE_FIRST[order]})`)}
     ON NOT :withEnvelopes::boolean OR ${FITS_PAGE}
  ORDER BY n.snapshot_version ${order}`,
@@ -83,6 +89,36 @@ const LINEAGE = {
   asc: { tenant: lineageStatement('asc', 'tenant'), global: lineageStatement('asc', 'global') },
   desc: { tenant: lineageStatement('desc', 'tenant'), global: lineageStatement('desc', 'global') },
 };
+
+type ListedStatement = Statement<
+  Reader & SubjectRef & { versions: readonly number[]; withEnvelopes: boolean },
+  LineageRow
+>;
+
+function listedStatement(form: Form): ListedStatement {
+  const envelope = `CASE WHEN :withEnvelopes::boolean AND ${FITS} THEN n.envelope END`;
+  return statement(
+    `snapshot_lineage_listed_${form}`,
+    `SELECT ${FACTS},
+  ${DISCLOSURE[form]},
+  ${columns(snapshotColumns(envelope), 'snapshot?')},
+  head_version AS "headVersion", n.found
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
+  ${NAMED_SUBJECT}
+  ${ACCESS[form]}
+  ${HEAD}
+  LEFT JOIN LATERAL (
+    SELECT n.*, v.place, sum(octet_length(n.envelope)) OVER (ORDER BY v.place) - octet_length(n.envelope) AS bytes_before,
+           count(*) OVER ()::int AS found
+      FROM unnest(:versions::int[]) WITH ORDINALITY AS v(version, place)
+     CROSS JOIN LATERAL (SELECT * FROM snapshots n
+                          WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
+  ) n ON NOT :withEnvelopes::boolean OR ${FITS_PAGE}
+ ORDER BY n.place`,
+  );
+}
+
+const LISTED = { tenant: listedStatement('tenant'), global: listedStatement('global') };
 
 const BELOW = statement<SubjectRef & { version: number; limit: number }, SnapshotRecord>(
   'snapshot_lineage_below',
@@ -99,14 +135,20 @@ export class SnapshotListStore {
 
   /** A range of a subject's snapshots together with the access facts, in one statement. */
   async read(reader: Reader, subject: SubjectRef, range: LineageRange): Promise<LineageRead> {
-    const query = LINEAGE[range.order][reader.tenantId === null ? 'global' : 'tenant'];
+    const query = LINEAGE[range.order][formOf(reader)];
     const whose = reader.tenantId ?? reader.principalId;
-    const rows = await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range });
-    const [first] = rows;
-    if (first === undefined) throw new Error(`${query.name} answered no row`);
-    const snapshots = rows.map(({ snapshot }) => snapshot).filter((snapshot) => snapshot !== null);
-    const { facts, disclosure, headVersion, found } = first;
-    return { facts, disclosure, headVersion, snapshots, found: found ?? 0 };
+    return toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range }));
+  }
+
+  /** The same of these versions, in the order in which they are named. */
+  async listed(
+    reader: Reader,
+    subject: SubjectRef,
+    list: { versions: readonly number[]; withEnvelopes: boolean },
+  ): Promise<LineageRead> {
+    const query = LISTED[formOf(reader)];
+    const whose = reader.tenantId ?? reader.principalId;
+    return toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...list }));
   }
 
   /**
@@ -117,4 +159,12 @@ export class SnapshotListStore {
     const whose = `${subject.subjectType}/${subject.subjectId}`;
     return this.sql.runInTurn(whose, BELOW, { ...subject, version, limit });
   }
+}
+
+function toRead({ name }: { name: string }, rows: readonly LineageRow[]): LineageRead {
+  const [first] = rows;
+  if (first === undefined) throw new Error(`${name} answered no row`);
+  const snapshots = rows.map(({ snapshot }) => snapshot).filter((snapshot) => snapshot !== null);
+  const { facts, disclosure, headVersion, found } = first;
+  return { facts, disclosure, headVersion, snapshots, found: found ?? 0 };
 }

@@ -76,8 +76,8 @@ const EVENT_ID = `(SELECT (:eventIds::uuid[])[i.ord] FROM ${wants('i.tenant_id',
 const INSERTS = `
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, (:inputs.generatedAt::text[])[ord],
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, (:inputs.generatedAt::text[])[ord],
          decode((:inputs.envelopeHash::text[])[ord], 'hex'), decode((:inputs.prevHash::text[])[ord], 'hex'),
          (:inputs.envelope::text[])[ord]
     FROM ready
@@ -91,7 +91,7 @@ new_event AS (
 )
 SELECT ${FACTS},
   f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
-       CASE WHEN w.place IS NOT NULL THEN now() END AS "createdAt",
+       (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
        (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
   FROM asked i
  CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
@@ -123,7 +123,7 @@ new_subject AS (
   RETURNING subject_key, ${IDENTITY} AS identity
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, ${EVENT_ID}
+  SELECT i.*, (ARRAY(SELECT subject_key FROM new_subject))[s.place] AS subject_key, now() AS created_at, ${EVENT_ID}
     FROM asked i
    CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity FROM new_subject), ${IDENTITY}) AS place LIMIT 1) s
    WHERE s.place IS NOT NULL
@@ -138,20 +138,25 @@ const MAY_APPEND = `CASE WHEN i.update_id IS NULL THEN ${holds(RULES.submitLater
 /**
  * Version >= 2: the owner's next snapshot on the head, and with it the proposal's move to `applied`. The proposal's row
  * lock lets one of many appliers through; the unique (subject, version) lets one of many proposals through. Nothing but
- * the proposal's key may find it: IS TRUE keeps a plan made early from walking through all that are proposed.
+ * the proposal's key may find it: IS TRUE keeps a plan made early from walking through all that are proposed. In a chain
+ * times never run backwards, though a clock may: that of a server which another one has taken over from.
  */
 const APPEND: WriteStatement = statement(
   'snapshot_append',
   `WITH ${asked(MAY_APPEND)},
 admitted AS MATERIALIZED (
-  SELECT i.*, s.subject_key
+  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at
     FROM asked i
    CROSS JOIN LATERAL (
-     SELECT s.subject_key, s.owner_tenant_id, ${HEAD_VERSION} AS head_version
+     SELECT s.subject_key, s.owner_tenant_id
        FROM subjects s
       WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
    ) s
-   WHERE ${MAY_WRITE} AND s.owner_tenant_id = i.tenant_id AND s.head_version = i.snapshot_version - 1
+   CROSS JOIN LATERAL (
+     SELECT n.snapshot_version, n.created_at FROM snapshots n WHERE n.subject_key = s.subject_key
+      ORDER BY n.snapshot_version DESC LIMIT 1
+   ) h
+   WHERE ${MAY_WRITE} AND s.owner_tenant_id = i.tenant_id AND h.snapshot_version = i.snapshot_version - 1
 ),
 applied AS (
   UPDATE updates u SET status = 'applied', applied_at = now(), applied_snapshot_id = a.snapshot_id

@@ -1,4 +1,4 @@
-import { DomainError, MAX_SNAPSHOT_VERSION, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ReaderParam } from '../../../http/request/actor.decorator';
@@ -10,7 +10,7 @@ import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker } from '../../../work/asker';
 import { BETWEEN_IDS, BETWEEN_VERSIONS } from './diff.openapi';
-import { DiffQuery, includedRoots, VersionDiffQuery } from './diff.query';
+import { DiffQuery, includedRoots, requireSides, VersionDiffQuery } from './diff.query';
 import { type DiffOptions, DiffService } from './diff.service';
 import { diffAnswer } from './diff.views';
 import { verifyOptions } from '../snapshot/snapshot.query';
@@ -78,15 +78,15 @@ export class DiffController {
   }
 
   private async versions(reader: Reader & Asker, subject: SubjectRef, query: VersionDiffQuery): Promise<JsonText> {
-    const versions = {
-      from: requireVersion('from_version', query.from_version),
-      to: requireVersion('to_version', query.to_version),
-    };
-    return diffAnswer(await this.diffs.betweenVersions(reader, subject, versions, this.options(query)), 'versions');
+    const sides = requireSides(query);
+    const diff = await this.diffs.betweenVersions(reader, subject, sides, this.options(query));
+    // Which version belongs to a moment may yet change.
+    const areNamed = typeof sides.from === 'number' && typeof sides.to === 'number';
+    return diffAnswer(diff, 'versions', areNamed ? 'immutable' : 'revalidate');
   }
 
   private async ids(reader: Reader & Asker, ids: { from: string; to: string }, query: DiffQuery): Promise<JsonText> {
-    return diffAnswer(await this.diffs.betweenIds(reader, ids, this.options(query)), 'ids');
+    return diffAnswer(await this.diffs.betweenIds(reader, ids, this.options(query)), 'ids', 'immutable');
   }
 
   private options(query: DiffQuery): DiffOptions {
@@ -96,13 +96,4 @@ export class DiffController {
       ...verifyOptions(query, this.settings.limits.verifyDepth),
     };
   }
-}
-
-function requireVersion(name: string, text: string): number {
-  const version = Number(text);
-  if (version <= MAX_SNAPSHOT_VERSION) return version;
-  const message = `must be at most ${MAX_SNAPSHOT_VERSION}`;
-  throw new DomainError('validation_error', `${name} ${message}.`, [
-    { path: `/query/${name}`, message, code: 'too_large' },
-  ]);
 }

@@ -1,7 +1,8 @@
-import { DIFF_ROOTS, type DiffRoot } from '@iss/domain';
+import { DIFF_ROOTS, type DiffRoot, DomainError, type ErrorDetail, MAX_SNAPSHOT_VERSION } from '@iss/domain';
+import type { VersionSide } from './diff.service';
 import { matching, oneOf, positive } from '../../../http/request/fields';
 import { query, type SentOf } from '../../../http/request/shape';
-import { VerifyQuery } from '../snapshot/snapshot.query';
+import { asOfSent, MOMENT, VerifyQuery } from '../snapshot/snapshot.query';
 
 const DEFAULT_INCLUDE = '/subject,/attributes';
 
@@ -26,8 +27,11 @@ export type DiffQuery = SentOf<typeof DiffQuery>;
 /** Query of a diff between two versions of a subject. */
 export const VersionDiffQuery = query({
   ...DiffQuery.fields,
-  from_version: positive({ example: 1 }).described('The "before" state.'),
-  to_version: positive({ example: 2 }).described('The "after" state.'),
+  from_version: positive({ example: 1 }).orAnother().described('The "before" state. Either this or `from_as_of`.'),
+  from_as_of: MOMENT.moment.described('The "before" state: the version that was the newest at this moment.'),
+  to_version: positive({ example: 2 }).orAnother().described('The "after" state. Either this or `as_of`.'),
+  as_of: MOMENT.moment.described('The "after" state: the version that was the newest at this moment.'),
+  basis: MOMENT.basis,
 });
 export type VersionDiffQuery = SentOf<typeof VersionDiffQuery>;
 
@@ -35,4 +39,39 @@ export type VersionDiffQuery = SentOf<typeof VersionDiffQuery>;
 export function includedRoots(include = DEFAULT_INCLUDE): DiffRoot[] {
   const asked = include.split(',');
   return DIFF_ROOTS.filter((root) => asked.includes(root));
+}
+
+/** How each side is named. */
+const SIDES = [
+  ['from_version', 'from_as_of'],
+  ['to_version', 'as_of'],
+] as const;
+type Side = (typeof SIDES)[number];
+
+/** The two sides. Throws `validation_error` unless each is named in one of its two ways. */
+export function requireSides(sent: VersionDiffQuery): { from: VersionSide; to: VersionSide } {
+  const details = SIDES.flatMap((side) => faultsOf(sent, side));
+  if (details.length > 0) {
+    throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
+  }
+  return { from: sideOf(sent, SIDES[0]), to: sideOf(sent, SIDES[1]) };
+}
+
+function faultsOf(sent: VersionDiffQuery, [version, moment]: Side): ErrorDetail[] {
+  const text = sent[version];
+  const hasMoment = sent[moment] !== undefined;
+  if (text === undefined && !hasMoment) {
+    return [{ path: `/query/${version}`, message: `${version} is required, or ${moment}`, code: 'required' }];
+  }
+  if (text !== undefined && hasMoment) {
+    return [
+      { path: `/query/${moment}`, message: `${moment} and ${version} name one side: send one`, code: 'mismatch' },
+    ];
+  }
+  if (Number(text ?? 1) <= MAX_SNAPSHOT_VERSION) return [];
+  return [{ path: `/query/${version}`, message: `must be at most ${MAX_SNAPSHOT_VERSION}`, code: 'too_large' }];
+}
+
+function sideOf(sent: VersionDiffQuery, [version, moment]: Side): VersionSide {
+  return asOfSent({ as_of: sent[moment], basis: sent.basis }) ?? Number(sent[version]);
 }

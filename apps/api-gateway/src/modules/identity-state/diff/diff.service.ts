@@ -8,19 +8,29 @@ import {
   type SubjectRef,
   verificationOfDiff,
 } from '@iss/domain';
-import { SnapshotPairStore, type SnapshotPairRead, SnapshotReadStore, type SnapshotRecord } from '@iss/persistence';
+import {
+  type AsOf,
+  SnapshotPairStore,
+  type SnapshotPairRead,
+  SnapshotReadStore,
+  type SnapshotRecord,
+} from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
 import { SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
+import { VersionTimeService } from '../snapshot/version-time.service';
 
 /** What of a diff is asked for. */
 export interface DiffOptions extends VerifyOptions {
   include: readonly DiffRoot[];
   withAttribution: boolean;
 }
+
+/** One side of a diff: a version, or the moment at which it was the newest. */
+export type VersionSide = number | AsOf;
 
 /** Specification, "Diff result". */
 export interface SnapshotDiff extends Pair, EnvelopeDiff {
@@ -43,14 +53,19 @@ export class DiffService {
     private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
     private readonly work: Work,
+    private readonly times: VersionTimeService,
   ) {}
 
   async betweenVersions(
     reader: Reader & Asker,
     subject: SubjectRef,
-    versions: { from: number; to: number },
+    sides: { from: VersionSide; to: VersionSide },
     options: DiffOptions,
   ): Promise<SnapshotDiff> {
+    const versions = {
+      from: await this.versionOf(reader, subject, sides.from),
+      to: await this.versionOf(reader, subject, sides.to),
+    };
     const read = await this.pairs.byVersions(reader, subject, versions);
     this.access.require(reader, read.from.facts, RULES.readDiff);
     if (read.from.facts.ownsSubject) await this.requireVersions(reader, subject, versions, read);
@@ -83,6 +98,11 @@ export class DiffService {
       if (version === undefined) continue;
       await this.disclosures.record(reader, disclosure, { from: version, to: version }, 'diff');
     }
+  }
+
+  private async versionOf(reader: Reader, subject: SubjectRef, side: VersionSide): Promise<number> {
+    if (typeof side === 'number') return side;
+    return (await this.times.asOf(reader, subject, side, () => RULES.readDiff)).version;
   }
 
   /** Tells the owner which version is the latest where one of the two does not exist. */

@@ -1,13 +1,15 @@
 import { hashText } from '@iss/domain';
 import { JsonText } from '../../../http/answer/json-text';
+import { CACHE_CONTROL, type Reuse } from '../snapshot/snapshot.views';
 import type { SnapshotDiff } from './diff.service';
 
 /**
  * The answer to a diff (specification, "Diff result"). Between versions it names the subject and the versions too, the
  * union with the reduced form. Two immutable snapshots differ by the same for ever, so that the answer is tagged by its
- * text, unless it was verified, which must be done anew each time.
+ * text, unless it was verified, which must be done anew each time; whether it may be reused unasked depends on how they were
+ * named.
  */
-export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids'): JsonText {
+export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids', reuse: Reuse): JsonText {
   const { from, to, attributionText, verification } = diff;
   const versions = {
     subject: { subject_type: to.subjectType, subject_id: to.subjectId },
@@ -26,5 +28,5 @@ export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids'): Jso
   const verified = verification === undefined ? '' : `,"verification":${JSON.stringify(verification)}`;
   const text = `${JSON.stringify(before).slice(0, -1)},"ops":${diff.opsText},${figures}${attribution}${verified}}`;
   if (verification !== undefined) return new JsonText(text);
-  return new JsonText(text, { etag: `"${hashText(text)}"`, cacheControl: 'private, immutable' });
+  return new JsonText(text, { etag: `"${hashText(text)}"`, cacheControl: CACHE_CONTROL[reuse] });
 }

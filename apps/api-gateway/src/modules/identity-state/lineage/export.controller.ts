@@ -1,4 +1,4 @@
-import { type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { DomainError, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ReaderParam } from '../../../http/request/actor.decorator';
@@ -10,7 +10,7 @@ import { NotAcceptable } from '../../../http/errors/not-acceptable';
 import { QueryOf } from '../../../http/lists/query';
 import { SubjectParam } from '../../../http/request/path-params';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
-import { ExportQuery } from '../snapshot/snapshot.query';
+import { asOfSent, ExportLinesQuery, ExportQuery } from '../snapshot/snapshot.query';
 import type { Asker } from '../../../work/asker';
 import { EXPORT, EXPORT_LINES } from './lineage.openapi';
 import { BundleService } from './bundle.service';
@@ -59,8 +59,12 @@ export class ExportController {
 
   @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/export.ndjson')
   @ApiRoute("Export a subject's whole history as NDJSON", RULES.readLineage, EXPORT_LINES)
-  exportSnapshotLines(@ReaderParam() reader: Reader & Asker, @SubjectParam() subject: SubjectRef): Promise<TextStream> {
-    return this.exportLines(reader, subject);
+  exportSnapshotLines(
+    @ReaderParam() reader: Reader & Asker,
+    @SubjectParam() subject: SubjectRef,
+    @QueryOf(ExportLinesQuery) query: ExportLinesQuery,
+  ): Promise<TextStream> {
+    return this.exportLines(reader, subject, query);
   }
 
   @Public('global_reads_are_public')
@@ -73,27 +77,38 @@ export class ExportController {
   exportSnapshotLinesAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
+    @QueryOf(ExportLinesQuery) query: ExportLinesQuery,
   ): Promise<TextStream> {
-    return this.exportLines(reader, subject);
+    return this.exportLines(reader, subject, query);
   }
 
   private async export(
     reader: Reader & Asker,
     subject: SubjectRef,
-    { proofs }: ExportQuery,
+    query: ExportQuery,
     request: Request,
   ): Promise<TextStream> {
     request.res?.vary('Accept');
     const takesLines = request.accepts('application/json', NDJSON) === NDJSON;
-    if (proofs !== undefined) {
+    if (query.proofs !== undefined) {
+      if (query.as_of !== undefined) throw olderBundle();
       if (!takesLines) throw new NotAcceptable(`A bundle is lines: send Accept: ${NDJSON}.`);
       return bundleLines(subject, await this.bundles.bundle(reader, subject));
     }
-    if (takesLines) return this.exportLines(reader, subject);
-    return exportAnswer(subject, await this.lists.export(reader, subject, this.settings.limits.exportSnapshots));
+    if (takesLines) return this.exportLines(reader, subject, query);
+    const { exportSnapshots } = this.settings.limits;
+    return exportAnswer(subject, await this.lists.exportAsOf(reader, subject, exportSnapshots, asOfSent(query)));
   }
 
-  private async exportLines(reader: Reader & Asker, subject: SubjectRef): Promise<TextStream> {
-    return exportLines(await this.lists.export(reader, subject, null));
+  private async exportLines(reader: Reader & Asker, subject: SubjectRef, query: ExportLinesQuery): Promise<TextStream> {
+    return exportLines(await this.lists.exportAsOf(reader, subject, null, asOfSent(query)));
   }
+}
+
+/** Whoever checks a bundle relies on it that the newest version is in it. */
+function olderBundle(): DomainError {
+  const message = 'must not be sent with proofs: a bundle never leaves out the newest version';
+  return new DomainError('validation_error', `as_of ${message}.`, [
+    { path: '/query/as_of', message, code: 'mismatch' },
+  ]);
 }

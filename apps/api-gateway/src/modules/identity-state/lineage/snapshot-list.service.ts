@@ -9,6 +9,7 @@ import {
   walkChain,
 } from '@iss/domain';
 import {
+  type AsOf,
   type LineageOrder,
   type LineageRange,
   type LineageRead,
@@ -17,10 +18,12 @@ import {
   type PagePosition,
   SnapshotListStore,
   type SnapshotRecord,
+  type SubjectDisclosure,
+  type TimeWindow,
   toPage,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
-import { Disclosures } from '../../../access/disclosures';
+import { Disclosures, type VersionRange } from '../../../access/disclosures';
 import { notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import {
@@ -29,6 +32,7 @@ import {
   type Verify,
   type VerifyOptions,
 } from '../snapshot/snapshot-verifier';
+import { VersionTimeService } from '../snapshot/version-time.service';
 
 export interface LineageRequest extends PageRequest {
   order: LineageOrder;
@@ -36,6 +40,8 @@ export interface LineageRequest extends PageRequest {
 
 export interface HistoryRequest extends LineageRequest, VerifyOptions {
   withEnvelopes: boolean;
+  /** Null: all of it. */
+  window: TimeWindow | null;
 }
 
 /** A page whose items are read while they are taken. */
@@ -63,9 +69,20 @@ export interface ChainPage extends Page<ChainItem> {
   isComplete: boolean;
 }
 
+/** The snapshots behind a version, in order, as many as fit. */
+type More = (after: number) => Promise<readonly SnapshotRecord[]>;
+
 /** A page of snapshots, and the newest version of all. */
 interface SnapshotPage extends Page<SnapshotRecord> {
   headVersion: number;
+  /** Where the envelopes of its items did not fit: the next of them with theirs. */
+  more: More;
+}
+
+/** What is shown of the snapshots of a page. */
+interface Showing {
+  withEnvelopes: boolean;
+  via: DisclosureWay;
 }
 
 /** Snapshots in one statement: their headers are read even where the envelopes of few of them fit. */
@@ -79,21 +96,24 @@ export class SnapshotListService {
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
+    private readonly times: VersionTimeService,
   ) {}
 
   async history(reader: Reader & Asker, subject: SubjectRef, request: HistoryRequest): Promise<HistoryPage> {
     const withEnvelopes = request.withEnvelopes || request.verify !== 'none';
-    const via = request.withEnvelopes ? 'history' : 'headers';
-    const page = await this.page(reader, subject, request, withEnvelopes, via);
+    const showing = { withEnvelopes, via: request.withEnvelopes ? 'history' : 'headers' } as const;
+    const { window } = request;
+    const page = await (window === null
+      ? this.page(reader, subject, request, showing)
+      : this.pageWithin(reader, subject, window, request, showing));
     const verify = await this.verifier.prepare(reader, subject, rangeOf(page.items), request);
-    const last = page.items.at(-1)?.snapshotVersion ?? 0;
-    const snapshots = withEnvelopes ? this.walk(reader, subject, request.order, page.items, last) : page.items;
+    const snapshots = withEnvelopes ? walk(page.items, page.more) : page.items;
     return { items: verified(snapshots, verify), next: page.next };
   }
 
   /** Recomputes what it says, as `verify=chain` with a depth of 1 does for each item. */
   async chainProof(reader: Reader & Asker, subject: SubjectRef, request: LineageRequest): Promise<ChainPage> {
-    const page = await this.page(reader, subject, request, false, 'proof');
+    const page = await this.page(reader, subject, request, { withEnvelopes: false, via: 'proof' });
     const { newest, oldest } = rangeOf(page.items);
     const links = await this.verifier.links(reader, subject, newest + 1, newest - oldest + 2);
     const items = page.items.map((snapshot) => ({ snapshot, chainValid: chainHolds(snapshot.snapshotVersion, links) }));
@@ -108,7 +128,7 @@ export class SnapshotListService {
   }
 
   /**
-   * Every snapshot up to the newest one of this moment, ascending, read while they are taken, and recorded as shown before.
+   * Every snapshot up to the newest one of this moment, or to the version `last`, ascending, read while they are taken, and recorded as shown before.
    * Throws `validation_error` when there are more than `maxSnapshots`; null: however many there are.
    */
   async export(
@@ -116,36 +136,79 @@ export class SnapshotListService {
     subject: SubjectRef,
     maxSnapshots: number | null,
     via: 'export' | 'bundle' = 'export',
+    last = Infinity,
   ): Promise<WholeLineage> {
-    const range = { order: 'asc', after: null, limit: BATCH_ROWS, withEnvelopes: true } as const;
-    const { disclosure, headVersion, snapshots } = await this.read(reader, subject, range);
+    const range = { order: 'asc', after: null, limit: Math.min(BATCH_ROWS, last), withEnvelopes: true } as const;
+    const { disclosure, headVersion: newest, snapshots } = await this.read(reader, subject, range);
+    const headVersion = Math.min(newest, last);
     if (maxSnapshots !== null && headVersion > maxSnapshots) throw tooManyToExport(headVersion, maxSnapshots);
     await this.disclosures.record(reader, disclosure, { from: 1, to: headVersion }, via);
-    return { headVersion, snapshots: this.walk(reader, subject, 'asc', snapshots, headVersion) };
+    return { headVersion, snapshots: walk(snapshots, this.moreTo(reader, subject, 'asc', headVersion)) };
+  }
+
+  /** The same up to the version that was the newest at a moment; null: the newest one. */
+  async exportAsOf(
+    reader: Reader & Asker,
+    subject: SubjectRef,
+    maxSnapshots: number | null,
+    asOf: AsOf | null,
+  ): Promise<WholeLineage> {
+    if (asOf === null) return this.export(reader, subject, maxSnapshots);
+    const { version } = await this.times.asOf(reader, subject, asOf, () => RULES.readLineage);
+    return this.export(reader, subject, maxSnapshots, 'export', version);
   }
 
   private async page(
     reader: Reader & Asker,
     subject: SubjectRef,
     { order, limit, after }: LineageRequest,
-    withEnvelopes: boolean,
-    via: DisclosureWay,
+    { withEnvelopes, via }: Showing,
   ): Promise<SnapshotPage> {
-    const [version] = after ?? [];
-    const range = { order, after: version === undefined ? null : Number(version), limit: limit + 1, withEnvelopes };
-    const { disclosure, headVersion, snapshots, found } = await this.read(reader, subject, range);
-    const page = toPage(
-      snapshots,
-      limit,
-      (snapshot) => snapshot,
-      ({ snapshotVersion }) => [snapshotVersion],
-      found,
-    );
-    if (page.items.length > 0) {
-      const { oldest, newest } = rangeOf(page.items);
-      await this.disclosures.record(reader, disclosure, { from: oldest, to: newest }, via);
-    }
-    return { ...page, headVersion };
+    const range = { order, after: versionOf(after), limit: limit + 1, withEnvelopes };
+    const { headVersion, ...read } = await this.read(reader, subject, range);
+    const page = pageOf(read, limit);
+    await this.disclose(reader, read.disclosure, page.items, via);
+    const last = page.items.at(-1)?.snapshotVersion ?? 0;
+    return { ...page, headVersion, more: this.moreTo(reader, subject, order, last) };
+  }
+
+  /** A page of the versions in a window: which these are is found first. */
+  private async pageWithin(
+    reader: Reader & Asker,
+    subject: SubjectRef,
+    window: TimeWindow,
+    { order, limit, after }: LineageRequest,
+    { withEnvelopes, via }: Showing,
+  ): Promise<SnapshotPage> {
+    const range = { order, after: versionOf(after), limit: limit + 1 };
+    const { headVersion, versions } = await this.times.within(reader, subject, window, range);
+    const listed = async (from: number): Promise<LineageRead> => {
+      const list = { versions: versions.slice(from), withEnvelopes };
+      const read = await this.lineage.listed(reader, subject, list);
+      this.access.require(reader, read.facts, RULES.readLineage);
+      return read;
+    };
+    if (versions.length === 0) return { items: [], next: null, headVersion, more: async () => [] };
+    const read = await listed(0);
+    const page = pageOf(read, limit);
+    await this.disclose(reader, read.disclosure, page.items, via);
+    const last = page.items.length;
+    const more: More = async (version) => {
+      const from = versions.indexOf(version) + 1;
+      return from < last ? (await listed(from)).snapshots.slice(0, last - from) : [];
+    };
+    return { ...page, headVersion, more };
+  }
+
+  /** Each run of versions without a gap by itself: nothing is shown of those in between. */
+  private async disclose(
+    reader: Reader & Asker,
+    disclosure: SubjectDisclosure | null,
+    snapshots: readonly SnapshotRecord[],
+    via: DisclosureWay,
+  ): Promise<void> {
+    if (disclosure === null) return;
+    for (const run of runsOf(snapshots)) await this.disclosures.record(reader, disclosure, run, via);
   }
 
   /** One statement, and the decision whether the reader may see what it found. */
@@ -161,26 +224,26 @@ export class SnapshotListService {
   }
 
   /**
-   * Snapshots with their envelopes from those that were read on to the version `last`. Where an envelope did not fit any
-   * more, the next statement begins; with each the access is decided anew, so that a revocation ends a running read.
+   * Reads on to the version `last`. With each statement the access is decided anew, so that a revocation ends a running
+   * read.
    */
-  private async *walk(
-    reader: Reader,
-    subject: SubjectRef,
-    order: LineageOrder,
-    first: readonly SnapshotRecord[],
-    last: number,
-  ): AsyncGenerator<SnapshotRecord, void> {
-    let batch = first;
-    while (batch.length > 0) {
-      const whole = batch.filter(({ envelope }) => envelope !== null);
-      yield* whole;
-      const after = whole.at(-1)?.snapshotVersion ?? last;
-      const left = Math.abs(last - after);
-      if (left === 0) return;
-      const range = { order, after, limit: Math.min(left, BATCH_ROWS), withEnvelopes: true };
-      batch = (await this.read(reader, subject, range)).snapshots;
-    }
+  private moreTo(reader: Reader, subject: SubjectRef, order: LineageOrder, last: number): More {
+    return async (after) => {
+      const limit = Math.min(Math.abs(last - after), BATCH_ROWS);
+      if (limit === 0) return [];
+      return (await this.read(reader, subject, { order, after, limit, withEnvelopes: true })).snapshots;
+    };
+  }
+}
+
+/** Snapshots with their envelopes. Where an envelope did not fit any more into those that were read, the next statement begins. */
+async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerator<SnapshotRecord, void> {
+  let batch = first;
+  while (batch.length > 0) {
+    const whole = batch.filter(({ envelope }) => envelope !== null);
+    yield* whole;
+    const last = whole.at(-1);
+    batch = last === undefined ? [] : await more(last.snapshotVersion);
   }
 }
 
@@ -189,6 +252,32 @@ async function* verified(
   verify: Verify,
 ): AsyncGenerator<VerifiedSnapshot, void> {
   for await (const snapshot of snapshots) yield { snapshot, verification: await verify(snapshot) };
+}
+
+function versionOf(after: PagePosition | null): number | null {
+  const [version] = after ?? [];
+  return version === undefined ? null : Number(version);
+}
+
+function pageOf({ snapshots, found }: Pick<LineageRead, 'snapshots' | 'found'>, limit: number): Page<SnapshotRecord> {
+  return toPage(
+    snapshots,
+    limit,
+    (snapshot) => snapshot,
+    ({ snapshotVersion }) => [snapshotVersion],
+    found,
+  );
+}
+
+function runsOf(snapshots: readonly SnapshotRecord[]): VersionRange[] {
+  const versions = snapshots.map(({ snapshotVersion }) => snapshotVersion).sort((a, b) => a - b);
+  const runs: VersionRange[] = [];
+  for (const version of versions) {
+    const run = runs.at(-1);
+    if (run?.to === version - 1) run.to = version;
+    else runs.push({ from: version, to: version });
+  }
+  return runs;
 }
 
 function rangeOf(snapshots: readonly SnapshotRecord[]): { newest: number; oldest: number } {

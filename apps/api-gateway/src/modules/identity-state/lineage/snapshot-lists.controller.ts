@@ -11,7 +11,13 @@ import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker } from '../../../work/asker';
 import { ChainItem, chainProofOf, historyOf } from './lineage.openapi';
 import { chainProofView, historyTexts } from './lineage.views';
-import { ChainProofQuery, HistoryQuery, TenantHistoryQuery, verifyOptions } from '../snapshot/snapshot.query';
+import {
+  ChainProofQuery,
+  HistoryQuery,
+  TenantHistoryQuery,
+  verifyOptions,
+  windowSent,
+} from '../snapshot/snapshot.query';
 import { SnapshotListService } from './snapshot-list.service';
 import type { View } from '../snapshot/snapshot.views';
 
@@ -111,7 +117,10 @@ export class SnapshotListsController {
     const view = query.view ?? defaultView;
     const order = query.order ?? 'desc';
     const options = verifyOptions(query, this.settings.limits.verifyDepth);
-    const request = { ...paging.at({ order }), ...options, order, withEnvelopes: view === 'full' };
+    const window = windowSent(query);
+    const { from, to, basis } = query;
+    const bound = window === null ? { order } : { order, from, to, basis };
+    const request = { ...paging.at(bound), ...options, order, window, withEnvelopes: view === 'full' };
     const page = await this.lists.history(reader, subject, request);
     return paging.answerStream({ items: historyTexts(page.items, view), next: page.next });
   }

@@ -1,5 +1,6 @@
 import {
   type AccessFacts,
+  type AccessRule,
   type DisclosureWay,
   type DomainError,
   type EnvelopeSummary,
@@ -7,13 +8,22 @@ import {
   RULES,
   type SubjectRef,
 } from '@iss/domain';
-import { READ_RULES, type SnapshotRecord, SnapshotReadStore, type SnapshotTarget, type Wanted } from '@iss/persistence';
+import {
+  type AsOf,
+  READ_RULES,
+  type SnapshotRecord,
+  SnapshotReadStore,
+  type SnapshotTarget,
+  type SubjectDisclosure,
+  type Wanted,
+} from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
 import { SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
+import { VersionTimeService } from '../snapshot/version-time.service';
 
 export type { SnapshotTarget };
 
@@ -22,6 +32,12 @@ export interface ReadOptions extends VerifyOptions {
   withEnvelope: boolean;
   /** What is shown of it. */
   via: DisclosureWay;
+}
+
+/** By which right it is read, and what is recorded of it where its own statement does not say that. */
+interface Reading {
+  right: AccessRule;
+  disclosure: SubjectDisclosure | null;
 }
 
 /** Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`. */
@@ -33,46 +49,69 @@ export class SnapshotReadService {
     private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
     private readonly work: Work,
+    private readonly times: VersionTimeService,
   ) {}
 
-  async read(reader: Reader & Asker, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
-    const wanted = { envelope: options.withEnvelope || options.verify !== 'none' };
-    const snapshot = await this.find(reader, target, wanted, options.via);
-    if (snapshot === null) throw notFound();
-    return { snapshot, verification: await this.verifier.verify(reader, snapshot, options) };
+  read(reader: Reader & Asker, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
+    return this.verified(reader, target, usual(target), options);
   }
 
-  /** The latest snapshot of a subject, and what its current state shows of the envelope. */
+  /** The snapshot that was the latest at that moment. An older one is read by the right to read it by its version. */
+  async readAsOf(
+    reader: Reader & Asker,
+    subject: SubjectRef,
+    asOf: AsOf,
+    options: ReadOptions,
+  ): Promise<VerifiedSnapshot> {
+    const rights = { latest: RULES.readLatestAsOf, older: RULES.readVersion };
+    const { version, right, ofLatest } = await this.times.asOf(reader, subject, asOf, (which) => rights[which]);
+    return this.verified(reader, { kind: 'version', subject, version }, { right, disclosure: ofLatest }, options);
+  }
+
+  /** The latest snapshot of a subject, or that of a moment, and what its current state shows of the envelope. */
   async summarize(
     reader: Reader & Asker,
     subject: SubjectRef,
+    asOf: AsOf | null,
     options: VerifyOptions,
   ): Promise<VerifiedSnapshot & { summary: EnvelopeSummary }> {
-    const found = await this.read(
-      reader,
-      { kind: 'latest', subject },
-      { ...options, withEnvelope: true, via: 'summary' },
-    );
+    const all = { ...options, withEnvelope: true, via: 'summary' } as const;
+    const found = await (asOf === null
+      ? this.read(reader, { kind: 'latest', subject }, all)
+      : this.readAsOf(reader, subject, asOf, all));
     return { ...found, summary: await this.work.run(reader, 'summarize', { text: found.snapshot.envelope ?? '' }) };
   }
 
   /** The snapshot with its envelope, not verified; null when it is the one with this hash. */
   readUnless(reader: Reader & Asker, target: SnapshotTarget, hash: Buffer | undefined): Promise<SnapshotRecord | null> {
-    return this.find(reader, target, { envelope: true, unlessHash: hash }, 'snapshot');
+    return this.find(reader, target, usual(target), { envelope: true, unlessHash: hash }, 'snapshot');
+  }
+
+  private async verified(
+    reader: Reader & Asker,
+    target: SnapshotTarget,
+    reading: Reading,
+    options: ReadOptions,
+  ): Promise<VerifiedSnapshot> {
+    const wanted = { envelope: options.withEnvelope || options.verify !== 'none' };
+    const snapshot = await this.find(reader, target, reading, wanted, options.via);
+    if (snapshot === null) throw notFound();
+    return { snapshot, verification: await this.verifier.verify(reader, snapshot, options) };
   }
 
   private async find(
     reader: Reader & Asker,
     target: SnapshotTarget,
+    reading: Reading,
     wanted: Wanted,
     via: DisclosureWay,
   ): Promise<SnapshotRecord | null> {
-    const { facts, disclosure, snapshot, version } = await this.snapshots.read(reader, target, wanted);
+    const { facts, snapshot, version, ...read } = await this.snapshots.read(reader, target, wanted);
     // An id cannot be guessed, so an unknown one is 404 to any member.
     const isUnknownId = target.kind === 'id' && version === null;
-    const right = isUnknownId ? { role: RULES.readById.role } : READ_RULES[target.kind];
-    this.access.require(reader, facts, right);
+    this.access.require(reader, facts, isUnknownId ? { role: reading.right.role } : reading.right);
     if (version === null) throw await this.unknown(reader, target, facts);
+    const disclosure = reading.disclosure ?? read.disclosure;
     if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, via);
     return snapshot;
   }
@@ -85,4 +124,8 @@ export class SnapshotReadService {
     if (snapshot === null) return notFound();
     return noSuchVersion(target.version, snapshot.snapshotVersion, '/path/snapshot_version');
   }
+}
+
+function usual({ kind }: SnapshotTarget): Reading {
+  return { right: READ_RULES[kind], disclosure: null };
 }

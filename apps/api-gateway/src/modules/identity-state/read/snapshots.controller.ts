@@ -11,10 +11,17 @@ import { QueryOf } from '../../../http/lists/query';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker } from '../../../work/asker';
 import { RecentAnswers } from '../../../http/fast/recent-answers';
-import { IdleQuery, SnapshotQuery, verifyOptions, VerifyQuery } from '../snapshot/snapshot.query';
+import {
+  asOfSent,
+  IdleQuery,
+  LatestQuery,
+  SnapshotQuery,
+  SummaryQuery,
+  verifyOptions,
+} from '../snapshot/snapshot.query';
 import { readOf } from '../snapshot/snapshot.openapi';
-import { SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
-import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer } from '../snapshot/snapshot.views';
+import { type ReadOptions, SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
+import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer, type View } from '../snapshot/snapshot.views';
 
 /** Reads of one snapshot; each global form has its tenant-scoped twin behind the same handler. */
 @ApiTags('Snapshot reads')
@@ -32,7 +39,7 @@ export class SnapshotsController {
   getSubject(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(VerifyQuery) query: VerifyQuery,
+    @QueryOf(SummaryQuery) query: SummaryQuery,
   ): Promise<JsonText> {
     return this.summary(reader, subject, query);
   }
@@ -47,7 +54,7 @@ export class SnapshotsController {
   getSubjectAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(VerifyQuery) query: VerifyQuery,
+    @QueryOf(SummaryQuery) query: SummaryQuery,
   ): Promise<JsonText> {
     return this.summary(reader, subject, query);
   }
@@ -58,9 +65,9 @@ export class SnapshotsController {
   getLatestSnapshot(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(SnapshotQuery) query: SnapshotQuery,
+    @QueryOf(LatestQuery) query: LatestQuery,
   ): Promise<JsonText> {
-    return this.snapshot(reader, { kind: 'latest', subject }, query);
+    return this.latest(reader, subject, query);
   }
 
   @Public('global_reads_are_public')
@@ -73,9 +80,9 @@ export class SnapshotsController {
   getLatestSnapshotAcrossTenants(
     @ReaderParam() reader: Reader & Asker,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf(SnapshotQuery) query: SnapshotQuery,
+    @QueryOf(LatestQuery) query: LatestQuery,
   ): Promise<JsonText> {
-    return this.snapshot(reader, { kind: 'latest', subject }, query);
+    return this.latest(reader, subject, query);
   }
 
   @Hot()
@@ -157,17 +164,31 @@ export class SnapshotsController {
     return this.proof(reader, snapshotId);
   }
 
-  private async summary(reader: Reader & Asker, subject: SubjectRef, query: VerifyQuery): Promise<JsonText> {
+  private async summary(reader: Reader & Asker, subject: SubjectRef, query: SummaryQuery): Promise<JsonText> {
     const options = verifyOptions(query, this.settings.limits.verifyDepth);
-    const { snapshot, verification, summary } = await this.snapshots.summarize(reader, subject, options);
+    const asOf = asOfSent(query);
+    const { snapshot, verification, summary } = await this.snapshots.summarize(reader, subject, asOf, options);
     return summaryAnswer(snapshot, summary, verification);
   }
 
-  private async snapshot(reader: Reader & Asker, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
+  private async latest(reader: Reader & Asker, subject: SubjectRef, query: LatestQuery): Promise<JsonText> {
+    const asOf = asOfSent(query);
+    if (asOf === null) return this.snapshot(reader, { kind: 'latest', subject }, query);
+    const { view, ...options } = this.readOptions(query);
+    const { snapshot, verification } = await this.snapshots.readAsOf(reader, subject, asOf, options);
+    // Which version that is may yet change: the moment may lie ahead, or what comes later may be dated back.
+    return snapshotAnswer(snapshot, view, 'revalidate', verification);
+  }
+
+  private readOptions(query: SnapshotQuery): ReadOptions & { view: View } {
     const view = query.view ?? 'full';
     const withEnvelope = view === 'full';
     const via = withEnvelope ? 'snapshot' : 'headers';
-    const options = { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope, via } as const;
+    return { ...verifyOptions(query, this.settings.limits.verifyDepth), withEnvelope, via, view };
+  }
+
+  private async snapshot(reader: Reader & Asker, target: SnapshotTarget, query: SnapshotQuery): Promise<JsonText> {
+    const { view, ...options } = this.readOptions(query);
     if (options.verify === 'none' && options.withEnvelope) {
       return this.recent.answer(
         keyOf(target),

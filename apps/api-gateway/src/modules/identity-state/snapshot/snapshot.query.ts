@@ -1,5 +1,6 @@
-import { DomainError, VERIFY_MODES, type VerifyMode } from '@iss/domain';
-import { oneOf, PAGE, positiveOr } from '../../../http/request/fields';
+import { DomainError, parseDateTime, parsePeriod, VERIFY_MODES, type VerifyMode } from '@iss/domain';
+import { type AsOf, TIME_BASES, type TimeBasis, type TimeWindow } from '@iss/persistence';
+import { dayOrInstant, instant, oneOf, PAGE, positiveOr } from '../../../http/request/fields';
 import { query, type SentOf } from '../../../http/request/shape';
 import { VIEWS } from './snapshot.views';
 
@@ -29,16 +30,43 @@ const idle = {
 };
 const order = oneOf(ORDERS).optional().byDefault('desc').described('By `snapshot_version`.');
 
-/** Query of the current-state summary (specification, "Snapshot reads"). */
+const basis = oneOf(TIME_BASES)
+  .optional()
+  .byDefault('recorded')
+  .described(
+    'By which time: `recorded` is when a version was stored (`created_at`), by the service’s clock; `effective` is what its ' +
+      'writer says (`generated_at`).',
+  );
+/** A moment that stands for the version that was the newest then, and by which time. */
+export const MOMENT = { moment: instant.optional().example('2026-01-31T12:00:00Z'), basis };
+const AS_OF = {
+  as_of: MOMENT.moment
+    .example('2026-01-31T12:00:00Z')
+    .described(
+      'The version that was the newest at this moment, to the millisecond, in place of the latest. An RFC 3339 date-time ' +
+        'with its timezone; the `+` of an offset is sent as `%2B`. Before the first version: 404.',
+    ),
+  basis,
+};
+
+/** What every read that verifies takes (specification, "Snapshot reads"). */
 export const VerifyQuery = query({ ...verify, view: idle.view });
 export type VerifyQuery = SentOf<typeof VerifyQuery>;
+
+/** Query of the current-state summary. */
+export const SummaryQuery = query({ ...VerifyQuery.fields, ...AS_OF });
+export type SummaryQuery = SentOf<typeof SummaryQuery>;
 
 /** Query of the reads that answer the same whatever view is asked for, and verify nothing, or all. */
 export const IdleQuery = query(idle);
 
+/** Query of an export as lines. */
+export const ExportLinesQuery = query({ ...idle, ...AS_OF });
+export type ExportLinesQuery = SentOf<typeof ExportLinesQuery>;
+
 /** Query of an export. */
 export const ExportQuery = query({
-  ...idle,
+  ...ExportLinesQuery.fields,
   proofs: oneOf(['log'])
     .optional()
     .example('log')
@@ -52,12 +80,31 @@ export type ExportQuery = SentOf<typeof ExportQuery>;
 export const SnapshotQuery = query({ ...verify, view: view.byDefault('full') });
 export type SnapshotQuery = SentOf<typeof SnapshotQuery>;
 
+/** Query of a read of the latest snapshot. */
+export const LatestQuery = query({ ...SnapshotQuery.fields, ...AS_OF });
+export type LatestQuery = SentOf<typeof LatestQuery>;
+
 /** Query of a chain proof. */
 export const ChainProofQuery = query({ ...PAGE, order, ...idle });
 export type ChainProofQuery = SentOf<typeof ChainProofQuery>;
 
 /** Query of a history in its global form. */
-export const HistoryQuery = query({ ...ChainProofQuery.fields, ...SnapshotQuery.fields });
+export const HistoryQuery = query({
+  ...ChainProofQuery.fields,
+  ...SnapshotQuery.fields,
+  order: order.described(
+    'By `snapshot_version`; of a window of `effective` times by these, then by `snapshot_version`.',
+  ),
+  from: dayOrInstant
+    .optional()
+    .example('2026-01-01')
+    .described('Only versions of this moment and later: RFC 3339 with its timezone, or a UTC date.'),
+  to: dayOrInstant
+    .optional()
+    .example('2026-01-31')
+    .described('Only versions up to this moment, which is included: the same, a date to the end of that day.'),
+  basis,
+});
 export type HistoryQuery = SentOf<typeof HistoryQuery>;
 
 /** Query of a history in its tenant-scoped form, which shows headers unless asked otherwise. */
@@ -72,4 +119,39 @@ export function verifyOptions(sent: VerifyQuery, maxDepth: number): { verify: Ve
     ]);
   }
   return { verify: sent.verify ?? 'none', depth };
+}
+
+interface SentMoment {
+  as_of?: string | undefined;
+  basis?: TimeBasis | undefined;
+}
+
+/** The moment that is asked for; null: the latest state. */
+export function asOfSent({ as_of, basis }: SentMoment): AsOf | null {
+  const at = as_of === undefined ? null : parseDateTime(as_of);
+  return at === null ? null : { at, basis: basis ?? 'recorded' };
+}
+
+/**
+ * The window that a history is asked for; null: all of it. Throws `validation_error` for one that ends before it begins, and
+ * where chains are to be verified of versions that lie apart.
+ */
+export function windowSent({ from: fromText, to: toText, basis, verify }: HistoryQuery): TimeWindow | null {
+  if (fromText === undefined && toText === undefined) return null;
+  const from = fromText === undefined ? null : (parsePeriod(fromText)?.first ?? null);
+  const to = toText === undefined ? null : (parsePeriod(toText)?.last ?? null);
+  if (from !== null && to !== null && from > to) {
+    const message = 'must not be later than to';
+    throw new DomainError('validation_error', `from ${message}.`, [
+      { path: '/query/from', message, code: 'out_of_range' },
+    ]);
+  }
+  if (basis === 'effective' && verify === 'chain') {
+    const message =
+      'goes along the versions, which a window of effective times does not: verify=hash, or basis=recorded';
+    throw new DomainError('validation_error', `verify=chain ${message}.`, [
+      { path: '/query/verify', message, code: 'mismatch' },
+    ]);
+  }
+  return { basis: basis ?? 'recorded', from, to };
 }

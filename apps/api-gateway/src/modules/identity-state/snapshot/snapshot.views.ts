@@ -7,14 +7,17 @@ import { SnapshotProof } from './snapshot.openapi';
 export const VIEWS = ['full', 'header'] as const;
 export type View = (typeof VIEWS)[number];
 
-type Reuse = 'immutable' | 'revalidate';
+export type Reuse = 'immutable' | 'revalidate';
 /** A snapshot never changes; which one is the latest does. */
 export const REUSE: Record<SnapshotTarget['kind'], Reuse> = {
   latest: 'revalidate',
   version: 'immutable',
   id: 'immutable',
 };
-const CACHE_CONTROL: Record<Reuse, string> = { immutable: 'private, immutable', revalidate: 'private, no-cache' };
+export const CACHE_CONTROL: Record<Reuse, string> = {
+  immutable: 'private, immutable',
+  revalidate: 'private, no-cache',
+};
 
 /** A snapshot as JSON text: the header, then the stored envelope as it stands (specification, "Snapshot header"). */
 export function snapshotText(snapshot: SnapshotRecord, view: View, verification?: Verification): string {

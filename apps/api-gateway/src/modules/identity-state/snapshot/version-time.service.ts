@@ -1,0 +1,58 @@
+import { type AccessRule, DomainError, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import {
+  type AsOf,
+  type SubjectDisclosure,
+  type TimeWindow,
+  VersionTimeStore,
+  type WindowRange,
+} from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { notFound, ReadAccess } from '../../../access/read-access';
+
+/** Which versions of a subject belong to a time. */
+@Injectable()
+export class VersionTimeService {
+  constructor(
+    private readonly times: VersionTimeStore,
+    private readonly access: ReadAccess,
+  ) {}
+
+  /**
+   * The version that was the newest at that moment; the right by which it is read: `rightTo` says it of the latest and of an
+   * older one; and, of the latest, what is to be recorded of the read by `RULES.readLatestAsOf`. Throws `forbidden`, and `not_found`, which says when the first one was.
+   */
+  async asOf(
+    reader: Reader,
+    subject: SubjectRef,
+    asOf: AsOf,
+    rightTo: (which: 'latest' | 'older') => AccessRule,
+  ): Promise<{ version: number; right: AccessRule; ofLatest: SubjectDisclosure | null }> {
+    const { facts, disclosure, headVersion, version, firstAt } = await this.times.versionAsOf(reader, subject, asOf);
+    const isLatest = version !== null && version === headVersion;
+    const right = rightTo(isLatest ? 'latest' : 'older');
+    this.access.require(reader, facts, right);
+    if (version !== null) return { version, right, ofLatest: isLatest ? disclosure : null };
+    throw firstAt === null ? notFound() : tooEarly(asOf, firstAt);
+  }
+
+  /** A part of the versions in a window, and the newest of all. For readers of the lineage: throws as its reads do. */
+  async within(
+    reader: Reader,
+    subject: SubjectRef,
+    window: TimeWindow,
+    range: WindowRange,
+  ): Promise<{ headVersion: number; versions: readonly number[] }> {
+    const { facts, headVersion, versions } = await this.times.within(reader, subject, window, range);
+    this.access.require(reader, facts, RULES.readLineage);
+    if (headVersion === null) throw notFound();
+    return { headVersion, versions };
+  }
+}
+
+function tooEarly({ at, basis }: AsOf, firstAt: Date): DomainError {
+  const first = firstAt.toISOString();
+  const member = basis === 'recorded' ? 'created_at' : 'generated_at';
+  return new DomainError('not_found', `No version yet at ${at.toISOString()}: the first one's ${member} is ${first}.`, [
+    { path: '/query/as_of', message: `must not be before ${first}`, code: 'not_found' },
+  ]);
+}
