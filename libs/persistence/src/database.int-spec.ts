@@ -51,6 +51,18 @@ it('gets its privileges back from a migration, as after a restore without them',
   await expect(world.database.sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
+it('builds an index beside writers where it is missing or was broken off, whoever else migrates', async () => {
+  const valid = `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('snapshots_by_effective_time')`;
+  for (const harm of [
+    'DROP INDEX snapshots_by_effective_time',
+    `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'snapshots_by_effective_time'::regclass`,
+  ]) {
+    await owner.query(harm);
+    await Promise.all([migrate(world.url), migrate(world.url)]);
+    expect((await owner.query(valid)).rows).toEqual([{ indisvalid: true }]);
+  }
+});
+
 const BACKEND = statement<NoParameters, { pid: number }>('spec_backend', 'SELECT pg_backend_pid() AS pid');
 
 it('outlives a connection that is lost between two statements of a transaction', async () => {
