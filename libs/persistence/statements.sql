@@ -3235,6 +3235,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3252,7 +3254,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -3270,14 +3274,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -3305,6 +3311,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -4551,6 +4559,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4559,7 +4569,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -4577,14 +4589,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
@@ -4627,6 +4641,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4683,6 +4699,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4691,7 +4709,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -4709,14 +4729,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
@@ -4751,6 +4773,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   h.version AS "headVersion", nullif(v.passed, 0) AS "version", first.at AS "firstAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4810,7 +4834,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -4828,14 +4854,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
@@ -4940,7 +4968,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -4958,14 +4988,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true
@@ -5068,7 +5100,9 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -5086,14 +5120,16 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest', 'read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT n.snapshot_version AS version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) h ON true

@@ -248,6 +248,52 @@ describe('a grantee', () => {
   });
 });
 
+/** What is recorded of reads by another tenant. */
+async function disclosed(of: Subject): Promise<string[]> {
+  const { rows } = await superuser.query(
+    `SELECT grantee_tenant_id, via, from_version, to_version FROM disclosures
+      WHERE subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1) ORDER BY disclosure_id`,
+    [of.subject_id],
+  );
+  return rows.map((row) => `${row.grantee_tenant_id} ${row.via} ${row.from_version}-${row.to_version}`);
+}
+
+it('what a grantee is shown of a moment is recorded, in either form and by whichever scope', async () => {
+  for (const form of ['/v1', '/v1/tenants/beta']) {
+    const of = await world.written(3);
+    await store(of, ['2026-04-01T10:00:00Z', '2026-04-02T10:00:00Z', '2026-04-03T10:00:00Z']);
+    await grant(of, ['read_latest']);
+    await world.read(`${pathOf(form, of)}/snapshots/latest?${at('2026-04-03T10:00:00Z')}`, 200, 'bob');
+    await world.read(`${pathOf(form, of)}?${at('2026-04-03T10:00:00Z')}`, 200, 'bob');
+    await world.read(
+      `${pathOf(form, of)}/snapshots/latest?${at('2026-04-02T10:00:00Z')}`,
+      form === '/v1' ? 404 : 403,
+      'bob',
+    );
+    expect(await disclosed(of)).toEqual(['beta snapshot 3-3', 'beta summary 3-3']);
+  }
+  for (const form of ['/v1', '/v1/tenants/beta']) {
+    const of = newSubject();
+    for (const [index, generated_at] of SAID.entries()) await world.write(of, index + 1, { generated_at });
+    await grant(of, ['read_lineage']);
+    await world.read(`${pathOf(form, of)}/snapshots/latest?${at(SAID[0])}&basis=effective`, 200, 'bob');
+    await world.read(
+      `${pathOf(form, of)}/history?view=header&from=2026-02-01&to=2026-02-05&basis=effective`,
+      200,
+      'bob',
+    );
+    await world.read(`${pathOf(form, of)}/history?view=full&from=2026-02-10&basis=effective`, 200, 'bob');
+    await world.read(`${pathOf(form, of)}/export?${at(SAID[2])}&basis=effective`, 200, 'bob');
+    expect(await disclosed(of)).toEqual([
+      'beta snapshot 1-1',
+      'beta headers 2-2',
+      'beta history 1-1',
+      'beta history 3-4',
+      'beta export 1-3',
+    ]);
+  }
+});
+
 it('a subject that does not exist is the same secret as ever', async () => {
   const missing = newSubject();
   await world.read(`${pathOf('/v1/tenants/acme', missing)}/snapshots/latest?${at(stored[0])}`, 403);
