@@ -24,7 +24,7 @@ SET jit = off;
 --   $5 beforeTime timestamp with time zone
 --   $6 beforeId uuid
 --   $7 rows bigint
---   enters grants_by_subject, grants_live, log_entries_of_grants, memberships_pkey, subjects_identity_key
+--   enters grant_changes_of_grant, grant_changes_of_subject, grant_changes_to_all, grants_by_subject, grants_live, grants_pkey, grants_to_all_live, grants_to_all_made, log_entries_of_grant_changes, log_entries_of_grants, memberships_pkey, subjects_identity_key
 PREPARE access_history (text, text, text, text, timestamp with time zone, uuid, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -33,34 +33,62 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_scopes AS "facts.grantScopes",
   g.grant_id AS "item?.grantId",
   g.grantee_tenant_id AS "item?.granteeTenantId",
-  g.scopes AS "item?.scopes",
-  g.created_at AS "item?.from",
-  least(g.revoked_at, g.expires_at) AS "item?.until",
-  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
+  coalesce(next.from_scopes, g.scopes) AS "item?.scopes",
+  b.created_at AS "item?.from",
+  coalesce(next.changed_at, least(g.revoked_at, g.expires_at)) AS "item?.until",
+  CASE WHEN next.grant_change_id IS NOT NULL THEN 'replaced' WHEN g.revoked_at IS NOT NULL THEN 'revoked'
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' END AS "item?.endedBy",
-  (SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = 2
-  LIMIT 1) AS "item?.grantedIndex",
-  (SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = 3
-  LIMIT 1) AS "item?.endedIndex",
-  ARRAY[g.created_at::text, g.grant_id::text] AS position
+  CASE WHEN b.grant_change_id = 0 THEN (SELECT e.log_index::float8 FROM log_entries e
+  WHERE e.grant_id = g.grant_id AND e.entry_type = 2 LIMIT 1) ELSE (SELECT e.log_index::float8
+  FROM log_entries e WHERE e.grant_change_id = b.grant_change_id LIMIT 1) END AS "item?.grantedIndex",
+  CASE WHEN next.grant_change_id IS NOT NULL THEN (SELECT e.log_index::float8 FROM log_entries e
+  WHERE e.grant_change_id = next.grant_change_id LIMIT 1) ELSE (SELECT e.log_index::float8 FROM log_entries e
+  WHERE e.grant_id = g.grant_id AND e.entry_type = 3 LIMIT 1) END AS "item?.endedIndex",
+  ARRAY[b.created_at::text, b.grant_id::text] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject
-    AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
-  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7) g ON true
-ORDER BY g.created_at DESC, g.grant_id DESC;
+LEFT JOIN LATERAL (
+  SELECT * FROM ((
+      SELECT g.grant_id, 0::bigint AS grant_change_id, g.created_at FROM grants g
+      WHERE g.subject_key = s.subject_key AND f.owns_subject
+        AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7) UNION ALL (
+      SELECT g.grant_id, g.grant_change_id, g.changed_at FROM grant_changes g
+      WHERE g.subject_key = s.subject_key AND f.owns_subject
+        AND (g.changed_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY g.changed_at DESC, g.grant_id DESC LIMIT $7) UNION ALL (
+      SELECT g.grant_id, 0::bigint AS grant_change_id, g.created_at FROM grants g
+      WHERE g.grantor_tenant_id = s.owner_tenant_id AND (g.subject_key <> 0) IS FALSE AND f.owns_subject
+        AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7) UNION ALL (
+      SELECT g.grant_id, g.grant_change_id, g.changed_at FROM grant_changes g
+      WHERE g.grantor_tenant_id = s.owner_tenant_id AND (g.subject_key = 0) IS TRUE AND f.owns_subject
+        AND (g.changed_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY g.changed_at DESC, g.grant_id DESC LIMIT $7)) b
+  ORDER BY b.created_at DESC, b.grant_id DESC LIMIT $7
+) b ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = b.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h
+  WHERE h.grant_id = b.grant_id AND (-h.grant_change_id) < -b.grant_change_id
+  ORDER BY (-h.grant_change_id) DESC LIMIT 1) next ON true
+ORDER BY b.created_at DESC, b.grant_id DESC;
 
 -- backlog_oldest_delivery
 --   asked by BacklogStore.oldestDeliveryMs (stores/webhooks/backlog.store.ts)
@@ -564,134 +592,6 @@ INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event
 SELECT $7::uuid, $2::uuid, subscription_id, tenant_id, $3::text, 'pending' FROM target
 RETURNING delivery_id AS "deliveryId";
 
--- disclosure_record
---   asked by DisclosureStore.record (stores/records/disclosure.store.ts)
---   $1 inputs.subjectKey bigint[]
---   $2 inputs.disclosedOn text[]
---   $3 inputs.granteeTenantId text[]
---   $4 inputs.principalId text[]
---   $5 inputs.via text[]
---   $6 inputs.fromVersion integer[]
---   $7 inputs.toVersion integer[]
---   $8 inputs.requestId text[]
---   enters no index
-PREPARE disclosure_record (bigint[], text[], text[], text[], text[], integer[], integer[], text[]) AS
-INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
-SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.principal_id, i.via, i.from_version, i.to_version, i.request_id
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::text[])
-  WITH ORDINALITY AS i(subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id, ord)
-ORDER BY i.disclosed_on, i.subject_key, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
-  i.from_version, i.to_version
-ON CONFLICT DO NOTHING;
-
--- disclosures_of_subject
---   asked by DisclosureStore.ofSubject (stores/records/disclosure.store.ts)
---   $1 rows bigint
---   $2 beforeTime timestamp with time zone
---   $3 beforeId bigint
---   $4 from timestamp with time zone
---   $5 tenantId text
---   $6 principalId text
---   $7 subjectType text
---   $8 subjectId text
---   $9 granteeTenantId text
---   enters disclosures_of_subject, grants_live, memberships_pkey, subjects_identity_key
-PREPARE disclosures_of_subject (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text) AS
-SELECT f.role AS "facts.membership?.role",
-  f.member_status AS "facts.membership?.status",
-  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
-  f.owns_subject IS TRUE AS "facts.ownsSubject",
-  f.grant_scopes AS "facts.grantScopes",
-  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
-  s.subject_type AS "item?.subjectType",
-  s.subject_id AS "item?.subjectId",
-  d.from_version AS "item?.fromVersion",
-  d.to_version AS "item?.toVersion",
-  d.grantee_tenant_id AS "item?.granteeTenantId",
-  d.principal_id AS "item?.principalId",
-  d.via AS "item?.via",
-  d.first_at AS "item?.firstAt",
-  d.request_id AS "item?.requestId",
-  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
-  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
-  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
-  WHERE d.subject_key = s.subject_key AND f.owns_subject
-    AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
-FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS grantee_tenant_id) i
-LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
-LEFT JOIN LATERAL (
-  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-    s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
-    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-      AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
-  FROM memberships m
-  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
-) f ON true
-LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM disclosures d
-    WHERE d.subject_key = s.subject_key AND f.owns_subject
-      AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
-  WHERE (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)
-  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
-ORDER BY d.first_at DESC, d.disclosure_id DESC;
-
--- disclosures_to_tenant
---   asked by DisclosureStore.toTenant (stores/records/disclosure.store.ts)
---   $1 rows bigint
---   $2 beforeTime timestamp with time zone
---   $3 beforeId bigint
---   $4 from timestamp with time zone
---   $5 tenantId text
---   $6 principalId text
---   enters disclosures_to_grantee, memberships_pkey, subjects_pkey
-PREPARE disclosures_to_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text) AS
-SELECT f.role AS "facts.membership?.role",
-  f.member_status AS "facts.membership?.status",
-  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
-  f.owns_subject IS TRUE AS "facts.ownsSubject",
-  f.grant_scopes AS "facts.grantScopes",
-  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
-  s.subject_type AS "item?.subjectType",
-  s.subject_id AS "item?.subjectId",
-  d.from_version AS "item?.fromVersion",
-  d.to_version AS "item?.toVersion",
-  d.grantee_tenant_id AS "item?.granteeTenantId",
-  d.principal_id AS "item?.principalId",
-  d.via AS "item?.via",
-  d.first_at AS "item?.firstAt",
-  d.request_id AS "item?.requestId",
-  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
-  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
-  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
-  WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
-    AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
-FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id) i
-LEFT JOIN LATERAL (
-  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
-  FROM memberships m
-  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
-) f ON true
-LEFT JOIN LATERAL (
-  SELECT * FROM (SELECT * FROM disclosures d
-    WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
-      AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
-      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
-    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
-  WHERE true ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
-LEFT JOIN subjects s ON s.subject_key = d.subject_key
-ORDER BY d.first_at DESC, d.disclosure_id DESC;
-
 -- feed_append
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   $1 logIndexes bigint[]
@@ -787,22 +687,6 @@ LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.sub
   LIMIT 1) s ON true
 ORDER BY k.log_index;
 
--- feed_news
---   asked by FeedStore.news (stores/feed/feed.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.after bigint[]
---   enters shared_feed_pkey, tenant_feed_pkey
-PREPARE feed_news (text[], bigint[]) AS
-SELECT coalesce((SELECT true FROM tenant_feed t
-    WHERE (t.tenant_id, t.last_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
-    ORDER BY t.tenant_id, t.last_index LIMIT 1),
-    (SELECT true FROM shared_feed t
-    WHERE (t.tenant_id, t.log_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
-    ORDER BY t.tenant_id, t.log_index LIMIT 1), false) AS "isNew"
-FROM unnest($1::text[], $2::bigint[])
-  WITH ORDINALITY AS i(tenant_id, after, ord)
-ORDER BY i.ord;
-
 -- feed_size
 --   asked by FeedStore.size (stores/feed/feed.store.ts)
 --   enters log_feed_pkey
@@ -852,72 +736,184 @@ WHERE child.snapshot_id = ANY ($1::uuid[]) AND (child.prev_hash IS NULL) IS TRUE
   LIMIT 1) IS NOT NULL
 RETURNING child.snapshot_id AS "snapshotId";
 
--- grant_create
---   asked by GrantStore.create (stores/grants/grant.store.ts)
---   $1 granteeTenantId text
---   $2 live_grants_per_subject integer
---   $3 tenantId text
---   $4 principalId text
---   $5 subjectType text
---   $6 subjectId text
---   $7 grantId uuid
---   $8 scopes text[]
---   $9 expiresAt timestamp with time zone
+-- grant_change
+--   asked by GrantStore.change (stores/grants/grant.store.ts)
+--   $1 changesScopes boolean
+--   $2 scopes text[]
+--   $3 changesExpiry boolean
+--   $4 expiresAt timestamp with time zone
+--   $5 changesPurpose boolean
+--   $6 purpose text
+--   $7 tenantId text
+--   $8 principalId text
+--   $9 grantId uuid
 --   $10 managers text[]
---   enters grants_live, grants_live_by_subject, limit_overrides_pkey, memberships_pkey, subjects_identity_key, tenants_pkey
-PREPARE grant_create (text, integer, text, text, text, text, uuid, text[], timestamp with time zone, text[]) AS
-WITH facts AS MATERIALIZED (
-  SELECT i.tenant_id, f.*, s.subject_key,
-    EXISTS (SELECT FROM tenants t WHERE t.tenant_id = $1) AS grantee_exists,
-    (SELECT true FROM grants g WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN ($1, s.subject_key)
-      AND ($1, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-    LIMIT 1) AS is_granted,
-    coalesce((SELECT l.value FROM limit_overrides l
-      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'live_grants_per_subject'
-      LIMIT 1), $2::int) AS cap
-  FROM (SELECT $3::text AS tenant_id, $4::text AS principal_id, $5::text AS subject_type, $6::text AS subject_id) i
-  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+--   $11 reason text
+--   enters grants_pkey, memberships_pkey, subjects_pkey
+PREPARE grant_change (boolean, text[], boolean, timestamp with time zone, boolean, text, text, text, uuid, text[], text) AS
+WITH found AS MATERIALIZED (
+  SELECT f.*, g.*, s.subject_type, s.subject_id, i.principal_id,
+    CASE WHEN $1::boolean THEN $2::text[] ELSE g.scopes END AS new_scopes,
+    CASE WHEN $3::boolean THEN $4::timestamptz ELSE g.expires_at END AS new_expires_at,
+    CASE WHEN $5::boolean THEN $6::text ELSE g.purpose END AS new_purpose
+  FROM (SELECT $7::text AS tenant_id, $8::text AS principal_id, $9::uuid AS grant_id) i
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+    ON g.grantor_tenant_id = i.tenant_id
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key
   LEFT JOIN LATERAL (
-    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      g.grant_id IS NOT NULL AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
-    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
-),
-made AS (
-  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
-  SELECT $7::uuid, tenant_id, $1::text, subject_key, $8::text[], $9::timestamptz
-  FROM facts
-  WHERE member_status = 'active' AND role = ANY ($10::text[]) AND owns_subject AND grantee_exists
-    AND is_granted IS NULL
-    AND (SELECT count(*)::int FROM (SELECT FROM grants g
-      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (facts.subject_key, statement_timestamp())
-        AND g.subject_key <= facts.subject_key AND g.revoked_at IS NULL
-      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') LIMIT facts.cap) counted) < cap
-  RETURNING created_at
+), judged AS MATERIALIZED (
+  SELECT f.*, (f.new_scopes @> f.scopes AND f.new_scopes <@ f.scopes) IS FALSE
+    OR f.new_expires_at IS DISTINCT FROM f.expires_at AS is_recorded,
+    f.new_purpose IS DISTINCT FROM f.purpose AS is_renamed
+  FROM found f
+), changed AS (
+  UPDATE grants g SET scopes = j.new_scopes, expires_at = j.new_expires_at, purpose = j.new_purpose
+  FROM judged j
+  WHERE g.grant_id = j.grant_id AND j.member_status = 'active' AND j.role = ANY ($10::text[]) AND j.owns_subject
+    AND (j.is_recorded OR j.is_renamed) AND (g.revoked_at IS NULL
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) IS TRUE
+  RETURNING g.grant_id
+), recorded AS (
+  INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, expires_at, from_scopes, from_expires_at,
+      changed_by, changed_at, reason)
+  SELECT grant_id, grantor_tenant_id, subject_key, new_scopes, new_expires_at, scopes, expires_at, principal_id,
+    statement_timestamp(), $11::text
+  FROM judged WHERE is_recorded AND EXISTS (SELECT FROM changed)
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.grantee_exists AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
-FROM facts f LEFT JOIN made ON true;
+  f.grant_id AS "grant?.grantId",
+  f.grantor_tenant_id AS "grant?.grantorTenantId",
+  f.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN f.subject_key = 0 THEN '*'
+  ELSE f.subject_type END AS "grant?.subjectType",
+  CASE WHEN f.subject_key = 0 THEN '*'
+  ELSE f.subject_id END AS "grant?.subjectId",
+  f.scopes AS "grant?.scopes",
+  f.expires_at AS "grant?.expiresAt",
+  f.created_at AS "grant?.createdAt",
+  f.revoked_at AS "grant?.revokedAt",
+  CASE WHEN f.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN f.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status",
+  f.granted_by AS "grant?.grantedBy",
+  f.purpose AS "grant?.purpose", (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
+  changed.grant_id IS NOT NULL AS "isChanged"
+FROM judged f LEFT JOIN changed ON true;
 
--- grant_lock_subject
+-- grant_create
 --   asked by GrantStore.create (stores/grants/grant.store.ts)
---   $1 subjectType text
---   $2 subjectId text
+--   $1 live_grants_per_tenant_to_all integer
+--   $2 live_grants_per_subject integer
+--   $3 tenantId text
+--   $4 principalId text
+--   $5 inputs.grantId uuid[]
+--   $6 inputs.granteeTenantId text[]
+--   $7 inputs.subjectType text[]
+--   $8 inputs.subjectId text[]
+--   $9 inputs.scopes text[]
+--   $10 inputs.expiresAt text[]
+--   $11 inputs.purpose text[]
+--   $12 managers text[]
+--   enters grants_live, grants_live_by_subject, grants_to_all_by_end, grants_to_all_live, limit_overrides_pkey, memberships_pkey, subjects_identity_key, tenants_pkey
+PREPARE grant_create (integer, integer, text, text, uuid[], text[], text[], text[], text[], text[], text[], text[]) AS
+WITH facts AS MATERIALIZED (
+  SELECT i.*, f.*, CASE WHEN i.subject_type = '*' THEN 0 ELSE s.subject_key END AS subject_key,
+    (SELECT true FROM tenants t WHERE t.tenant_id = i.grantee_tenant_id LIMIT 1) AS grantee_exists,
+    CASE WHEN i.subject_type = '*'
+    THEN (SELECT true FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (i.tenant_id || '/', i.grantee_tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (i.tenant_id || '/', i.grantee_tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)
+    ELSE (SELECT true FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.grantee_tenant_id, s.subject_key)
+      AND (i.grantee_tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    END AS is_granted,
+    CASE WHEN i.subject_type = '*' THEN coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'live_grants_per_tenant_to_all'
+      LIMIT 1), $1::int)
+    ELSE coalesce((SELECT l.value FROM limit_overrides l
+      WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'live_grants_per_subject'
+      LIMIT 1), $2::int) END AS cap
+  FROM (SELECT $3::text AS tenant_id, $4::text AS principal_id, i.*
+    FROM unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])
+      WITH ORDINALITY AS i(grant_id, grantee_tenant_id, subject_type, subject_id, scopes, expires_at, purpose, ord)) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      (i.subject_type = '*' OR s.owner_tenant_id = i.tenant_id) AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), sound AS MATERIALIZED (
+  SELECT f.*, row_number() OVER (PARTITION BY f.subject_key ORDER BY f.ord) AS place FROM facts f
+  WHERE f.member_status = 'active' AND f.role = ANY ($12::text[]) AND f.owns_subject AND f.grantee_exists
+    AND f.is_granted IS NULL
+), counted AS MATERIALIZED (
+  SELECT k.subject_key,
+    CASE WHEN k.subject_key = 0 THEN (SELECT count(*)::int FROM (SELECT FROM grants g
+      WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (k.tenant_id, statement_timestamp())
+        AND g.grantor_tenant_id <= k.tenant_id AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+      ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')
+      LIMIT k.cap) counted) ELSE (SELECT count(*)::int FROM (SELECT FROM grants g
+      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (k.subject_key, statement_timestamp())
+        AND g.subject_key <= k.subject_key AND g.revoked_at IS NULL
+      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') LIMIT k.cap) counted) END AS live
+  FROM (SELECT DISTINCT subject_key, tenant_id, cap FROM sound) k
+), made AS (
+  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, granted_by, purpose)
+  SELECT grant_id, tenant_id, grantee_tenant_id, f.subject_key, string_to_array(scopes, ','), expires_at::timestamptz,
+    principal_id, purpose
+  FROM sound f CROSS JOIN counted c
+  WHERE c.subject_key = f.subject_key AND c.live + f.place <= f.cap
+  ORDER BY f.ord
+  RETURNING grant_id, created_at
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.grantee_exists IS TRUE AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
+FROM facts f LEFT JOIN made ON made.grant_id = f.grant_id
+ORDER BY f.ord;
+
+-- grant_lock_own
+--   asked by GrantStore.change (stores/grants/grant.store.ts)
+--   $1 grantId uuid
+--   $2 tenantId text
+--   enters grants_pkey, subjects_pkey
+PREPARE grant_lock_own (uuid, text) AS
+SELECT pg_advisory_xact_lock(hashtextextended('grants/' || CASE WHEN g.subject_key = 0 THEN '*'
+      ELSE s.subject_type END || '/'
+      || CASE CASE WHEN g.subject_key = 0 THEN '*'
+      ELSE s.subject_type END WHEN '*' THEN g.grantor_tenant_id ELSE CASE WHEN g.subject_key = 0 THEN '*'
+      ELSE s.subject_id END END, 0))
+FROM (SELECT * FROM grants g WHERE g.grant_id = $1::uuid LIMIT 1) g
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+WHERE g.grantor_tenant_id = $2;
+
+-- grant_lock_subjects
+--   asked by GrantStore.create (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 inputs.subjectType text[]
+--   $3 inputs.subjectId text[]
 --   enters no index
-PREPARE grant_lock_subject (text, text) AS
-SELECT pg_advisory_xact_lock(hashtextextended('grants/' || $1::text || '/' || $2::text, 0));
+PREPARE grant_lock_subjects (text, text[], text[]) AS
+SELECT pg_advisory_xact_lock(lock)
+FROM (SELECT DISTINCT hashtextextended('grants/' || i.subject_type || '/'
+      || CASE i.subject_type WHEN '*' THEN $1::text ELSE i.subject_id END, 0) AS lock
+  FROM unnest($2::text[], $3::text[])
+    WITH ORDINALITY AS i(subject_type, subject_id, ord) ORDER BY lock) locks;
 
 -- grant_revoke
 --   asked by GrantStore.revoke (stores/grants/grant.store.ts)
@@ -925,7 +921,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('grants/' || $1::text || '/' || $2
 --   $2 principalId text
 --   $3 grantId uuid
 --   $4 managers text[]
---   enters grants_live, grants_pkey, memberships_pkey, subjects_pkey
+--   enters grants_pkey, memberships_pkey, subjects_pkey
 PREPARE grant_revoke (text, text, uuid, text[]) AS
 WITH found AS MATERIALIZED (
   SELECT f.*, g.*, s.subject_type, s.subject_id
@@ -934,20 +930,14 @@ WITH found AS MATERIALIZED (
     ON g.grantor_tenant_id = i.tenant_id
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
   LEFT JOIN LATERAL (
-    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
-      s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
-        AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      g.grant_id IS NOT NULL AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
-    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
 ),
 revoked AS (
-  UPDATE grants g SET revoked_at = now()
+  UPDATE grants g SET revoked_at = clock_timestamp()
   WHERE g.grant_id = (SELECT grant_id FROM found
     WHERE member_status = 'active' AND role = ANY ($4::text[]) AND owns_subject)
     AND (g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) IS TRUE
@@ -961,14 +951,18 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_id AS "grant?.grantId",
   f.grantor_tenant_id AS "grant?.grantorTenantId",
   f.grantee_tenant_id AS "grant?.granteeTenantId",
-  f.subject_type AS "grant?.subjectType",
-  f.subject_id AS "grant?.subjectId",
+  CASE WHEN f.subject_key = 0 THEN '*'
+  ELSE f.subject_type END AS "grant?.subjectType",
+  CASE WHEN f.subject_key = 0 THEN '*'
+  ELSE f.subject_id END AS "grant?.subjectId",
   f.scopes AS "grant?.scopes",
   f.expires_at AS "grant?.expiresAt",
   f.created_at AS "grant?.createdAt",
   f.revoked_at AS "grant?.revokedAt",
   CASE WHEN f.revoked_at IS NOT NULL THEN 'revoked'
-  WHEN f.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status", r.revoked_at AS "revokedNowAt"
+  WHEN f.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "grant?.status",
+  f.granted_by AS "grant?.grantedBy",
+  f.purpose AS "grant?.purpose", r.revoked_at AS "revokedNowAt"
 FROM found f LEFT JOIN revoked r ON true;
 
 -- grants_of_subject
@@ -980,7 +974,7 @@ FROM found f LEFT JOIN revoked r ON true;
 --   $5 beforeTime timestamp with time zone
 --   $6 beforeId uuid
 --   $7 rows bigint
---   enters grants_by_subject, grants_live, memberships_pkey, subjects_identity_key
+--   enters grants_by_subject, grants_live, grants_to_all_live, grants_to_all_made, memberships_pkey, subjects_identity_key
 PREPARE grants_of_subject (text, text, text, text, timestamp with time zone, uuid, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -990,32 +984,47 @@ SELECT f.role AS "facts.membership?.role",
   g.grant_id AS "item?.grantId",
   g.grantor_tenant_id AS "item?.grantorTenantId",
   g.grantee_tenant_id AS "item?.granteeTenantId",
-  s.subject_type AS "item?.subjectType",
-  s.subject_id AS "item?.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*'
+  ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*'
+  ELSE s.subject_id END AS "item?.subjectId",
   g.scopes AS "item?.scopes",
   g.expires_at AS "item?.expiresAt",
   g.created_at AS "item?.createdAt",
   g.revoked_at AS "item?.revokedAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
   ARRAY[g.created_at::text, g.grant_id::text] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject
-    AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
-  ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7) g ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+      (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject
+        AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7)
+    UNION ALL
+      (SELECT * FROM grants g WHERE g.grantor_tenant_id = s.owner_tenant_id AND (g.subject_key <> 0) IS FALSE
+        AND f.owns_subject AND (g.created_at, g.grant_id) < ($5::timestamptz, $6::uuid)
+      ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7)
+  ) g ORDER BY g.created_at DESC, g.grant_id DESC LIMIT $7
+) g ON true
 ORDER BY g.created_at DESC, g.grant_id DESC;
 
 -- grants_of_tenant
@@ -1035,14 +1044,18 @@ SELECT f.role AS "facts.membership?.role",
   g.grant_id AS "item?.grantId",
   g.grantor_tenant_id AS "item?.grantorTenantId",
   g.grantee_tenant_id AS "item?.granteeTenantId",
-  s.subject_type AS "item?.subjectType",
-  s.subject_id AS "item?.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*'
+  ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*'
+  ELSE s.subject_id END AS "item?.subjectId",
   g.scopes AS "item?.scopes",
   g.expires_at AS "item?.expiresAt",
   g.created_at AS "item?.createdAt",
   g.revoked_at AS "item?.revokedAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.status",
+  g.granted_by AS "item?.grantedBy",
+  g.purpose AS "item?.purpose",
   ARRAY[g.created_at::text, g.grant_id::text] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -1204,8 +1217,8 @@ PREPARE log_append (bigint[], bigint, bytea, integer[], bigint[], bytea[], bigin
 WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]) RETURNING *
 ), added AS (
-  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, salt)
-  SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id,
+  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id, salt)
+  SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
     substr($3::bytea, (16 * (place - 1) + 1)::int, 16)
   FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
   ORDER BY place
@@ -1282,7 +1295,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0));
 --   $2 subjectId text
 --   $3 from integer
 --   $4 to integer
---   enters grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey
 PREPARE log_entries_of_versions (text, text, integer, integer) AS
 SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
@@ -1299,16 +1312,23 @@ SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
   g.grantee_tenant_id AS "grant?.granteeTenantId",
-  s.subject_type AS "grant?.subjectType",
-  s.subject_id AS "grant?.subjectId",
-  g.scopes AS "grant?.scopes",
-  g.expires_at AS "grant?.expiresAt",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
   g.created_at AS "grant?.createdAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
   WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
   g.grantor_tenant_id AS "revocation?.tenantId",
   g.grant_id AS "revocation?.grantId",
   g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
   CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
   WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
   c.tenant_id AS "ownerChange?.tenantId",
@@ -1322,26 +1342,30 @@ CROSS JOIN LATERAL (SELECT * FROM log_entries e
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
   LIMIT 1) s ON true
 ORDER BY k.snapshot_version;
 
--- log_entry_of_grant
+-- log_entry_of_grant_changed
 --   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 grantId uuid
---   $4 entryType smallint
---   enters grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
-PREPARE log_entry_of_grant (text, text, uuid, smallint) AS
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grant_changes, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_grant_changed (text, text, uuid) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  granted.grant_id IS NOT NULL AS exists, granted.revoked_at IS NOT NULL AS "isRevoked",
+  granted.grant_id IS NOT NULL AS exists, (SELECT true FROM grant_changes h WHERE h.grant_id = granted.grant_id
+  LIMIT 1) IS TRUE AS "isSo",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -1357,16 +1381,100 @@ SELECT f.role AS "facts.membership?.role",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
   g.grantee_tenant_id AS "grant?.granteeTenantId",
-  s.subject_type AS "grant?.subjectType",
-  s.subject_id AS "grant?.subjectId",
-  g.scopes AS "grant?.scopes",
-  g.expires_at AS "grant?.expiresAt",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
   g.created_at AS "grant?.createdAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
   WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
   g.grantor_tenant_id AS "revocation?.tenantId",
   g.grant_id AS "revocation?.grantId",
   g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants WHERE grant_id = i.grant_id LIMIT 1) granted
+  ON i.tenant_id IN (granted.grantor_tenant_id, granted.grantee_tenant_id)
+LEFT JOIN LATERAL (SELECT e.* FROM (SELECT h.grant_change_id FROM grant_changes h
+    WHERE h.grant_id = granted.grant_id
+    ORDER BY (-h.grant_change_id) LIMIT 1) h
+  CROSS JOIN LATERAL (SELECT * FROM log_entries e
+    WHERE e.grant_change_id = h.grant_change_id LIMIT 1) e) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true;
+
+-- log_entry_of_grant_created
+--   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_grant_created (text, text, uuid) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  granted.grant_id IS NOT NULL AS exists, true AS "isSo",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
   CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
   WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
   c.tenant_id AS "ownerChange?.tenantId",
@@ -1383,10 +1491,88 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT * FROM grants WHERE grant_id = i.grant_id LIMIT 1) granted
   ON i.tenant_id IN (granted.grantor_tenant_id, granted.grantee_tenant_id)
 LEFT JOIN LATERAL (SELECT * FROM log_entries e
-  WHERE e.grant_id = granted.grant_id AND e.entry_type = $4 LIMIT 1) k ON true
+  WHERE e.grant_id = granted.grant_id AND e.entry_type = 2 LIMIT 1) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
+  LIMIT 1) s ON true;
+
+-- log_entry_of_grant_revoked
+--   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 grantId uuid
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_grant_revoked (text, text, uuid) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  granted.grant_id IS NOT NULL AS exists, granted.revoked_at IS NOT NULL AS "isSo",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM grants WHERE grant_id = i.grant_id LIMIT 1) granted
+  ON i.tenant_id IN (granted.grantor_tenant_id, granted.grantee_tenant_id)
+LEFT JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.grant_id = granted.grant_id AND e.entry_type = 3 LIMIT 1) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1397,7 +1583,7 @@ LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.sub
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 logIndex bigint
---   enters grants_pkey, log_entries_pkey, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_pkey, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_entry_of_owner_change (text, text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1419,16 +1605,23 @@ SELECT f.role AS "facts.membership?.role",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
   g.grantee_tenant_id AS "grant?.granteeTenantId",
-  s.subject_type AS "grant?.subjectType",
-  s.subject_id AS "grant?.subjectId",
-  g.scopes AS "grant?.scopes",
-  g.expires_at AS "grant?.expiresAt",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
   g.created_at AS "grant?.createdAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
   WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
   g.grantor_tenant_id AS "revocation?.tenantId",
   g.grant_id AS "revocation?.grantId",
   g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
   CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
   WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
   c.tenant_id AS "ownerChange?.tenantId",
@@ -1449,6 +1642,10 @@ LEFT JOIN LATERAL (SELECT e.* FROM log_entries e
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1467,8 +1664,7 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -1494,9 +1690,7 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
-    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
@@ -1514,16 +1708,14 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
         AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) AS grant_scopes
 ) f ON true
 ORDER BY i.ord;
 
@@ -1540,8 +1732,7 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -1595,7 +1786,7 @@ ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT 
 
 -- log_lag
 --   asked by LogCheckpointStore.lagMs (stores/log/log-checkpoint.store.ts)
---   enters grants_pkey, log_checkpoints_pkey, log_entries_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_checkpoints_pkey, log_entries_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_lag AS
 SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
 FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC
@@ -1608,16 +1799,21 @@ LEFT JOIN LATERAL (SELECT coalesce(e.subject_key, w.subject_key) AS subject_key,
     coalesce(e.snapshot_version, w.snapshot_version) AS snapshot_version,
     coalesce(e.grant_id, w.grant_id) AS grant_id,
     coalesce(e.entry_type, w.entry_type) AS entry_type,
+    coalesce(e.grant_change_id, w.grant_change_id) AS grant_change_id,
     coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
   LIMIT 1) s ON true
-CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, CASE k.entry_type
-      WHEN 3 THEN g.revoked_at ELSE g.created_at END)
+CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at,
+      CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)
     AS at) f;
 
 -- log_policy
@@ -1671,11 +1867,9 @@ SELECT size::float8 AS size, root FROM log_tree WHERE is_one;
 
 -- log_tree_take
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
---   enters log_backfill_pkey, log_tree_pkey
+--   enters log_tree_pkey
 PREPARE log_tree_take AS
-SELECT size::float8 AS size, root, (SELECT true FROM log_backfill b WHERE b.is_one
-  LIMIT 1) IS NULL AS "isBackfilled"
-FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
+SELECT size::float8 AS size, root FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
 
 -- log_waiting_drop
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
@@ -1687,7 +1881,7 @@ DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]);
 -- log_waiting_take
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   $1 limit bigint
---   enters grants_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_waiting_take (bigint) AS
 SELECT k.waiting_id::float8 AS "waitingId",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
@@ -1704,16 +1898,23 @@ SELECT k.waiting_id::float8 AS "waitingId",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
   g.grantee_tenant_id AS "grant?.granteeTenantId",
-  s.subject_type AS "grant?.subjectType",
-  s.subject_id AS "grant?.subjectId",
-  g.scopes AS "grant?.scopes",
-  g.expires_at AS "grant?.expiresAt",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
   g.created_at AS "grant?.createdAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
   WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
   g.grantor_tenant_id AS "revocation?.tenantId",
   g.grant_id AS "revocation?.grantId",
   g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
   CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
   WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
   c.tenant_id AS "ownerChange?.tenantId",
@@ -1724,6 +1925,10 @@ FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT $1) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -2057,7 +2262,7 @@ RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS lim
 --   $8 message text
 --   $9 requestedPaths text[]
 --   $10 expiresAt timestamp with time zone
---   enters grants_live, limit_overrides_pkey, memberships_pkey, refresh_requests_pending, subjects_identity_key
+--   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, refresh_requests_pending, subjects_identity_key
 PREPARE refresh_request_create (integer, text, text, text, text, uuid, text, text, text[], timestamp with time zone) AS
 WITH facts AS MATERIALIZED (
   SELECT i.*, f.*, s.subject_key, s.owner_tenant_id,
@@ -2070,12 +2275,15 @@ WITH facts AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
       s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
+      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
         AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
@@ -2126,7 +2334,7 @@ FROM facts f LEFT JOIN made r ON true;
 --   $2 refreshRequestId uuid
 --   $3 subjectType text
 --   $4 subjectId text
---   enters grants_live, memberships_by_principal, refresh_requests_pkey, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_pkey, subjects_identity_key
 PREPARE refresh_request_find (text, uuid, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2155,12 +2363,16 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT g.scopes
-    FROM memberships m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    (SELECT (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)
+    FROM memberships m
     WHERE m.tenant_id = r.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
     LIMIT 1) AS grant_scopes
 ) f ON true;
@@ -2172,7 +2384,7 @@ LEFT JOIN LATERAL (
 --   $3 subjectType text
 --   $4 subjectId text
 --   $5 snapshotId uuid
---   enters grants_live, memberships_by_principal, refresh_requests_pkey, snapshots_snapshot_id_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_pkey, snapshots_snapshot_id_key, subjects_identity_key
 PREPARE refresh_request_fulfil (text, uuid, text, text, uuid) AS
 WITH facts AS MATERIALIZED (
   SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version,
@@ -2185,12 +2397,16 @@ WITH facts AS MATERIALIZED (
       (SELECT true FROM memberships m
       WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
         AND m.status = 'active' LIMIT 1) AS owns_subject,
-      (SELECT g.scopes
-      FROM memberships m
-      CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      (SELECT (SELECT g.scopes FROM grants g
         WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
           AND (m.tenant_id, s.subject_key)
-          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+        || (SELECT g.scopes FROM grants g
+        WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+          > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+          AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)
+      FROM memberships m
       WHERE m.tenant_id = r.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
       LIMIT 1) AS grant_scopes
   ) f ON true
@@ -2264,7 +2480,7 @@ RETURNING event_id AS "eventId";
 --   $5 beforeTime timestamp with time zone
 --   $6 beforeId uuid
 --   $7 rows bigint
---   enters grants_live, memberships_by_principal, refresh_requests_by_subject, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_by_subject, subjects_identity_key
 PREPARE refresh_requests_of_subject (text, text, text, text, timestamp with time zone, uuid, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2293,12 +2509,16 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT g.scopes
-    FROM memberships m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    (SELECT (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)
+    FROM memberships m
     WHERE m.tenant_id = i.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
     LIMIT 1) AS grant_scopes
 ) f ON true
@@ -2322,7 +2542,7 @@ ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 --   $5 beforeTime timestamp with time zone
 --   $6 beforeId uuid
 --   $7 rows bigint
---   enters grants_live, memberships_by_principal, refresh_requests_by_requester, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_by_requester, subjects_identity_key
 PREPARE refresh_requests_of_tenant (text, text, text, text, timestamp with time zone, uuid, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2351,12 +2571,16 @@ LEFT JOIN LATERAL (
     (SELECT true FROM memberships m
     WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
       AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (SELECT g.scopes
-    FROM memberships m
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+    (SELECT (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)
+    FROM memberships m
     WHERE m.tenant_id = i.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
     LIMIT 1) AS grant_scopes
 ) f ON true
@@ -2507,7 +2731,7 @@ SELECT current_setting('server_version') AS version,
 --   $12 inputs.envelope text[]
 --   $13 inputs.requestId text[]
 --   $14 inputs.traceparent text[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscription_types_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscription_types_pkey
 PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
@@ -2580,12 +2804,15 @@ LEFT JOIN LATERAL (
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
       s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
+      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
         AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
@@ -2609,7 +2836,7 @@ ORDER BY i.ord;
 --   $12 inputs.envelope text[]
 --   $13 inputs.requestId text[]
 --   $14 inputs.traceparent text[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscription_types_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscription_types_pkey
 PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
@@ -2671,12 +2898,15 @@ LEFT JOIN LATERAL (
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
       s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
+      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
         AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
@@ -2692,15 +2922,13 @@ ORDER BY i.ord;
 --   $4 inputs.withEnvelope boolean[]
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.snapshotId uuid[]
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_id_global (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2719,22 +2947,24 @@ LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
 LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -2743,16 +2973,23 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 ORDER BY i.ord;
 
@@ -2764,15 +3001,13 @@ ORDER BY i.ord;
 --   $4 inputs.withEnvelope boolean[]
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.snapshotId uuid[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_id_tenant (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2793,12 +3028,15 @@ LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS 
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -2813,15 +3051,13 @@ ORDER BY i.ord;
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_latest_global (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2841,22 +3077,24 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
 LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -2865,16 +3103,23 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 ORDER BY i.ord;
 
@@ -2887,15 +3132,13 @@ ORDER BY i.ord;
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_latest_tenant (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2917,12 +3160,15 @@ LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS 
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -2937,15 +3183,13 @@ ORDER BY i.ord;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_asc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -2959,22 +3203,24 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -2983,16 +3229,23 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -3015,15 +3268,13 @@ ORDER BY n.snapshot_version asc;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_asc_tenant (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3039,12 +3290,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -3097,15 +3351,13 @@ ORDER BY n.snapshot_version DESC;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_desc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3119,22 +3371,24 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -3143,16 +3397,23 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -3175,15 +3436,13 @@ ORDER BY n.snapshot_version desc;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_desc_tenant (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3199,12 +3458,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -3353,15 +3615,13 @@ ORDER BY n.place;
 --   $1 inputs.tenantId text[]
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_pair_ids_global (text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3376,22 +3636,24 @@ FROM unnest($1::text[], $2::text[], $3::uuid[])
 LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = n.subject_key
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -3400,16 +3662,23 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 ORDER BY i.ord;
 
@@ -3418,15 +3687,13 @@ ORDER BY i.ord;
 --   $1 inputs.tenantId text[]
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
---   enters grants_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_pair_ids_tenant (text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3443,12 +3710,15 @@ LEFT JOIN subjects s ON s.subject_key = n.subject_key
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -3461,15 +3731,13 @@ ORDER BY i.ord;
 --   $3 inputs.subjectType text[]
 --   $4 inputs.subjectId text[]
 --   $5 inputs.snapshotVersion integer[]
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_pair_versions_global (text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3485,22 +3753,24 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -3509,16 +3779,23 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 ORDER BY i.ord;
 
@@ -3529,15 +3806,13 @@ ORDER BY i.ord;
 --   $3 inputs.subjectType text[]
 --   $4 inputs.subjectId text[]
 --   $5 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_pair_versions_tenant (text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3555,12 +3830,15 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -3576,15 +3854,13 @@ ORDER BY i.ord;
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
 --   $8 inputs.snapshotVersion integer[]
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3604,22 +3880,24 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
 LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -3628,16 +3906,23 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope) AS grant_scopes,
-      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
+    SELECT array_agg(DISTINCT scope)
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access
-  ) h
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 ORDER BY i.ord;
 
@@ -3651,15 +3936,13 @@ ORDER BY i.ord;
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
 --   $8 inputs.snapshotVersion integer[]
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_version_tenant (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
-  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3681,12 +3964,15 @@ LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS 
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -3698,7 +3984,7 @@ ORDER BY i.ord;
 --   $2 principalId text
 --   $3 subjectType text
 --   $4 subjectId text
---   enters grants_live, memberships_pkey, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key
 PREPARE subject_owner (text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3712,12 +3998,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true;
@@ -3727,10 +4016,13 @@ LEFT JOIN LATERAL (
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 afterGrantId uuid
---   $4 rows bigint
---   enters grants_live, grants_pkey, memberships_pkey, snapshots_version_key, subjects_pkey
-PREPARE subjects_accessible (text, text, uuid, bigint) AS
-WITH caller AS MATERIALIZED (
+--   $4 fromOwner text
+--   $5 rows bigint
+--   $6 afterType text
+--   $7 afterId text
+--   enters grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_owner, subjects_pkey
+PREPARE subjects_accessible (text, text, uuid, text, bigint, text, text) AS
+WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
       coalesce((SELECT last.subject_key FROM grants last
@@ -3748,22 +4040,81 @@ WITH caller AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT * FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
-      AND c.member_status = 'active' AND c.allow_counterparty_access AND g.revoked_at IS NULL
+      AND c.member_status = 'active' AND c.allow_counterparty_access AND $4::text IS NULL AND g.revoked_at IS NULL
     ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
   ) g
 ), ended AS MATERIALIZED (
   SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
-), found AS MATERIALIZED (
+), live AS MATERIALIZED (
   SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
-    g.revoked_at FROM looked_at g
+    g.revoked_at, g.granted_by, g.purpose FROM looked_at g
   WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
   UNION ALL
   SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
-    g.revoked_at FROM ended e
+    g.revoked_at, g.granted_by, g.purpose FROM ended e
   CROSS JOIN LATERAL (SELECT * FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
       AND (e.tenant_id, e.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+), single AS MATERIALIZED (
+  SELECT one.*, ARRAY[one.grant_id::text] AS position FROM live one
+  WHERE (SELECT true FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (one.grantor_tenant_id || '/', one.grantee_tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (one.grantor_tenant_id || '/', one.grantee_tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) IS NULL
+  ORDER BY one.subject_key LIMIT $5
+), owners AS (
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
+  FROM caller c WHERE c.member_status = 'active' AND c.allow_counterparty_access AND NOT EXISTS (SELECT
+    FROM ended)
+  UNION ALL
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) > (c.tenant_id, o.tenant_id)
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
+  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
+), of_all AS MATERIALIZED (
+  SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
+    s.subject_key,
+    CASE WHEN one.grant_id IS NULL THEN every.scopes
+    ELSE ARRAY(SELECT DISTINCT unnest(one.scopes || every.scopes) ORDER BY 1) END AS scopes,
+    CASE WHEN one.grant_id IS NULL THEN every.expires_at ELSE one.expires_at END AS expires_at,
+    coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
+    CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
+    CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+    ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position
+  FROM owners o
+  CROSS JOIN caller c
+  CROSS JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (o.tenant_id || '/', c.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (o.tenant_id || '/', c.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every
+  CROSS JOIN LATERAL (
+    SELECT * FROM subjects s
+    WHERE (s.owner_tenant_id, s.subject_type, s.subject_id)
+      > (o.tenant_id, CASE o.tenant_id WHEN $4::text THEN $6::text ELSE '' END,
+        CASE o.tenant_id WHEN $4::text THEN $7::text ELSE '' END)
+      AND s.owner_tenant_id <= o.tenant_id
+    ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT $5
+  ) s
+  LEFT JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (c.tenant_id, s.subject_key)
+      AND (c.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  WHERE o.place <= 1000
+  LIMIT $5 - (SELECT count(*) FROM single)
+), found AS MATERIALIZED (
+  SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
+  UNION ALL
+  SELECT of_all.*, 2, row_number() OVER (ORDER BY position) FROM of_all
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3773,14 +4124,18 @@ SELECT f.role AS "facts.membership?.role",
   g.grant_id AS "item?.grant.grantId",
   g.grantor_tenant_id AS "item?.grant.grantorTenantId",
   g.grantee_tenant_id AS "item?.grant.granteeTenantId",
-  s.subject_type AS "item?.grant.subjectType",
-  s.subject_id AS "item?.grant.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*'
+  ELSE s.subject_type END AS "item?.grant.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*'
+  ELSE s.subject_id END AS "item?.grant.subjectId",
   g.scopes AS "item?.grant.scopes",
   g.expires_at AS "item?.grant.expiresAt",
   g.created_at AS "item?.grant.createdAt",
   g.revoked_at AS "item?.grant.revokedAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
   WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
+  g.granted_by AS "item?.grant.grantedBy",
+  g.purpose AS "item?.grant.purpose",
   n.snapshot_id AS "item?.latest?.snapshotId",
   s.subject_type AS "item?.latest?.subjectType",
   s.subject_id AS "item?.latest?.subjectId",
@@ -3790,14 +4145,18 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
   NULL::text AS "item?.latest?.envelope",
-  ARRAY[g.grant_id] AS position, (SELECT grant_id FROM ended) AS ended
+  g.position,
+  CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
+  WHEN (SELECT count(*) FROM found) < $5::int
+  THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > 1000 AND o.tenant_id IS NOT NULL)
+  END AS ended
 FROM caller f
-LEFT JOIN LATERAL (SELECT * FROM found g ORDER BY g.subject_key LIMIT $4) g ON true
+LEFT JOIN found g ON true
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
     WHEN g.scopes && '{read_latest}' THEN s.subject_key END
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
-ORDER BY g.subject_key;
+ORDER BY g.part, g.place;
 
 -- subjects_owned
 --   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)
@@ -4150,7 +4509,7 @@ WHERE u.tenant_id = $1 AND u.request_id = $2;
 --   $3 principalId text
 --   $4 subjectType text
 --   $5 subjectId text
---   enters grants_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey
 PREPARE update_find (uuid, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4180,12 +4539,15 @@ LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true;
@@ -4198,7 +4560,7 @@ LEFT JOIN LATERAL (
 --   $4 inputs.principalId text[]
 --   $5 inputs.subjectType text[]
 --   $6 inputs.subjectId text[]
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
 PREPARE update_for_apply (integer, uuid[], text[], text[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4235,12 +4597,15 @@ LEFT JOIN subjects s ON s.subject_key = coalesce(p.subject_key, u.subject_key)
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -4266,7 +4631,7 @@ ORDER BY i.ord;
 --   $13 inputs.initiatedBy text[]
 --   $14 aheadOfSubject integer[]
 --   $15 aheadOfTenant integer[]
---   enters grants_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, updates_by_subject, updates_by_tenant
+--   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, updates_by_subject, updates_by_tenant
 PREPARE update_propose (integer[], integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], uuid[], text[], text[], integer[], integer[]) AS
 WITH facts AS MATERIALIZED (
   SELECT f.*,
@@ -4292,12 +4657,15 @@ WITH facts AS MATERIALIZED (
     LEFT JOIN LATERAL (
       SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
         s.owner_tenant_id = i.tenant_id AS owns_subject,
-        (SELECT g.scopes FROM grants g
+        CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
         WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
           AND (i.tenant_id, s.subject_key)
-          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-          AND s.owner_tenant_id <> i.tenant_id
-        LIMIT 1) AS grant_scopes
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+        || (SELECT g.scopes FROM grants g
+        WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+          > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+          AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
       FROM memberships m
       WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
     ) f ON true
@@ -4343,7 +4711,7 @@ ORDER BY f.ord;
 --   $5 subjectId text
 --   $6 editors text[]
 --   $7 proposers text[]
---   enters grants_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey
 PREPARE update_withdraw (uuid, text, text, text, text, text[], text[]) AS
 WITH found AS MATERIALIZED (
   SELECT f.*, u.*, s.subject_type, s.subject_id, i.principal_id
@@ -4355,12 +4723,15 @@ WITH found AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
       s.owner_tenant_id = i.tenant_id AS owns_subject,
-      (SELECT g.scopes FROM grants g
+      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
         AND (i.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-        AND s.owner_tenant_id <> i.tenant_id
-      LIMIT 1) AS grant_scopes
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
   ) f ON true
@@ -4405,7 +4776,7 @@ FROM found f LEFT JOIN withdrawn w ON true;
 --   $6 beforeTime timestamp with time zone
 --   $7 beforeId uuid
 --   $8 rows bigint
---   enters grants_live, memberships_pkey, subjects_identity_key, updates_by_subject
+--   enters grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key, updates_by_subject
 PREPARE updates_of_subject (text, text, text, text, text[], timestamp with time zone, uuid, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4433,12 +4804,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true

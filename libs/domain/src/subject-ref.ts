@@ -3,3 +3,6 @@ export interface SubjectRef {
   subjectType: string;
   subjectId: string;
 }
+
+/** How a grant names all subjects that its grantor owns, now or later: by this type and this id. */
+export const ALL_SUBJECTS = { subjectType: '*', subjectId: '*' } as const satisfies SubjectRef;

@@ -195,6 +195,14 @@ export const CAPS = {
     reason: 'global reads look among them for one that the caller may use',
     wayOut: 'Revoke a grant on the subject',
   },
+  live_grants_per_tenant_to_all: {
+    variable: 'MAX_LIVE_GRANTS_PER_TENANT_TO_ALL',
+    default: 10_000,
+    scope: 'tenant',
+    counts: 'grants of a tenant on all of its subjects that are neither revoked nor expired',
+    reason: 'global reads of each subject look among them for one that the caller may use',
+    wayOut: 'Revoke a grant on all subjects',
+  },
   idempotency_keys_per_day: {
     variable: 'MAX_IDEMPOTENCY_KEYS_PER_DAY',
     default: 100_000,
@@ -219,6 +227,7 @@ export const capVariables = {
   MAX_PENDING_UPDATES_PER_TENANT: capVariable('pending_updates_per_tenant'),
   MAX_PENDING_REFRESH_REQUESTS: capVariable('pending_refresh_requests'),
   MAX_LIVE_GRANTS_PER_SUBJECT: capVariable('live_grants_per_subject'),
+  MAX_LIVE_GRANTS_PER_TENANT_TO_ALL: capVariable('live_grants_per_tenant_to_all'),
   MAX_IDEMPOTENCY_KEYS_PER_DAY: capVariable('idempotency_keys_per_day'),
 };
 
@@ -234,6 +243,7 @@ export function toCaps(env: z.output<typeof capSchema>): Caps {
     pending_updates_per_tenant: env.MAX_PENDING_UPDATES_PER_TENANT,
     pending_refresh_requests: env.MAX_PENDING_REFRESH_REQUESTS,
     live_grants_per_subject: env.MAX_LIVE_GRANTS_PER_SUBJECT,
+    live_grants_per_tenant_to_all: env.MAX_LIVE_GRANTS_PER_TENANT_TO_ALL,
     idempotency_keys_per_day: env.MAX_IDEMPOTENCY_KEYS_PER_DAY,
   };
 }

@@ -1,5 +1,5 @@
-import { type Actor, DomainError, logEntryText, type Reader, requireAccess, RULES } from '@iss/domain';
-import { type GrantFact, type LogEntry, LogEntryStore } from '@iss/persistence';
+import { type Actor, DomainError, type GrantFact, logEntryText, type Reader, requireAccess, RULES } from '@iss/domain';
+import { type LogEntry, LogEntryStore } from '@iss/persistence';
 import { leafHash } from '@iss/tlog';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../access/disclosures';
@@ -70,10 +70,10 @@ export class LogProofService {
   /** For members of the grantor and of the grantee. Throws as {@link ofSnapshot}. */
   async ofGrant(actor: Actor, grantId: string, fact: GrantFact, options: ProofOptions): Promise<LogProof> {
     return this.prove(async () => {
-      const { facts, exists, isRevoked, entry } = await this.entries.ofGrant(actor, grantId, fact);
+      const { facts, exists, isSo, entry } = await this.entries.ofGrant(actor, grantId, fact);
       requireAccess(facts, RULES.readGrants);
       if (!exists) throw new DomainError('not_found', 'No such grant that this tenant made or was given.');
-      if (fact === 'revoked' && !isRevoked) throw new DomainError('not_found', 'The grant is not revoked.');
+      if (!isSo) throw new DomainError('not_found', `The grant was not ${fact}.`);
       return entry === null ? null : asHashed(entry);
     }, options);
   }

@@ -19,7 +19,7 @@ export interface SnapshotCreatedFact extends SubjectRef {
   createdAt: Date;
 }
 
-/** A grant as it was made; nothing of it changes later but that it may be revoked. */
+/** A grant as it was made, on a subject or on `ALL_SUBJECTS`; what it became later is told by a `GrantChangedFact`. */
 export interface GrantCreatedFact extends SubjectRef {
   type: 'grant.created';
   tenantId: string;
@@ -30,12 +30,26 @@ export interface GrantCreatedFact extends SubjectRef {
   createdAt: Date;
 }
 
+/** What a grant gives from then on, and until when. */
+export interface GrantChangedFact {
+  type: 'grant.changed';
+  tenantId: string;
+  grantId: string;
+  scopes: readonly string[];
+  expiresAt: Date | null;
+  changedAt: Date;
+}
+
 export interface GrantRevokedFact {
   type: 'grant.revoked';
   tenantId: string;
   grantId: string;
   revokedAt: Date;
 }
+
+/** What of a grant is proved: of its changes the newest one. */
+export const GRANT_FACTS = ['created', 'changed', 'revoked'] as const;
+export type GrantFact = (typeof GRANT_FACTS)[number];
 
 /** One of the two principals may be null: at founding nobody was there before, and somebody may cease to be an owner with no successor. */
 export interface OwnerChangedFact {
@@ -46,7 +60,7 @@ export interface OwnerChangedFact {
   changedAt: Date;
 }
 
-export type LogFact = SnapshotCreatedFact | GrantCreatedFact | GrantRevokedFact | OwnerChangedFact;
+export type LogFact = SnapshotCreatedFact | GrantCreatedFact | GrantChangedFact | GrantRevokedFact | OwnerChangedFact;
 export type LogEntryType = LogFact['type'];
 
 /**
@@ -84,6 +98,13 @@ function membersOf(fact: LogFact) {
         scopes: [...fact.scopes].sort(),
         expires_at: fact.expiresAt?.toISOString() ?? null,
         created_at: fact.createdAt.toISOString(),
+      };
+    case 'grant.changed':
+      return {
+        grant_id: fact.grantId,
+        scopes: [...fact.scopes].sort(),
+        expires_at: fact.expiresAt?.toISOString() ?? null,
+        changed_at: fact.changedAt.toISOString(),
       };
     case 'grant.revoked':
       return { grant_id: fact.grantId, revoked_at: fact.revokedAt.toISOString() };

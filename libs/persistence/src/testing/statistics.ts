@@ -5,8 +5,8 @@ export interface TableState {
   rows: number;
   /** Whose the rows are: one tenant's, or of a tenant each. */
   tenants: 'one' | 'many';
-  /** What the rows are about: one subject (subscription, delivery), or one each. */
-  subjects: 'one' | 'many';
+  /** What the rows are about: one subject (subscription, delivery), or one each; grants also of all subjects. */
+  subjects: 'one' | 'many' | 'all';
   /** Whether everything is done, revoked and deleted, or nothing is. */
   isDone: boolean;
 }
@@ -19,13 +19,15 @@ export const TABLE_STATES: readonly TableState[] = [
     EACH.flatMap((subjects) => [false, true].map((isDone) => ({ rows: 30, tenants, subjects, isDone }))),
   ),
   ...EACH.map((each) => ({ rows: 3000, tenants: each, subjects: each, isDone: false })),
+  ...EACH.flatMap((tenants) => [30, 3000].map((rows) => ({ rows, tenants, subjects: 'all' as const, isDone: false }))),
 ];
 
 /** The columns of row `n` of each table as SQL; others keep their defaults. */
 function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Record<string, string>> {
   const tenant = tenants === 'one' ? `'t-1'` : `'t-' || n`;
-  const subject = subjects === 'one' ? '1' : 'n';
-  const owner = subjects === 'one' ? `'00000000-0000-7000-8000-000000000000'::uuid` : 'gen_random_uuid()';
+  const subject = subjects === 'many' ? 'n' : '1';
+  const granted = subjects === 'all' ? '0' : subject;
+  const owner = subjects !== 'many' ? `'00000000-0000-7000-8000-000000000000'::uuid` : 'gen_random_uuid()';
   const created = { created_at: `now() - n * interval '1 minute'` };
   const whenDone = (value: string): string => (isDone ? value : 'NULL');
   return {
@@ -64,10 +66,19 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       grant_id: 'gen_random_uuid()',
       grantor_tenant_id: tenant,
       grantee_tenant_id: tenant,
-      subject_key: subject,
+      subject_key: granted,
       scopes: `'{read_latest}'`,
       revoked_at: whenDone('now()'),
       ...created,
+    },
+    grant_changes: {
+      grant_id: owner,
+      grantor_tenant_id: tenant,
+      subject_key: granted,
+      scopes: `'{read_latest}'`,
+      from_scopes: `'{read_diff}'`,
+      changed_by: `'p'`,
+      changed_at: `now() - n * interval '1 minute'`,
     },
     webhook_subscriptions: {
       subscription_id: 'gen_random_uuid()',

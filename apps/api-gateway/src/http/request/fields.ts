@@ -1,4 +1,5 @@
 import {
+  ALL_SUBJECTS,
   anyArray,
   anyText,
   CONTROLS,
@@ -93,6 +94,11 @@ export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
 }
 
 export const subjectType = oneOf<string>(SUBJECT_TYPES).described('The namespace of the subject’s id.');
+/** What a grant is on: a subject, or all of its grantor's. */
+export const grantedType = oneOf<string>([...SUBJECT_TYPES, ALL_SUBJECTS.subjectType]).described(
+  'The namespace of the subject’s id; `*`: all subjects that the grantor owns, now or later.',
+);
+export const grantedId = subjectId.described('The subject’s id, compared byte for byte; `*` with the type `*`.');
 export const role = oneOf(ROLES).described('What the member may do in the tenant.');
 export const tenancyRole = oneOf(TENANCY_ROLES).described('Whether the member administers the account.');
 export const principalType = oneOf(PRINCIPAL_TYPES).described('What kind of caller the principal is.');

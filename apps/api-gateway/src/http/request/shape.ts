@@ -28,6 +28,13 @@ interface Entry {
   aliases: readonly string[];
 }
 
+/** What holds between fields: what is wrong in a value whose fields may be wrong by themselves, and the same as schema. */
+export interface Between {
+  schema: Schema;
+  /** With paths relative to the value. */
+  problemsOf: (value: JsonObject) => readonly ErrorDetail[];
+}
+
 /** What a body or a query has to be, declared once: its type (`SentOf`), its rules, its schema and examples. */
 export class Shape<F extends Fields> {
   /** Never there: for the compiler. */
@@ -44,6 +51,7 @@ export class Shape<F extends Fields> {
     readonly fields: F,
     name?: string,
     readonly examples: Readonly<Record<string, Example<SentBy<F>>>> = {},
+    private readonly between?: Between,
   ) {
     const all = Object.keys(fields).map((one) => entryOf(fields, one));
     this.entries = all.filter((entry) => !(fields[entry.name] instanceof Alias));
@@ -54,7 +62,10 @@ export class Shape<F extends Fields> {
       .map((entry) => ({ ...entry, isOptional: mayBeLeftOut(entry) }));
     const shownNames = asShown.map((entry) => entry.name).join(', ');
     this.known = shownNames === '' ? 'there is none here' : `known are ${shownNames}`;
-    this.schema = name === undefined ? objectSchema(asShown) : bodySchema(name, asShown, this.entries);
+    this.schema = {
+      ...(name === undefined ? objectSchema(asShown) : bodySchema(name, asShown, this.entries)),
+      ...between?.schema,
+    };
   }
 
   /**
@@ -78,6 +89,9 @@ export class Shape<F extends Fields> {
     }
     if (details.length < MAX_PROBLEMS) {
       for (const entry of this.entries) readInto(value, entry, at, details);
+      for (const { path, ...problem } of this.between?.problemsOf(value) ?? []) {
+        details.push({ path: formatPointer(at) + path, ...problem });
+      }
     }
     if (details.length > 0) {
       throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
@@ -99,8 +113,9 @@ export function body<const F extends Fields>(
   name: string,
   fields: F,
   examples: Readonly<Record<string, Example<SentBy<F>>>>,
+  between?: Between,
 ): Shape<F> {
-  return new Shape(fields, name, examples);
+  return new Shape(fields, name, examples, between);
 }
 
 export function query<const F extends Fields>(fields: F): Shape<F> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type AccessFacts,
   type Actor,
+  ALL_SUBJECTS,
   DomainError,
   requireAccess,
   requireExpiry,
@@ -18,6 +20,15 @@ export interface GrantRequest extends SubjectRef {
   granteeTenantId: string;
   scopes: readonly Scope[];
   expiresAt: string | null;
+  purpose: string | null;
+}
+
+/** What of a grant is to change; what is undefined stays. */
+export interface GrantChangeRequest {
+  scopes: readonly Scope[] | undefined;
+  expiresAt: string | null | undefined;
+  purpose: string | null | undefined;
+  reason: string | null;
 }
 
 const MANAGERS = rolesFrom(RULES.manageGrants.role);
@@ -34,15 +45,20 @@ export class GrantService {
       throw invalid('/grantee_tenant_id', 'must be another tenant: the owner needs no grant');
     }
     const grant = { ...request, grantId: randomUUID(), expiresAt };
-    const outcome = await this.grants.create(actor, grant, MANAGERS);
+    const [outcome] = await this.grants.create(actor, [grant], MANAGERS);
+    if (outcome === undefined) throw new Error('a grant came without an outcome');
     if (outcome.kind === 'granted') return outcome.grant;
     requireAccess(outcome.facts, RULES.manageGrants);
     if (!outcome.granteeExists) {
       throw granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'names no tenant');
     }
-    throw outcome.isGranted
-      ? granteeConflict('An active grant exists for this subject and grantee. Revoke it first.', 'has an active grant')
-      : limitReached('live_grants_per_subject', outcome.cap);
+    if (outcome.isGranted) {
+      throw granteeConflict(
+        'An active grant exists for this subject and grantee. Revoke it first, or change it.',
+        'has an active grant',
+      );
+    }
+    throw limitReached(isToAll(request) ? 'live_grants_per_tenant_to_all' : 'live_grants_per_subject', outcome.cap);
   }
 
   /** Throws `forbidden` unless the caller is an active member. */
@@ -61,16 +77,22 @@ export class GrantService {
 
   /** Ends a grant; from the answer on its grantee reads nothing. Throws `not_found`, or `conflict` when it is not active. */
   async revoke(actor: Actor, grantId: string): Promise<GrantRecord> {
-    const { facts, grant, isRevoked } = await this.grants.revoke(actor, grantId, MANAGERS);
-    if (grant === null) {
-      requireAccess(facts, { role: RULES.manageGrants.role });
-      throw new DomainError('not_found', 'No such grant of this tenant.');
-    }
-    requireAccess(facts, RULES.manageGrants);
-    if (isRevoked) return grant;
-    // Found active and yet not revoked: another revocation came first.
-    const status = grant.status === 'expired' ? 'expired' : 'revoked';
-    throw new DomainError('conflict', `The grant is ${status} already; only an active one can be revoked.`);
+    const revoked = await this.grants.revoke(actor, grantId, MANAGERS);
+    const grant = requireOwn(revoked);
+    if (!revoked.isRevoked) throw notActive(grant, 'revoked');
+    return grant;
+  }
+
+  /**
+   * Changes a live grant; from the answer on its grantee reads by what it became. Throws `validation_error`, `not_found`, or
+   * `conflict` when it is not active.
+   */
+  async change(actor: Actor, grantId: string, { expiresAt, ...change }: GrantChangeRequest): Promise<GrantRecord> {
+    const until = expiresAt === undefined ? undefined : requireExpiry(expiresAt);
+    const changed = await this.grants.change(actor, grantId, { ...change, expiresAt: until }, MANAGERS);
+    const grant = requireOwn(changed);
+    if (!changed.isDone) throw notActive(grant, 'changed');
+    return grant;
   }
 
   /** Throws `forbidden` unless the caller is an active member whose `allow_counterparty_access` is true. */
@@ -80,6 +102,26 @@ export class GrantService {
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
     return page;
   }
+}
+
+function isToAll({ subjectType }: SubjectRef): boolean {
+  return subjectType === ALL_SUBJECTS.subjectType;
+}
+
+/** Throws `forbidden` unless the caller manages the tenant's grants; `not_found` where the grant is none of them. */
+function requireOwn({ facts, grant }: { facts: AccessFacts; grant: GrantRecord | null }): GrantRecord {
+  if (grant === null) {
+    requireAccess(facts, { role: RULES.manageGrants.role });
+    throw new DomainError('not_found', 'No such grant of this tenant.');
+  }
+  requireAccess(facts, RULES.manageGrants);
+  return grant;
+}
+
+/** Found active and yet not done: a revocation came first. */
+function notActive({ status }: GrantRecord, done: 'changed' | 'revoked'): DomainError {
+  const what = status === 'expired' ? 'expired' : 'revoked';
+  return new DomainError('conflict', `The grant is ${what} already; only an active one can be ${done}.`);
 }
 
 function granteeConflict(message: string, problem: string): DomainError {

@@ -1,23 +1,40 @@
-import { GRANT_STATUSES } from '@iss/domain';
+import { ALL_SUBJECTS, type ErrorDetail, GRANT_STATUSES, type JsonObject, SUBJECT_TYPES } from '@iss/domain';
 import type { GrantRecord } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { view, type ViewOf } from '../../http/describe/view';
-import { oneOf, scopes, subjectId, subjectType, tenantId, time, uuid } from '../../http/request/fields';
+import {
+  grantedId,
+  grantedType,
+  oneOf,
+  principalId,
+  prose,
+  scopes,
+  subjectId,
+  subjectType,
+  tenantId,
+  time,
+  uuid,
+} from '../../http/request/fields';
 import { body, type SentOf } from '../../http/request/shape';
+
+const grantedBy = principalId.nullable().described('Who made it; null: it was made before this was kept.');
+const purpose = prose(500).nullable().described('What it is for, in the grantor’s words. In no event and no log.');
 
 /** Specification, "Grant". */
 export const Grant = view('Grant', {
   grant_id: uuid.described('The id of the grant.'),
   grantor_tenant_id: tenantId.described('The tenant that gives the grant.'),
   grantee_tenant_id: tenantId.described('The tenant that gets the grant.'),
-  subject_type: subjectType,
-  subject_id: subjectId,
+  subject_type: grantedType,
+  subject_id: grantedId,
   scopes,
   expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
   created_at: time.described('When it was made.'),
   revoked_at: time.nullable().described('When it was revoked; null: it was not.'),
   status: oneOf(GRANT_STATUSES).described('Whether it is live, and why not.'),
+  granted_by: grantedBy,
+  purpose,
 });
 export type Grant = ViewOf<typeof Grant>;
 
@@ -33,28 +50,43 @@ export const AccessibleSubject = view('AccessibleSubject', {
   subject_type: subjectType,
   subject_id: subjectId,
   granted_by_tenant_id: tenantId.from('grantorTenantId').described('The tenant that gave the grant.'),
-  grant_id: uuid.described('The id of the grant.'),
-  scopes,
-  expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
+  grant_id: uuid.described('The id of the grant: of the one on this subject, where there is one on all of the tenant’s too.'),
+  scopes: scopes.described('What the grants let their grantee read.'),
+  expires_at: time.nullable().described('From when on that grant is no longer live; null: never.'),
+  granted_by: grantedBy,
+  purpose,
   latest_snapshot: SnapshotHeader.optional()
     .from('latest')
     .described('The header of the latest snapshot. Only with `read_latest`.'),
 });
 export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
 
+/** A grant on all subjects names none: its id is left out, or `*` like its type. */
+function subjectProblems({ subject_type: type, subject_id: id = null }: JsonObject): ErrorDetail[] {
+  if (type !== ALL_SUBJECTS.subjectType) {
+    return id === null ? [{ path: '/subject_id', message: 'subject_id is required', code: 'required' }] : [];
+  }
+  const message = 'subject_id must be left out, or *, with the subject_type *';
+  return id === null || id === ALL_SUBJECTS.subjectId ? [] : [{ path: '/subject_id', message, code: 'invalid_value' }];
+}
+
 /** Body of `POST …/grants` (specification, "Grants"). */
 export const CreateGrantBody = body(
   'CreateGrantBody',
   {
     grantee_tenant_id: tenantId.described('An existing tenant.').example('beta'),
-    subject_type: subjectType.example('organization'),
-    subject_id: subjectId.example('acme-corp'),
+    subject_type: grantedType.example('organization'),
+    subject_id: subjectId
+      .optional()
+      .described('The subject’s id, compared byte for byte. Left out with the type `*`.')
+      .example('acme-corp'),
     scopes: scopes.example(['read_latest']),
     expires_at: time
       .nullable()
       .optional()
       .described('In the future. Absent or null: the grant does not expire.')
       .example('2099-01-01T00:00:00Z'),
+    purpose: purpose.optional().example('Onboarding of 2026'),
   },
   {
     latest: {
@@ -65,9 +97,54 @@ export const CreateGrantBody = body(
         scopes: ['read_latest'],
       },
     },
+    all_subjects: {
+      summary: 'On all subjects that the tenant owns, now or later',
+      value: { grantee_tenant_id: 'beta', subject_type: '*', scopes: ['read_latest'], purpose: 'Onboarding of 2026' },
+    },
+  },
+  {
+    problemsOf: subjectProblems,
+    schema: {
+      anyOf: [
+        {
+          properties: {
+            subject_type: { type: 'string', enum: SUBJECT_TYPES, description: 'The subject’s.' },
+            subject_id: { type: 'string', description: 'The subject’s.' },
+          },
+          required: ['subject_type', 'subject_id'],
+        },
+        {
+          properties: {
+            subject_type: { type: 'string', const: ALL_SUBJECTS.subjectType, description: 'All subjects.' },
+            subject_id: { type: ['string', 'null'], enum: [ALL_SUBJECTS.subjectId, null], description: 'All subjects.' },
+          },
+          required: ['subject_type'],
+        },
+      ],
+    },
   },
 );
 export type CreateGrantBody = SentOf<typeof CreateGrantBody>;
+
+/** Body of `PATCH …/grants/{grant_id}`. */
+export const ChangeGrantBody = body(
+  'ChangeGrantBody',
+  {
+    scopes: scopes.optional().described('What the grant lets its grantee read from now on.').example(['read_latest']),
+    expires_at: time
+      .nullable()
+      .optional()
+      .described('In the future: until when, from now on. Null: it does not expire.')
+      .example('2099-01-01T00:00:00Z'),
+    purpose: purpose.optional().example('Onboarding of 2026'),
+    reason: prose(500).nullable().optional().described('Why it is changed; kept with the change.').example('Wider review'),
+  },
+  {
+    narrower: { value: { scopes: ['read_latest'] } },
+    until: { value: { expires_at: '2099-01-01T00:00:00Z', reason: 'Prolonged' } },
+  },
+);
+export type ChangeGrantBody = SentOf<typeof ChangeGrantBody>;
 
 export const ACME_TO_BETA: GrantRecord = {
   grantId: EXAMPLE_IDS.grant_id,
@@ -80,6 +157,8 @@ export const ACME_TO_BETA: GrantRecord = {
   createdAt: new Date('2026-01-15T10:00:00Z'),
   revokedAt: null,
   status: 'active',
+  grantedBy: 'oidc:dev#alice',
+  purpose: null,
 };
 export const REVOKED: GrantRecord = { ...ACME_TO_BETA, status: 'revoked', revokedAt: new Date('2026-02-01T00:00:00Z') };
 export const ACCESSIBLE_EXAMPLE: AccessibleSubject = {

@@ -1,16 +1,18 @@
-import { type Actor, RULES, type SubjectRef } from '@iss/domain';
-import { Controller, Get, Post } from '@nestjs/common';
+import { type Actor, ALL_SUBJECTS, RULES, type SubjectRef } from '@iss/domain';
+import { Controller, Get, Patch, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
-import { GrantService } from './grant.service';
+import { requireAField } from '../../http/request/shape';
+import { type GrantRequest, GrantService } from './grant.service';
 import {
   ACCESSIBLE_EXAMPLE,
   AccessibleSubject,
   ACME_TO_BETA,
+  ChangeGrantBody,
   CreatedGrant,
   CreateGrantBody,
   Grant,
@@ -24,8 +26,10 @@ export class GrantsController {
   constructor(private readonly grants: GrantService) {}
 
   @Post('grants')
-  @ApiRoute('Let another tenant read a subject that this tenant owns', RULES.manageGrants, {
-    description: 'A subject has at most one active grant to a tenant (409); the tenant must exist (409).',
+  @ApiRoute('Let another tenant read a subject that this tenant owns, or all of them', RULES.manageGrants, {
+    description:
+      'A subject has at most one active grant to a tenant (409); the tenant must exist (409). With the `subject_type` `*` it ' +
+      'is on all subjects that this tenant owns, now or later: of those too a tenant has at most one. Scopes of both add up.',
     answers: { 201: answer('The grant, flat and wrapped.', CreatedGrant, CreatedGrant.of(ACME_TO_BETA)) },
     errors: ['conflict'],
   })
@@ -33,14 +37,7 @@ export class GrantsController {
     @ActorParam() actor: Actor,
     @JsonBody(CreateGrantBody) body: CreateGrantBody,
   ): Promise<CreatedGrant> {
-    const grant = await this.grants.create(actor, {
-      granteeTenantId: body.grantee_tenant_id,
-      subjectType: body.subject_type,
-      subjectId: body.subject_id,
-      scopes: body.scopes,
-      expiresAt: body.expires_at ?? null,
-    });
-    return CreatedGrant.of(grant);
+    return CreatedGrant.of(await this.grants.create(actor, requestOf(body)));
   }
 
   @Get('grants')
@@ -57,7 +54,7 @@ export class GrantsController {
 
   @Get('subjects/:subject_type/:subject_id/grants')
   @ApiRoute('Every grant on a subject, newest first', RULES.manageGrants, {
-    description: 'Active, revoked and expired ones. Paged only beyond 1000.',
+    description: 'Active, revoked and expired ones, and those on all of the tenant’s. Paged only beyond 1000.',
     answers: { 200: pageAnswer('The grants.', Grant, [Grant.of(ACME_TO_BETA)], UNPAGED.default) },
   })
   async listSubjectGrants(
@@ -66,6 +63,25 @@ export class GrantsController {
     @PageOf(UNPAGED) paging: Paging,
   ): Promise<{ items: Grant[] } & PageView> {
     return paging.answer(await this.grants.ofSubject(actor, subject, paging.at()), Grant.of);
+  }
+
+  @Patch('grants/:grant_id')
+  @ApiRoute('Change what a grant lets its grantee read, until when, or what for', RULES.manageGrants, {
+    description:
+      'From the answer on the grantee reads by what it became. A change of scopes or end is kept and logged with what was ' +
+      'before: `…/access-history` lists the periods. What changes nothing is not kept. 409 unless the grant is active.',
+    answers: { 200: answer('The grant as it is now.', Grant, Grant.of(ACME_TO_BETA)) },
+    errors: ['not_found', 'conflict'],
+  })
+  async changeGrant(
+    @ActorParam() actor: Actor,
+    @UuidParam({ name: 'grant_id' }) grantId: string,
+    @JsonBody(ChangeGrantBody) body: ChangeGrantBody,
+  ): Promise<Grant> {
+    const { reason = null, ...change } = body;
+    requireAField(change);
+    const { scopes, expires_at: expiresAt, purpose } = change;
+    return Grant.of(await this.grants.change(actor, grantId, { scopes, expiresAt, purpose, reason }));
   }
 
   @Post('grants/:grant_id/revoke')
@@ -81,7 +97,8 @@ export class GrantsController {
   @Get('accessible-subjects')
   @ApiRoute('Subjects of other tenants that this tenant may read by grants', RULES.readAccessibleSubjects, {
     description:
-      "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held.",
+      "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held. " +
+      'First those that are granted one by one, then all subjects of each tenant that granted all of its own.',
     answers: { 200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], 50) },
     examples: { tenant_id: 'beta' },
   })
@@ -92,4 +109,15 @@ export class GrantsController {
     const page = await this.grants.accessible(actor, paging.at());
     return paging.answer(page, ({ grant, latest }) => AccessibleSubject.of({ ...grant, latest }));
   }
+}
+
+function requestOf(body: CreateGrantBody): GrantRequest {
+  return {
+    granteeTenantId: body.grantee_tenant_id,
+    subjectType: body.subject_type,
+    subjectId: body.subject_id ?? ALL_SUBJECTS.subjectId,
+    scopes: body.scopes,
+    expiresAt: body.expires_at ?? null,
+    purpose: body.purpose ?? null,
+  };
 }

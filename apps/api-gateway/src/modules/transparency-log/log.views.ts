@@ -1,3 +1,4 @@
+import { GRANT_FACTS } from '@iss/domain';
 import type { LogKey } from '@iss/persistence';
 import {
   decodeBase64,
@@ -13,6 +14,8 @@ import { listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
 import {
   count,
+  grantedId,
+  grantedType,
   hash,
   matching,
   oneOf,
@@ -123,16 +126,20 @@ const size = positive({ example: 4 });
 export const AccessPeriodView = view('AccessPeriod', {
   grant_id: uuid.described('The grant.'),
   grantee_tenant_id: tenantId.described('The tenant that could read.'),
+  subject_type: grantedType,
+  subject_id: grantedId,
   scopes,
-  from: time.described('Since when.'),
+  from: time.described('Since when: the grant was made, or changed.'),
   until: time.nullable().described('Until when; null: it has no end.'),
-  ended_by: oneOf(['revoked', 'expired', 'replaced']).nullable().described('What ended it; null while it lives.'),
+  ended_by: oneOf(['revoked', 'expired', 'replaced'])
+    .nullable()
+    .described('What ended it; null while it lives. `replaced`: a change, from which another period goes on.'),
   granted: part({ log_index: logIndex.from('grantedIndex') })
     .fromRecord()
     .described('Where the log says so.'),
   ended: part({ log_index: logIndex.from('endedIndex') })
     .fromRecord()
-    .described('Where the log says that it was revoked; that it expired follows from the grant.'),
+    .described('Where the log says that it was revoked or changed; that it expired follows from the grant.'),
 });
 export type AccessPeriodView = ViewOf<typeof AccessPeriodView>;
 
@@ -168,7 +175,10 @@ export type LogProofQuery = SentOf<typeof LogProofQuery>;
 /** Query of the log proof of a grant. */
 export const GrantProofQuery = query({
   ...LogProofQuery.fields,
-  fact: oneOf(['created', 'revoked']).optional().byDefault('created').described('Which fact of the grant.'),
+  fact: oneOf(GRANT_FACTS)
+    .optional()
+    .byDefault('created')
+    .described('Which fact of the grant. `changed`: its newest change.'),
 });
 export type GrantProofQuery = SentOf<typeof GrantProofQuery>;
 
@@ -233,6 +243,8 @@ export const GRANT_PROOF_EXAMPLE: InclusionProof = {
 export const ACCESS_PERIOD_EXAMPLE: AccessPeriodView = {
   grant_id: EXAMPLE_IDS.grant_id,
   grantee_tenant_id: 'beta',
+  subject_type: 'organization',
+  subject_id: 'acme-corp',
   scopes: ['read_latest'],
   from: '2026-01-15T10:00:00.000Z',
   until: '2026-02-01T00:00:00.000Z',

@@ -11,6 +11,39 @@ export const isLiveGrant = (grantee: string, subjectKey: string): string =>
   `(g.grantee_tenant_id, g.subject_key) BETWEEN (${grantee}, ${subjectKey}) AND (${grantee}, ${subjectKey})
              AND ${LIVE_GRANT}`;
 
+/**
+ * Grants `g` on all subjects of their grantor, each time in the words of the one index that is to answer, which no other search says; the
+ * grantor of a live one is found by an expression, since other indexes begin with its name.
+ */
+export const TO_ALL = {
+  /** By grantor, grantee and end. */
+  live: 'g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE',
+  /** By grantor and end. */
+  byEnd: 'g.revoked_at IS NULL AND abs(g.subject_key) = 0',
+  /** By grantee and grantor. */
+  byGrantee: 'g.revoked_at IS NULL AND -g.subject_key = 0',
+  /** By grantor, newest first, ended ones too. */
+  made: '(g.subject_key <> 0) IS FALSE',
+  /** Of changes of such grants: by grantor, newest first. */
+  changed: '(g.subject_key = 0) IS TRUE',
+};
+
+/**
+ * Whether `g` is a live grant of that tenant to this one on all subjects that it owns. By its end as well, so that those
+ * that expired are not read.
+ */
+export const isLiveGrantToAll = (grantor: string, grantee: string): string =>
+  `(g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+                   > (${grantor} || '/', ${grantee}, statement_timestamp())
+             AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (${grantor} || '/', ${grantee})
+             AND ${TO_ALL.live}`;
+
+/** The scopes of the live grants that a tenant holds on subject `s`, by itself and with all of its owner's; else null. */
+const scopesHeldBy = (grantee: string): string => `(SELECT g.scopes FROM grants g
+           WHERE ${isLiveGrant(grantee, 's.subject_key')} LIMIT 1)
+         || (SELECT g.scopes FROM grants g
+           WHERE ${isLiveGrantToAll('s.owner_tenant_id', grantee)} LIMIT 1)`;
+
 /** The member `facts` of a row, from `f`: an `AccessFacts`. */
 export const FACTS = `f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -45,14 +78,19 @@ function disclosureBy(granteeTenantId: string): string {
 /** An active member's role at least, where it is not known which of its tenants acts. */
 const [WEAKEST_ROLE] = ROLES;
 
-/** Facts about `i.principal_id` acting for this tenant, subjects aside, as `f`. */
-export const memberAccess = (tenantId: string): string => `
+const withoutGrants = (tenantId: string, ownsSubject: string): string => `
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-         NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+         ${ownsSubject} AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
    WHERE m.tenant_id = ${tenantId} AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true`;
+
+/** Facts about `i.principal_id` acting for this tenant, subjects aside, as `f`. */
+export const memberAccess = (tenantId: string): string => withoutGrants(tenantId, 'NULL::boolean');
+
+/** The same for `i.tenant_id` where only an owner may act, with what says that it is one. */
+export const ownerAccess = (ownsSubject: string): string => withoutGrants('i.tenant_id', ownsSubject);
 
 /** The same for `i.tenant_id`. */
 export const MEMBER_ACCESS = memberAccess('i.tenant_id');
@@ -62,9 +100,7 @@ export const TENANT_ACCESS = `
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
          s.owner_tenant_id = i.tenant_id AS owns_subject,
-         (SELECT g.scopes FROM grants g
-           WHERE ${isLiveGrant('i.tenant_id', 's.subject_key')} AND s.owner_tenant_id <> i.tenant_id
-           LIMIT 1) AS grant_scopes
+         CASE WHEN s.owner_tenant_id <> i.tenant_id THEN ${scopesHeldBy('i.tenant_id')} END AS grant_scopes
     FROM memberships m
    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true`;
@@ -80,26 +116,32 @@ const IS_OF_OWNER = `(SELECT true FROM memberships m
  *
  * Of tenants and grants either may be many, and neither is the caller's own doing: anybody may add it to a tenant. So `met`
  * goes along both in one order, and each step skips what the other side has not: it takes the first grantee behind the last
- * tenant, and the first of the caller's tenants from there on. There are no more steps than the smaller side has rows.
+ * tenant, of those of the subject and those of all its owner's subjects, and the first of the caller's tenants from there on.
+ * There are no more steps than the smaller side has rows, and none for a member of the owner.
  *
  * `f.grantee_tenant_id` is the first of these tenants whose grant has one of `scopes`: whose grant the caller reads by.
  */
 export const anyTenantAccess = (scopes: readonly Scope[]): string => `
 LEFT JOIN LATERAL (
-  SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-         ${IS_OF_OWNER} AS owns_subject,
+  SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
          h.grant_scopes, h.grantee_tenant_id
-    FROM (
+    FROM (SELECT ${IS_OF_OWNER} AS owns_subject OFFSET 0) o
+   CROSS JOIN LATERAL (
       WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-        SELECT ''::text COLLATE "C", false
+        SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
          UNION ALL
         SELECT m.tenant_id, m.allow_counterparty_access
           FROM met
          CROSS JOIN LATERAL (
-           SELECT g.grantee_tenant_id FROM grants g
-            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+           SELECT least(
+             (SELECT g.grantee_tenant_id FROM grants g
+               WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+                 AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+               ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+             (SELECT g.grantee_tenant_id FROM grants g
+               WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+                 AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND ${TO_ALL.live}
+               ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
          ) g
          CROSS JOIN LATERAL (
            SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -112,7 +154,10 @@ LEFT JOIN LATERAL (
              min(m.tenant_id) FILTER (WHERE scope IN (${asList(scopes)})) AS grantee_tenant_id
         FROM met m
        CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
-                            WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} OFFSET 0) g
+                            WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')}
+                            UNION ALL
+                           SELECT g.scopes FROM grants g
+                            WHERE ${isLiveGrantToAll('s.owner_tenant_id', 'm.tenant_id')} OFFSET 0) g
        CROSS JOIN unnest(g.scopes) scope
        WHERE m.allow_counterparty_access
     ) h
@@ -126,10 +171,8 @@ export const partyAccess = (counterparty: string): string => `
 LEFT JOIN LATERAL (
   SELECT '${WEAKEST_ROLE}' AS role, 'active' AS member_status, false AS allow_counterparty_access,
          ${IS_OF_OWNER} AS owns_subject,
-         (SELECT g.scopes
+         (SELECT ${scopesHeldBy('m.tenant_id')}
             FROM memberships m
-           CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
-                                WHERE ${isLiveGrant('m.tenant_id', 's.subject_key')} LIMIT 1) g
            WHERE m.tenant_id = ${counterparty} AND m.principal_id = i.principal_id AND m.status = 'active'
            LIMIT 1) AS grant_scopes
 ) f ON true`;

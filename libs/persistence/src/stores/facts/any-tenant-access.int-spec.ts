@@ -16,6 +16,8 @@ interface Grant {
   scopes: string[];
   isRevoked: boolean;
   expiresInMs: number | null;
+  /** On all of the owner's subjects, and not on this one. */
+  isToAll: boolean;
 }
 
 const ADD_SUBJECT = statement<{ subjectId: string; owner: string }>(
@@ -39,6 +41,7 @@ SELECT tenant_id, :principalId, 'tenant_reader', status, allows FROM given`,
 );
 const ADD_GRANTS = statement<{
   subjectId: string;
+  toAll: boolean[];
   tenants: string[];
   scopes: string[];
   revoked: boolean[];
@@ -46,10 +49,10 @@ const ADD_GRANTS = statement<{
 }>(
   'spec_add_grants',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at, expires_at)
-SELECT gen_random_uuid(), 'owner', g.tenant_id, s.subject_key, g.scopes::text[], CASE WHEN g.is_revoked THEN now() END,
-       g.expires_at::timestamptz
-  FROM unnest(:tenants::text[], :scopes::text[], :revoked::boolean[], :expires::text[])
-         AS g(tenant_id, scopes, is_revoked, expires_at)
+SELECT gen_random_uuid(), s.owner_tenant_id, g.tenant_id, CASE WHEN g.is_to_all THEN 0 ELSE s.subject_key END,
+       g.scopes::text[], CASE WHEN g.is_revoked THEN now() END, g.expires_at::timestamptz
+  FROM unnest(:tenants::text[], :scopes::text[], :revoked::boolean[], :expires::text[], :toAll::boolean[])
+         AS g(tenant_id, scopes, is_revoked, expires_at, is_to_all)
   JOIN subjects s ON s.subject_id = :subjectId`,
 );
 
@@ -65,7 +68,7 @@ afterAll(() => world?.close());
 
 async function add(subjectId: string, principalId: string, memberships: Membership[], grants: Grant[]): Promise<void> {
   const { sql } = world.database;
-  await sql.run(ADD_SUBJECT, { subjectId, owner: 'owner' });
+  await sql.run(ADD_SUBJECT, { subjectId, owner: `owner of ${subjectId}` });
   await sql.run(ADD_MEMBERSHIPS, {
     principalId,
     tenants: memberships.map(({ tenantId }) => tenantId),
@@ -77,6 +80,7 @@ async function add(subjectId: string, principalId: string, memberships: Membersh
     tenants: grants.map(({ tenantId }) => tenantId),
     scopes: grants.map(({ scopes }) => `{${scopes.join()}}`),
     revoked: grants.map(({ isRevoked }) => isRevoked),
+    toAll: grants.map(({ isToAll }) => isToAll),
     expires: grants.map(({ expiresInMs }) =>
       expiresInMs === null ? null : new Date(Date.now() + expiresInMs).toISOString(),
     ),
@@ -123,6 +127,7 @@ it('finds exactly the scopes of live grants to tenants that let the caller use t
         scopes: [SCOPES[random(SCOPES.length)] ?? SCOPES[0]],
         isRevoked: random(4) === 0,
         expiresInMs: [null, null, -1_000, 3_600_000][random(4)] ?? null,
+        isToAll: random(3) === 0,
       })),
     );
     const [subjectId, principalId] = [`subject-${world_}`, `${PRINCIPAL}-${world_}`];
@@ -136,16 +141,29 @@ const MANY = 3_000;
 const numbered = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
 const member = (tenantId: string): Membership => ({ tenantId, status: 'active', allows: true });
-const grant = (tenantId: string): Grant => ({ tenantId, scopes: ['read_latest'], isRevoked: false, expiresInMs: null });
+const grant = (tenantId: string): Grant => ({
+  tenantId,
+  scopes: ['read_latest'],
+  isRevoked: false,
+  expiresInMs: null,
+  isToAll: false,
+});
+const grantToAll = (tenantId: string): Grant => ({ ...grant(tenantId), isToAll: true });
 
 // Each name begins with what it belongs to; the tenants of both sides lie among each other.
 it.each([
-  ['many tenants, one grant', numbered('mt-', MANY), ['mt-01500']],
-  ['one tenant, many grants', ['mg-01500'], numbered('mg-', MANY)],
-  ['many of both, and one in common', [...numbered('a-m', MANY), 'b-c'], [...numbered('a-g', MANY), 'b-c', 'b-d']],
-])('with %s it reads a handful of rows', async (name, tenants, grantees) => {
+  ['many tenants, one grant', numbered('mt-', MANY), ['mt-01500'].map(grant)],
+  ['many tenants, one grant on all', numbered('mu-', MANY), ['mu-01500'].map(grantToAll)],
+  ['one tenant, many grants', ['mg-01500'], numbered('mg-', MANY).map(grant)],
+  ['one tenant, many grants on all', ['mh-01500'], numbered('mh-', MANY).map(grantToAll)],
+  [
+    'many of both, and one in common',
+    [...numbered('a-m', MANY), 'b-c'],
+    [...numbered('a-g', MANY), 'b-c', 'b-d'].flatMap((tenantId) => [grant(tenantId), grantToAll(tenantId)]),
+  ],
+])('with %s it reads a handful of rows', async (name, tenants, grants) => {
   const [subjectId, principalId] = [`subject of ${name}`, `${PRINCIPAL} of ${name}`];
-  await add(subjectId, principalId, tenants.map(member), grantees.map(grant));
+  await add(subjectId, principalId, tenants.map(member), grants);
   expect(await scopesFound(subjectId, principalId)).toEqual(['read_latest']);
   const input = {
     tenantId: null,

@@ -3,6 +3,7 @@ import { before, type PagePosition } from '../../sql/page';
 import { statement } from '../../sql/statement';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
+import '../log/history.store';
 import { GrantStore } from './grant.store';
 
 jest.setTimeout(60_000);
@@ -56,6 +57,37 @@ let store: GrantStore;
 
 const grantor = { tenantId: 'acme', principalId: 'tenant_admin' };
 const MANAGERS = ['tenant_admin'] as const;
+/** So many subjects of a tenant, each with a snapshot, and its grant to beta on all of them. */
+const ADD_OWNER = statement<{ tenantId: string; count: number }>(
+  'spec_add_owner_of_all',
+  `WITH added AS (
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
+  SELECT 'entity', :tenantId || '-' || lpad(number::text, 5, '0'), :tenantId FROM generate_series(1, :count::int) series(number)
+  RETURNING subject_key
+), written AS (
+  INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
+  SELECT subject_key, 1, gen_random_uuid(), :tenantId, '2026-01-15T09:30:00Z', sha256('{}'), '{}' FROM added
+)
+INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+VALUES (gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}')`,
+);
+/** Beside those on all. */
+const ADD_SINGLE = statement(
+  'spec_add_single',
+  `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, purpose)
+  SELECT gen_random_uuid(), owner_tenant_id, 'delta', subject_key, '{read_diff}', 'this one' FROM subjects
+   WHERE subject_type = 'entity' AND subject_id = 'all-1-00501'`,
+);
+/** Grants of a tenant to delta on all of its subjects, expired; and live ones of tenants that have no subject. */
+const ADD_EXPIRED_TO_ALL = statement<{ tenantId: string; count: number }>(
+  'spec_add_expired_to_all',
+  `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
+  SELECT gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}'::text[], now() - interval '1 day' FROM generate_series(1, :count::int)
+   UNION ALL
+  SELECT gen_random_uuid(), :tenantId || '-' || lpad(number::text, 5, '0'), 'delta', 0, '{read_latest}', NULL
+    FROM generate_series(1, :count::int) series(number)`,
+);
+
 const FIRST_TEN = before({ limit: 10, after: null });
 
 beforeAll(async () => {
@@ -95,7 +127,8 @@ describe('GrantStore.accessible', () => {
     let pages = 0;
     for (let after: PagePosition | null = null; ; pages++) {
       const [afterGrantId = null] = after ?? [];
-      const read = await rowsRead(world, 'subjects_accessible', { ...reader, afterGrantId, rows: 8 });
+      const from = { afterGrantId, fromOwner: null, afterType: '', afterId: '' };
+      const read = await rowsRead(world, 'subjects_accessible', { ...reader, ...from, rows: 8 });
       expect(read).toBeLessThan(1_200);
       const { page } = await store.accessible(reader, { limit: 7, after });
       seen.push(...page.items.map(({ grant }) => grant.subjectId));
@@ -108,6 +141,33 @@ describe('GrantStore.accessible', () => {
     expect(pages).toBe(3);
   });
 
+  it('goes along all subjects of those who granted them all, and reads what it shows', async () => {
+    await addTenant(world, 'delta');
+    await world.database.sql.run(ALLOW_READERS, {});
+    for (const tenantId of ['all-1', 'all-2']) await world.database.sql.run(ADD_OWNER, { tenantId, count: 1_000 });
+    await world.database.sql.run(ADD_EXPIRED_TO_ALL, { tenantId: 'all-1', count: 1_200 });
+    const reader = { tenantId: 'delta', principalId: 'tenant_reader' };
+    const seen: string[] = [];
+    for (let after: PagePosition | null = null; ;) {
+      const { page } = await store.accessible(reader, { limit: 300, after });
+      seen.push(...page.items.map(({ grant }) => grant.subjectId));
+      if (page.next === null) break;
+      after = page.next;
+    }
+    // Of the 1,200 that have none, most are walked by on a page of their own.
+    expect(seen).toHaveLength(2_000);
+    expect(seen).toEqual([...seen].sort());
+    const from = { ...reader, afterGrantId: null, fromOwner: 'all-1', afterType: 'entity', afterId: 'all-1-00500' };
+    // The member, the grant as it was found and as it is live, and so many subjects, each with its snapshot, twice.
+    expect(await rowsRead(world, 'subjects_accessible', { ...from, rows: 11 })).toBeLessThan(60);
+    const onOne = { tenantId: 'delta', principalId: 'tenant_reader' };
+    await world.database.sql.run(ADD_SINGLE, {});
+    const { page } = await store.accessible(onOne, { limit: 1, after: ['all-1', 'entity', 'all-1-00500'] });
+    expect(page.items).toMatchObject([
+      { grant: { subjectId: 'all-1-00501', scopes: ['read_diff', 'read_latest'], purpose: 'this one' }, latest: {} },
+    ]);
+  });
+
   it('reads no grant for those who may not use any', async () => {
     for (const principal of ['tenant_admin', 'nobody']) {
       const { page } = await store.accessible({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
@@ -117,6 +177,9 @@ describe('GrantStore.accessible', () => {
         tenantId: 'beta',
         principalId: principal,
         afterGrantId: null,
+        fromOwner: null,
+        afterType: '',
+        afterId: '',
         rows: 8,
       });
       expect(read).toBe(principal === 'nobody' ? 0 : 1);
@@ -132,8 +195,9 @@ describe('lists of grants', () => {
     expect(ofTenant).toBe(1 + 11 + 11);
     const ofSubject = { ...grantor, ...FIRST_TEN, subjectType: 'entity', subjectId: '1' };
     expect(await rowsRead(world, 'grants_of_subject', ofSubject)).toBe(1 + 1 + 11);
+    expect(await rowsRead(world, 'access_history', ofSubject)).toBe(1 + 1 + 11 + 11);
     const ofOthers = { ...ofSubject, tenantId: 'beta' };
-    // What a tenant without right is refused by: the subject, the member, and its own grant on the subject.
+    // What a tenant without right is refused by: the subject, the member, and its own grants on the subject.
     expect(await rowsRead(world, 'grants_of_subject', ofOthers)).toBeLessThanOrEqual(3);
   });
 });

@@ -1,17 +1,35 @@
 import type { AccessFacts, Actor, GrantStatus, Role, Scope, SubjectRef } from '@iss/domain';
-import { RULES } from '@iss/domain';
+import { ALL_SUBJECTS, RULES } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
-import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
+import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
+import {
+  type Before,
+  before,
+  type ListRow,
+  newestFirst,
+  type Page,
+  type PagePosition,
+  type PageRequest,
+  toList,
+} from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, isLiveGrant, LIVE_GRANT, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
+import {
+  FACTS,
+  isLiveGrant,
+  isLiveGrantToAll,
+  LIVE_GRANT,
+  MEMBER_ACCESS,
+  ownerAccess,
+  TENANT_ACCESS,
+  TO_ALL,
+} from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
 import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
 
-/** A grant with its status by the clock of the moment it was read. */
+/** A grant with its status by the clock of the moment it was read; on a subject, or on `ALL_SUBJECTS`. */
 export interface GrantRecord extends SubjectRef {
   grantId: string;
   grantorTenantId: string;
@@ -21,13 +39,30 @@ export interface GrantRecord extends SubjectRef {
   createdAt: Date;
   revokedAt: Date | null;
   status: GrantStatus;
+  /** Who made it; null where that was not kept yet. */
+  grantedBy: string | null;
+  purpose: string | null;
 }
+
+/** That one call of {@link GrantStore.create} makes: so long others wait for its locks. */
+export const GRANTS_AT_ONCE = 64;
 
 export interface GrantToCreate extends SubjectRef {
   grantId: string;
   granteeTenantId: string;
   scopes: readonly Scope[];
   expiresAt: Date | null;
+  purpose: string | null;
+}
+
+/** What of a grant changes; what is undefined stays. */
+export interface GrantChange {
+  scopes: readonly Scope[] | undefined;
+  /** Null: it has no end. */
+  expiresAt: Date | null | undefined;
+  purpose: string | null | undefined;
+  /** Why, for the record. */
+  reason: string | null;
 }
 
 export type GrantOutcome =
@@ -36,78 +71,145 @@ export type GrantOutcome =
       kind: 'refused';
       facts: AccessFacts;
       granteeExists: boolean;
-      /** Whether a live grant stands for the pair; else the subject has as many live ones as `cap`. */
+      /** Whether a live grant stands for the pair; else there are as many live ones as `cap`: on the subject, or of the tenant on all. */
       isGranted: boolean;
       cap: number;
     };
 
-/** A subject that a tenant may read by a live grant. `latest`, without its envelope, is null unless a scope covers it. */
+/**
+ * A subject that a tenant may read by a live grant. Where it holds two, `grant` is the one on this subject, with the scopes of
+ * both. `latest`, without its envelope, is null unless a scope covers it.
+ */
 export interface AccessibleSubject {
   grant: GrantRecord;
   latest: SnapshotRecord | null;
 }
+
+/** What a grant's subject is called, by its type or its id. */
+const nameOf = (column: 'subject_type' | 'subject_id', g: string, s: string): string =>
+  `CASE WHEN ${g}.subject_key = 0 THEN '${ALL_SUBJECTS[column === 'subject_type' ? 'subjectType' : 'subjectId']}'
+       ELSE ${s}.${column} END`;
 
 /** Columns of the grant `g` of subject `s`. */
 const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
   grantId: `${g}.grant_id`,
   grantorTenantId: `${g}.grantor_tenant_id`,
   granteeTenantId: `${g}.grantee_tenant_id`,
-  subjectType: `${s}.subject_type`,
-  subjectId: `${s}.subject_id`,
+  subjectType: nameOf('subject_type', g, s),
+  subjectId: nameOf('subject_id', g, s),
   scopes: `${g}.scopes`,
   expiresAt: `${g}.expires_at`,
   createdAt: `${g}.created_at`,
   revokedAt: `${g}.revoked_at`,
   status: `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
        WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`,
+  grantedBy: `${g}.granted_by`,
+  purpose: `${g}.purpose`,
 });
+
+/** The lock of a subject's grants, or of those of a tenant on all of its subjects. */
+const lockOf = (tenantId: string, subjectType: string, subjectId: string): string =>
+  `hashtextextended('grants/' || ${subjectType} || '/'
+      || CASE ${subjectType} WHEN '${ALL_SUBJECTS.subjectType}' THEN ${tenantId} ELSE ${subjectId} END, 0)`;
 
 /**
  * Grants of one subject are made one after the other: "live" depends on the clock, which no unique index can hold, and each
- * is counted before the next one.
+ * is counted before the next one. Several locks are taken in one order.
  */
-const LOCK_SUBJECT = statement<GrantToCreate>(
-  'grant_lock_subject',
-  `SELECT pg_advisory_xact_lock(hashtextextended('grants/' || :subjectType::text || '/' || :subjectId::text, 0))`,
+const LOCK_SUBJECTS = statement<{ tenantId: string; inputs: readonly SubjectRef[] }>(
+  'grant_lock_subjects',
+  `SELECT pg_advisory_xact_lock(lock)
+  FROM (SELECT DISTINCT ${lockOf(':tenantId::text', 'i.subject_type', 'i.subject_id')} AS lock
+          FROM ${inputRows(SUBJECT)} ORDER BY lock) locks`,
 );
 
+/** A grant as an input row. */
+interface GrantInput extends SubjectRef {
+  grantId: string;
+  granteeTenantId: string;
+  /** Apart by commas, since an array of arrays has no rows of different lengths. */
+  scopes: string;
+  /** RFC 3339. */
+  expiresAt: string | null;
+  purpose: string | null;
+}
+const GRANT_INPUT = {
+  grant_id: 'uuid',
+  grantee_tenant_id: 'text',
+  ...SUBJECT,
+  scopes: 'text',
+  expires_at: 'text',
+  purpose: 'text',
+} as const;
+
+const IS_TO_ALL = `i.subject_type = '${ALL_SUBJECTS.subjectType}'`;
+
+/** Each pair of subject and grantee stands once among the inputs. */
 const CREATE = statement<
-  Actor & GrantToCreate & { managers: readonly Role[] } & Pick<Caps, 'live_grants_per_subject'>,
+  Actor & { inputs: readonly GrantInput[]; managers: readonly Role[] } & Pick<
+      Caps,
+      'live_grants_per_subject' | 'live_grants_per_tenant_to_all'
+    >,
   { facts: AccessFacts; granteeExists: boolean; isGranted: boolean; cap: number; createdAt: Date | null }
 >(
   'grant_create',
   `WITH facts AS MATERIALIZED (
-  SELECT i.tenant_id, f.*, s.subject_key,
-         EXISTS (SELECT FROM tenants t WHERE t.tenant_id = :granteeTenantId) AS grantee_exists,
-         (SELECT true FROM grants g WHERE ${isLiveGrant(':granteeTenantId', 's.subject_key')} LIMIT 1) AS is_granted,
-         ${capOf('live_grants_per_subject', 'i.tenant_id')} AS cap
-    FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
+  SELECT i.*, f.*, CASE WHEN ${IS_TO_ALL} THEN 0 ELSE s.subject_key END AS subject_key,
+         (SELECT true FROM tenants t WHERE t.tenant_id = i.grantee_tenant_id LIMIT 1) AS grantee_exists,
+         CASE WHEN ${IS_TO_ALL}
+              THEN (SELECT true FROM grants g WHERE ${isLiveGrantToAll('i.tenant_id', 'i.grantee_tenant_id')} LIMIT 1)
+              ELSE (SELECT true FROM grants g WHERE ${isLiveGrant('i.grantee_tenant_id', 's.subject_key')} LIMIT 1)
+              END AS is_granted,
+         CASE WHEN ${IS_TO_ALL} THEN ${capOf('live_grants_per_tenant_to_all', 'i.tenant_id')}
+              ELSE ${capOf('live_grants_per_subject', 'i.tenant_id')} END AS cap
+    FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, i.* FROM ${inputRows(GRANT_INPUT)}) i
     ${NAMED_SUBJECT}
-    ${TENANT_ACCESS}
-),
-made AS (
-  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
-  SELECT :grantId::uuid, tenant_id, :granteeTenantId::text, subject_key, :scopes::text[], :expiresAt::timestamptz
-    FROM facts
-   WHERE member_status = 'active' AND role = ANY (:managers::text[]) AND owns_subject AND grantee_exists
-     AND is_granted IS NULL
-     AND ${countUpTo(
-       'facts.cap',
-       `FROM grants g
-           WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (facts.subject_key, statement_timestamp())
-             AND g.subject_key <= facts.subject_key AND g.revoked_at IS NULL
+    ${ownerAccess(`(${IS_TO_ALL} OR s.owner_tenant_id = i.tenant_id)`)}
+), sound AS MATERIALIZED (
+  SELECT f.*, row_number() OVER (PARTITION BY f.subject_key ORDER BY f.ord) AS place FROM facts f
+   WHERE f.member_status = 'active' AND f.role = ANY (:managers::text[]) AND f.owns_subject AND f.grantee_exists
+     AND f.is_granted IS NULL
+), counted AS MATERIALIZED (
+  SELECT k.subject_key,
+         CASE WHEN k.subject_key = 0 THEN ${countUpTo(
+           'k.cap',
+           `FROM grants g
+           WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (k.tenant_id, statement_timestamp())
+             AND g.grantor_tenant_id <= k.tenant_id AND ${TO_ALL.byEnd}
+           ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')`,
+         )} ELSE ${countUpTo(
+           'k.cap',
+           `FROM grants g
+           WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (k.subject_key, statement_timestamp())
+             AND g.subject_key <= k.subject_key AND g.revoked_at IS NULL
            ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity')`,
-     )} < cap
-  RETURNING created_at
+         )} END AS live
+    FROM (SELECT DISTINCT subject_key, tenant_id, cap FROM sound) k
+), made AS (
+  INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, granted_by, purpose)
+  SELECT grant_id, tenant_id, grantee_tenant_id, f.subject_key, string_to_array(scopes, ','), expires_at::timestamptz,
+         principal_id, purpose
+    FROM sound f CROSS JOIN counted c
+   WHERE c.subject_key = f.subject_key AND c.live + f.place <= f.cap
+   ORDER BY f.ord
+  RETURNING grant_id, created_at
 )
 SELECT ${FACTS},
-  f.grantee_exists AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
-  FROM facts f LEFT JOIN made ON true`,
+  f.grantee_exists IS TRUE AS "granteeExists", f.is_granted IS TRUE AS "isGranted", f.cap, made.created_at AS "createdAt"
+  FROM facts f LEFT JOIN made ON made.grant_id = f.grant_id
+ ORDER BY f.ord`,
 );
+
+/** The grant of the tenant with this id, as `g`, and what the caller may do with it. */
+const OWN_GRANT = `${inputRow({ ...ACTOR, grant_id: 'uuid' })}
+    LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
+      ON g.grantor_tenant_id = i.tenant_id
+    LEFT JOIN subjects s ON s.subject_key = g.subject_key
+    ${ownerAccess('g.grant_id IS NOT NULL')}`;
 
 /**
  * The row lock lets one of many revoke; the others see then that the grant is live no more. IS TRUE, so that the index of
- * all live grants cannot find it.
+ * all live grants cannot find it. By the clock behind the lock: a change that it waited for was before.
  */
 const REVOKE = statement<
   Actor & { grantId: string; managers: readonly Role[] },
@@ -116,14 +218,10 @@ const REVOKE = statement<
   'grant_revoke',
   `WITH found AS MATERIALIZED (
   SELECT f.*, g.*, s.subject_type, s.subject_id
-    FROM ${inputRow({ ...ACTOR, grant_id: 'uuid' })}
-    LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = i.grant_id LIMIT 1) g
-      ON g.grantor_tenant_id = i.tenant_id
-    LEFT JOIN subjects s ON s.subject_key = g.subject_key
-    ${TENANT_ACCESS}
+    FROM ${OWN_GRANT}
 ),
 revoked AS (
-  UPDATE grants g SET revoked_at = now()
+  UPDATE grants g SET revoked_at = clock_timestamp()
    WHERE g.grant_id = (SELECT grant_id FROM found
                         WHERE member_status = 'active' AND role = ANY (:managers::text[]) AND owns_subject)
      AND (${LIVE_GRANT}) IS TRUE
@@ -132,6 +230,58 @@ revoked AS (
 SELECT ${FACTS},
   ${columns(grantColumns('f', 'f'), 'grant?')}, r.revoked_at AS "revokedNowAt"
   FROM found f LEFT JOIN revoked r ON true`,
+);
+
+/** Changes of a grant wait for one another, and for grants of its subject that are made: whether those may stand depends on its end. */
+const LOCK_OWN = statement<{ tenantId: string; grantId: string }>(
+  'grant_lock_own',
+  `SELECT pg_advisory_xact_lock(${lockOf('g.grantor_tenant_id', nameOf('subject_type', 'g', 's'), nameOf('subject_id', 'g', 's'))})
+  FROM (SELECT * FROM grants g WHERE g.grant_id = :grantId::uuid LIMIT 1) g
+  LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ WHERE g.grantor_tenant_id = :tenantId`,
+);
+
+/** What is in force and what was sent instead; what was not sent stays. Where nothing differs, nothing is written. */
+const CHANGE = statement<
+  Actor & { grantId: string; managers: readonly Role[]; reason: string | null } & {
+    changesScopes: boolean;
+    scopes: readonly Scope[];
+    changesExpiry: boolean;
+    expiresAt: Date | null;
+    changesPurpose: boolean;
+    purpose: string | null;
+  },
+  { facts: AccessFacts; grant: GrantRecord | null; isDifferent: boolean; isChanged: boolean }
+>(
+  'grant_change',
+  `WITH found AS MATERIALIZED (
+  SELECT f.*, g.*, s.subject_type, s.subject_id, i.principal_id,
+         CASE WHEN :changesScopes::boolean THEN :scopes::text[] ELSE g.scopes END AS new_scopes,
+         CASE WHEN :changesExpiry::boolean THEN :expiresAt::timestamptz ELSE g.expires_at END AS new_expires_at,
+         CASE WHEN :changesPurpose::boolean THEN :purpose::text ELSE g.purpose END AS new_purpose
+    FROM ${OWN_GRANT}
+), judged AS MATERIALIZED (
+  SELECT f.*, (f.new_scopes @> f.scopes AND f.new_scopes <@ f.scopes) IS FALSE
+              OR f.new_expires_at IS DISTINCT FROM f.expires_at AS is_recorded,
+         f.new_purpose IS DISTINCT FROM f.purpose AS is_renamed
+    FROM found f
+), changed AS (
+  UPDATE grants g SET scopes = j.new_scopes, expires_at = j.new_expires_at, purpose = j.new_purpose
+    FROM judged j
+   WHERE g.grant_id = j.grant_id AND j.member_status = 'active' AND j.role = ANY (:managers::text[]) AND j.owns_subject
+     AND (j.is_recorded OR j.is_renamed) AND (${LIVE_GRANT}) IS TRUE
+  RETURNING g.grant_id
+), recorded AS (
+  INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, expires_at, from_scopes, from_expires_at,
+                             changed_by, changed_at, reason)
+  SELECT grant_id, grantor_tenant_id, subject_key, new_scopes, new_expires_at, scopes, expires_at, principal_id,
+         statement_timestamp(), :reason::text
+    FROM judged WHERE is_recorded AND EXISTS (SELECT FROM changed)
+)
+SELECT ${FACTS},
+  ${columns(grantColumns('f', 'f'), 'grant?')}, (f.is_recorded OR f.is_renamed) IS TRUE AS "isDifferent",
+  changed.grant_id IS NOT NULL AS "isChanged"
+  FROM judged f LEFT JOIN changed ON true`,
 );
 
 const LIST = newestFirst('g', 'grant_id');
@@ -152,37 +302,68 @@ const OF_TENANT = statement<Actor & Before, ListRow<AccessFacts, GrantRecord>>(
  ${LIST.order}`,
 );
 
+/** Those on the subject, and those on all of its owner's. */
 const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, GrantRecord>>(
   'grants_of_subject',
   `SELECT ${LISTED}
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
-  ${pageOf('g.subject_key = s.subject_key AND f.owns_subject')}
+  LEFT JOIN LATERAL (
+    SELECT * FROM (
+      (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject AND ${LIST.next})
+       UNION ALL
+      (SELECT * FROM grants g WHERE g.grantor_tenant_id = s.owner_tenant_id AND ${TO_ALL.made} AND f.owns_subject AND ${LIST.next})
+    ) g ${LIST.order} LIMIT :rows
+  ) g ON true
  ${LIST.order}`,
 );
 
 /** What {@link grantColumns} takes of a grant `g`. */
 const GRANT_COLUMNS = `g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
-         g.revoked_at`;
+         g.revoked_at, g.granted_by, g.purpose`;
 
 /**
- * Grants that one page looks at. Whoever grants says until when, so that a tenant may have any number of expired ones that
- * it never asked for: a page ends, short or empty, after so many, and the next one goes on from there.
+ * Grants, and owners of all subjects, that one page looks at. Whoever grants says until when, so that a tenant may have any
+ * number of expired ones that it never asked for: a page ends, short or empty, after so many, and the next one goes on there.
  */
 const LOOKED_AT = 1_000;
 
+/** Where a page of accessible subjects begins. */
+interface AfterAccessible {
+  /** Behind this grant on a subject; null at the beginning. */
+  afterGrantId: string | number | null;
+  /** Behind all of those: with this owner of all its subjects; behind the subject of this type and id. */
+  fromOwner: string | number | null;
+  afterType: string | number;
+  afterId: string | number;
+}
+
+/** Whether there is anything that the caller could read. */
+const MAY_USE_GRANTS = `c.member_status = 'active' AND c.allow_counterparty_access`;
+
+/** The first owner that granted `c` all of its subjects, from that one on. Whether the grant is live is not asked. */
+const ownerFrom = (comparison: '>' | '>=', from: string): string => `
+    SELECT g.grantor_tenant_id FROM grants g
+     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) ${comparison} (c.tenant_id, ${from})
+       AND g.grantee_tenant_id <= c.tenant_id AND ${TO_ALL.byGrantee}
+     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1`;
+
 /**
- * By subject key, which the index of live grants holds; it numbers the subjects of all tenants, so that a position names
- * a grant instead: the last one shown, or the last one looked at (`ended`). Of a subject there may be further grants behind
- * that one, expired ones and the live one: it is looked up by itself.
+ * First the subjects that are granted one by one, but for those of which all of the owner's are: by subject key, which the
+ * index of live grants holds. It numbers the subjects of all tenants, so that a position names a grant instead: the last one
+ * shown, or the last one looked at (`ended`). Of a subject there may be further grants behind that one, expired ones and the
+ * live one: it is looked up by itself.
+ *
+ * Then all subjects of each owner that granted them all, in the order of owners; of those who did, `owners` steps over any
+ * number of expired grants. Each lateral search goes along what stands before it, in order, so that LIMIT ends them all.
  */
 const ACCESSIBLE = statement<
-  Actor & { afterGrantId: string | number | null; rows: number },
-  ListRow<AccessFacts, AccessibleSubject> & { ended: string | null }
+  Actor & AfterAccessible & { rows: number },
+  ListRow<AccessFacts, AccessibleSubject> & { ended: PagePosition | null }
 >(
   'subjects_accessible',
-  `WITH caller AS MATERIALIZED (
+  `WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
     FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id,
                  coalesce((SELECT last.subject_key FROM grants last
@@ -194,27 +375,70 @@ const ACCESSIBLE = statement<
    CROSS JOIN LATERAL (
      SELECT * FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
-        AND c.member_status = 'active' AND c.allow_counterparty_access AND g.revoked_at IS NULL
+        AND ${MAY_USE_GRANTS} AND :fromOwner::text IS NULL AND g.revoked_at IS NULL
       ORDER BY g.grantee_tenant_id, g.subject_key LIMIT ${LOOKED_AT}
    ) g
 ), ended AS MATERIALIZED (
   SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = ${LOOKED_AT}
-), found AS MATERIALIZED (
+), live AS MATERIALIZED (
   SELECT ${GRANT_COLUMNS} FROM looked_at g
    WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
    UNION ALL
   SELECT ${GRANT_COLUMNS} FROM ended e
    CROSS JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrant('e.tenant_id', 'e.subject_key')} LIMIT 1) g
+), single AS MATERIALIZED (
+  SELECT one.*, ARRAY[one.grant_id::text] AS position FROM live one
+   WHERE (SELECT true FROM grants g
+           WHERE ${isLiveGrantToAll('one.grantor_tenant_id', 'one.grantee_tenant_id')} LIMIT 1) IS NULL
+   ORDER BY one.subject_key LIMIT :rows
+), owners AS (
+  SELECT (${ownerFrom('>=', `coalesce(:fromOwner::text, '')`)}) AS tenant_id, 1 AS place
+    FROM caller c WHERE ${MAY_USE_GRANTS} AND NOT EXISTS (SELECT FROM ended)
+   UNION ALL
+  SELECT (${ownerFrom('>', 'o.tenant_id')}), o.place + 1
+    FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= ${LOOKED_AT}
+), of_all AS MATERIALIZED (
+  SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
+         s.subject_key,
+         CASE WHEN one.grant_id IS NULL THEN every.scopes
+              ELSE ARRAY(SELECT DISTINCT unnest(one.scopes || every.scopes) ORDER BY 1) END AS scopes,
+         CASE WHEN one.grant_id IS NULL THEN every.expires_at ELSE one.expires_at END AS expires_at,
+         coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
+         CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
+         CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+         ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position
+    FROM owners o
+   CROSS JOIN caller c
+   CROSS JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrantToAll('o.tenant_id', 'c.tenant_id')} LIMIT 1) every
+   CROSS JOIN LATERAL (
+     SELECT * FROM subjects s
+      WHERE (s.owner_tenant_id, s.subject_type, s.subject_id)
+            > (o.tenant_id, CASE o.tenant_id WHEN :fromOwner::text THEN :afterType::text ELSE '' END,
+               CASE o.tenant_id WHEN :fromOwner::text THEN :afterId::text ELSE '' END)
+        AND s.owner_tenant_id <= o.tenant_id
+      ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT :rows
+   ) s
+    LEFT JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrant('c.tenant_id', 's.subject_key')} LIMIT 1) one ON true
+   WHERE o.place <= ${LOOKED_AT}
+   LIMIT :rows - (SELECT count(*) FROM single)
+), found AS MATERIALIZED (
+  SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
+   UNION ALL
+  SELECT of_all.*, 2, row_number() OVER (ORDER BY position) FROM of_all
 )
 SELECT ${FACTS},
   ${columns(grantColumns(), 'item?.grant')},
   ${columns(snapshotColumns(), 'item?.latest?')},
-       ARRAY[g.grant_id] AS position, (SELECT grant_id FROM ended) AS ended
+  g.position,
+       CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
+            WHEN (SELECT count(*) FROM found) < :rows::int
+            THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > ${LOOKED_AT} AND o.tenant_id IS NOT NULL)
+            END AS ended
   FROM caller f
-  LEFT JOIN LATERAL (SELECT * FROM found g ORDER BY g.subject_key LIMIT :rows) g ON true
+  LEFT JOIN found g ON true
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
   ${latestSnapshot(`CASE WHEN g.scopes && '{${RULES.readLatest.subject.join()}}' THEN s.subject_key END`, 'n')}
- ORDER BY g.subject_key`,
+ ORDER BY g.part, g.place`,
 );
 
 /** Grants: who besides the owner may read a subject, what of it, and until when. */
@@ -225,18 +449,24 @@ export class GrantStore {
   ) {}
 
   /**
-   * Makes a grant if the caller holds one of `managers` in the owner, the grantee exists, no live grant stands for
-   * the pair (specification, "Grants"), and the subject has fewer live ones than it may.
+   * Makes each grant if the caller holds one of `managers` in the owner, the grantee exists, no live grant stands for the
+   * pair (specification, "Grants"), and there are fewer live ones than there may be. At most {@link GRANTS_AT_ONCE}, each
+   * pair once; what comes of one is nothing to the others. In their order.
    */
-  async create(actor: Actor, grant: GrantToCreate, managers: readonly Role[]): Promise<GrantOutcome> {
+  async create(actor: Actor, grants: readonly GrantToCreate[], managers: readonly Role[]): Promise<GrantOutcome[]> {
     return this.sql.transaction(async (sql) => {
-      await sql.run(LOCK_SUBJECT, grant);
-      const { live_grants_per_subject } = this.caps;
-      const given = { ...actor, ...grant, managers, live_grants_per_subject };
-      const { createdAt, ...refusal } = await sql.one(CREATE, given);
-      if (createdAt === null) return { kind: 'refused', ...refusal };
-      const made = { grantorTenantId: actor.tenantId, createdAt, revokedAt: null, status: 'active' } as const;
-      return { kind: 'granted', grant: { ...grant, ...made } };
+      await sql.run(LOCK_SUBJECTS, { tenantId: actor.tenantId, inputs: grants });
+      const { live_grants_per_subject, live_grants_per_tenant_to_all } = this.caps;
+      const caps = { live_grants_per_subject, live_grants_per_tenant_to_all };
+      const rows = await sql.run(CREATE, { ...actor, inputs: grants.map(toInput), managers, ...caps });
+      return grants.map((grant, place) => {
+        const row = rows[place];
+        if (row === undefined) throw new Error('a grant came without an outcome');
+        const { createdAt, ...refusal } = row;
+        if (createdAt === null) return { kind: 'refused', ...refusal };
+        const made = { grantorTenantId: actor.tenantId, createdAt, revokedAt: null, status: 'active' } as const;
+        return { kind: 'granted', grant: { ...grant, ...made, grantedBy: actor.principalId } };
+      });
     });
   }
 
@@ -253,6 +483,42 @@ export class GrantStore {
     const { facts, grant, revokedNowAt } = await this.sql.one(REVOKE, { ...actor, grantId, managers });
     if (grant === null || revokedNowAt === null) return { facts, grant, isRevoked: false };
     return { facts, grant: { ...grant, status: 'revoked', revokedAt: revokedNowAt }, isRevoked: true };
+  }
+
+  /**
+   * Changes what a live grant of the tenant gives, until when, or what for, if the caller holds one of `managers`: what is
+   * undefined stays. A change of scopes or end is recorded with what was before. `grant` is null where the tenant has none
+   * with this id, else as it became, or as it was found when it could not be changed; `isDone` also where nothing differs.
+   */
+  async change(
+    actor: Actor,
+    grantId: string,
+    { scopes, expiresAt, purpose, reason }: GrantChange,
+    managers: readonly Role[],
+  ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean }> {
+    return this.sql.transaction(async (sql) => {
+      await sql.run(LOCK_OWN, { tenantId: actor.tenantId, grantId });
+      const { facts, grant, isDifferent, isChanged } = await sql.one(CHANGE, {
+        ...actor,
+        grantId,
+        managers,
+        reason,
+        changesScopes: scopes !== undefined,
+        scopes: scopes ?? [],
+        changesExpiry: expiresAt !== undefined,
+        expiresAt: expiresAt ?? null,
+        changesPurpose: purpose !== undefined,
+        purpose: purpose ?? null,
+      });
+      if (grant === null || !isChanged) return { facts, grant, isDone: !isDifferent && grant?.status === 'active' };
+      const changed = {
+        ...grant,
+        scopes: scopes ?? grant.scopes,
+        expiresAt: expiresAt === undefined ? grant.expiresAt : expiresAt,
+        purpose: purpose === undefined ? grant.purpose : purpose,
+      };
+      return { facts, grant: changed, isDone: true };
+    });
   }
 
   /** A page of all that the tenant granted, newest first, and what the caller may do. Only an active member gets any. */
@@ -277,10 +543,20 @@ export class GrantStore {
     actor: Actor,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<AccessibleSubject> }> {
-    const [afterGrantId = null] = after ?? [];
-    const rows = await this.sql.run(ACCESSIBLE, { ...actor, afterGrantId, rows: limit + 1 });
+    const rows = await this.sql.run(ACCESSIBLE, { ...actor, ...afterAccessible(after), rows: limit + 1 });
     const { facts, page } = toList(rows, limit);
-    const ended = rows[0]?.ended ?? null;
-    return { facts, page: { ...page, next: page.next ?? (ended === null ? null : [ended]) } };
+    return { facts, page: { ...page, next: page.next ?? rows[0]?.ended ?? null } };
   }
+}
+
+function toInput({ scopes, expiresAt, ...grant }: GrantToCreate): GrantInput {
+  return { ...grant, scopes: scopes.join(), expiresAt: expiresAt?.toISOString() ?? null };
+}
+
+/** A position names a grant on a subject; or an owner of all its subjects, and the last one of those. */
+function afterAccessible(after: PagePosition | null): AfterAccessible {
+  const [first = null, afterType, afterId] = after ?? [];
+  return afterType === undefined || afterId === undefined
+    ? { afterGrantId: first, fromOwner: null, afterType: '', afterId: '' }
+    : { afterGrantId: null, fromOwner: first, afterType, afterId };
 }

@@ -1,14 +1,18 @@
-import type { AccessFacts, Actor, Scope, SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Actor, ALL_SUBJECTS, type Scope, type SubjectRef } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
+import { FACTS, MEMBER_ACCESS, TENANT_ACCESS, TO_ALL } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
+import { LOG_ENTRY_NUMBERS } from './log-facts';
 
-/** How long a tenant could read a subject, and where in the log that stands. */
-export interface AccessPeriod {
+/**
+ * How long a tenant could read a subject by a grant on it or on `ALL_SUBJECTS`, from when it was made or changed until it was
+ * changed or ended; and where in the log that stands.
+ */
+export interface AccessPeriod extends SubjectRef {
   grantId: string;
   granteeTenantId: string;
   scopes: readonly Scope[];
@@ -16,10 +20,10 @@ export interface AccessPeriod {
   /** When it ended, or will end; null where it has no end. */
   until: Date | null;
   /** Null while it lives. */
-  endedBy: 'revoked' | 'expired' | null;
+  endedBy: 'revoked' | 'expired' | 'replaced' | null;
   /** Null until it is in the log. */
   grantedIndex: number | null;
-  /** Null while it lives, where it expired, and until the revocation is in the log. */
+  /** Null while it lives, where it expired, and until the revocation or the change is in the log. */
   endedIndex: number | null;
 }
 
@@ -33,21 +37,47 @@ export interface OwnerChange {
 }
 
 /** The place in the log of a fact of grant `g`. */
-const indexOf = (type: 2 | 3): string =>
-  `(SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_id = g.grant_id AND e.entry_type = ${type} LIMIT 1)`;
+const indexOf = (type: 'grant.created' | 'grant.revoked'): string =>
+  `(SELECT e.log_index::float8 FROM log_entries e
+     WHERE e.grant_id = g.grant_id AND e.entry_type = ${LOG_ENTRY_NUMBERS[type]} LIMIT 1)`;
+const indexOfChange = (change: string): string =>
+  `(SELECT e.log_index::float8 FROM log_entries e WHERE e.grant_change_id = ${change}.grant_change_id LIMIT 1)`;
 
+/** Of the grant `g`, from the change `h` on, or from its beginning; `next` is the change after that. */
 const PERIOD: Columns<AccessPeriod> = {
   grantId: 'g.grant_id',
   granteeTenantId: 'g.grantee_tenant_id',
-  scopes: 'g.scopes',
-  from: 'g.created_at',
-  until: 'least(g.revoked_at, g.expires_at)',
-  endedBy: `CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked' WHEN g.expires_at <= statement_timestamp() THEN 'expired' END`,
-  grantedIndex: indexOf(2),
-  endedIndex: indexOf(3),
+  subjectType: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectType}' ELSE s.subject_type END`,
+  subjectId: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectId}' ELSE s.subject_id END`,
+  scopes: 'coalesce(next.from_scopes, g.scopes)',
+  from: 'b.created_at',
+  until: 'coalesce(next.changed_at, least(g.revoked_at, g.expires_at))',
+  endedBy: `CASE WHEN next.grant_change_id IS NOT NULL THEN 'replaced' WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+       WHEN g.expires_at <= statement_timestamp() THEN 'expired' END`,
+  grantedIndex: `CASE WHEN b.grant_change_id = 0 THEN ${indexOf('grant.created')} ELSE ${indexOfChange('b')} END`,
+  endedIndex: `CASE WHEN next.grant_change_id IS NOT NULL THEN ${indexOfChange('next')} ELSE ${indexOf('grant.revoked')} END`,
 };
 
-const LIST = newestFirst('g', 'grant_id');
+const LIST = newestFirst('b', 'grant_id');
+const made = (whose: string): string => `(
+      SELECT g.grant_id, 0::bigint AS grant_change_id, g.created_at FROM grants g
+       WHERE ${whose} AND f.owns_subject AND (g.created_at, g.grant_id) < (:beforeTime::timestamptz, :beforeId::uuid)
+       ORDER BY g.created_at DESC, g.grant_id DESC LIMIT :rows)`;
+const changed = (whose: string): string => `(
+      SELECT g.grant_id, g.grant_change_id, g.changed_at FROM grant_changes g
+       WHERE ${whose} AND f.owns_subject AND (g.changed_at, g.grant_id) < (:beforeTime::timestamptz, :beforeId::uuid)
+       ORDER BY g.changed_at DESC, g.grant_id DESC LIMIT :rows)`;
+const ON_SUBJECT = 'g.subject_key = s.subject_key';
+const onAll = (words: string): string => `g.grantor_tenant_id = s.owner_tenant_id AND ${words}`;
+
+const PERIODS = [
+  made(ON_SUBJECT),
+  changed(ON_SUBJECT),
+  made(onAll(TO_ALL.made)),
+  changed(onAll(TO_ALL.changed)),
+];
+
+/** By where periods begin, as `b`: each search has its page, of which the newest ones are the page. */
 const ACCESS_HISTORY = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, AccessPeriod>>(
   'access_history',
   `SELECT ${FACTS},
@@ -56,7 +86,14 @@ const ACCESS_HISTORY = statement<Actor & SubjectRef & Before, ListRow<AccessFact
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
-  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.subject_key = s.subject_key AND f.owns_subject AND ${LIST.next}) g ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM (${PERIODS.join(' UNION ALL ')}) b
+    ${LIST.order} LIMIT :rows
+  ) b ON true
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = b.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes h
+                      WHERE h.grant_id = b.grant_id AND (-h.grant_change_id) < -b.grant_change_id
+                      ORDER BY (-h.grant_change_id) DESC LIMIT 1) next ON true
  ${LIST.order}`,
 );
 

@@ -1,4 +1,12 @@
-import { type AccessFacts, type Actor, type LogFact, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import {
+  type AccessFacts,
+  type Actor,
+  type GrantFact,
+  type LogFact,
+  type Reader,
+  RULES,
+  type SubjectRef,
+} from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
@@ -93,23 +101,43 @@ const OF_VERSIONS = statement<SubjectRef & { from: number; to: number }, EntryRo
  ORDER BY k.snapshot_version`,
 );
 
+/** How the entry of each of the facts of `granted` is found, as `e`. */
+const ENTRY_OF: Record<GrantFact, string> = {
+  created: ofGrantItself('grant.created'),
+  changed: `SELECT e.* FROM (SELECT h.grant_change_id FROM grant_changes h WHERE h.grant_id = granted.grant_id
+                             ORDER BY (-h.grant_change_id) LIMIT 1) h
+                      CROSS JOIN LATERAL (SELECT * FROM log_entries e
+                                           WHERE e.grant_change_id = h.grant_change_id LIMIT 1) e`,
+  revoked: ofGrantItself('grant.revoked'),
+};
+
+function ofGrantItself(type: 'grant.created' | 'grant.revoked'): string {
+  return `SELECT * FROM log_entries e
+                      WHERE e.grant_id = granted.grant_id AND e.entry_type = ${LOG_ENTRY_NUMBERS[type]} LIMIT 1`;
+}
+
+/** Whether there is such a fact. */
+const IS_SO: Record<GrantFact, string> = {
+  created: 'true',
+  changed: '(SELECT true FROM grant_changes h WHERE h.grant_id = granted.grant_id LIMIT 1) IS TRUE',
+  revoked: 'granted.revoked_at IS NOT NULL',
+};
+
 /** Grantor and grantee alike may see what they agreed on. */
-const OF_GRANT = statement<
-  Actor & { grantId: string; entryType: number },
-  EntryRow & { facts: AccessFacts; exists: boolean; isRevoked: boolean }
->(
-  'log_entry_of_grant',
-  `SELECT ${FACTS},
-  granted.grant_id IS NOT NULL AS exists, granted.revoked_at IS NOT NULL AS "isRevoked",
+const ofGrant = (fact: GrantFact) =>
+  statement<Actor & { grantId: string }, EntryRow & { facts: AccessFacts; exists: boolean; isSo: boolean }>(
+    `log_entry_of_grant_${fact}`,
+    `SELECT ${FACTS},
+  granted.grant_id IS NOT NULL AS exists, ${IS_SO[fact]} AS "isSo",
   ${ENTRY}
   FROM ${inputRow({ ...ACTOR, grant_id: 'uuid' })}
   ${MEMBER_ACCESS}
   LEFT JOIN LATERAL (SELECT * FROM grants WHERE grant_id = i.grant_id LIMIT 1) granted
     ON i.tenant_id IN (granted.grantor_tenant_id, granted.grantee_tenant_id)
-  LEFT JOIN LATERAL (SELECT * FROM log_entries e
-                      WHERE e.grant_id = granted.grant_id AND e.entry_type = :entryType LIMIT 1) k ON true
+  LEFT JOIN LATERAL (${ENTRY_OF[fact]}) k ON true
   ${FACT_OF_KEYS}`,
-);
+  );
+const OF_GRANT = { created: ofGrant('created'), changed: ofGrant('changed'), revoked: ofGrant('revoked') };
 
 /** A tenant's own changes alone, by their place. */
 const OF_OWNER_CHANGE = statement<Actor & { logIndex: number }, EntryRow & { facts: AccessFacts }>(
@@ -124,13 +152,6 @@ const OF_OWNER_CHANGE = statement<Actor & { logIndex: number }, EntryRow & { fac
                       WHERE e.log_index = :logIndex::bigint AND own.tenant_id = i.tenant_id LIMIT 1) k ON true
   ${FACT_OF_KEYS}`,
 );
-
-/** Which fact of a grant is proved. */
-export type GrantFact = 'created' | 'revoked';
-const GRANT_ENTRIES: Record<GrantFact, number> = {
-  created: LOG_ENTRY_NUMBERS['grant.created'],
-  revoked: LOG_ENTRY_NUMBERS['grant.revoked'],
-};
 
 /** Entries by the facts that they are of. */
 export class LogEntryStore {
@@ -158,15 +179,15 @@ export class LogEntryStore {
     return rows.map(entryOf).filter((entry) => entry !== null);
   }
 
-  /** The entry of a grant that the tenant made or was given, and what the caller may do in that tenant. */
+  /** The entry of a fact of a grant that the tenant made or was given, whether it is so, and what the caller may do in that tenant. */
   async ofGrant(
     actor: Actor,
     grantId: string,
     fact: GrantFact,
-  ): Promise<{ facts: AccessFacts; exists: boolean; isRevoked: boolean; entry: LogEntry | null }> {
-    const row = await this.sql.one(OF_GRANT, { ...actor, grantId, entryType: GRANT_ENTRIES[fact] });
-    const { facts, exists, isRevoked } = row;
-    return { facts, exists, isRevoked, entry: entryOf(row) };
+  ): Promise<{ facts: AccessFacts; exists: boolean; isSo: boolean; entry: LogEntry | null }> {
+    const row = await this.sql.one(OF_GRANT[fact], { ...actor, grantId });
+    const { facts, exists, isSo } = row;
+    return { facts, exists, isSo, entry: entryOf(row) };
   }
 
   /** The entry at this place, if it is a change of the tenant's owner, and what the caller may do in the tenant. */

@@ -1,11 +1,14 @@
-import type { LogEntryType, LogFact } from '@iss/domain';
+import { ALL_SUBJECTS, type LogEntryType, type LogFact } from '@iss/domain';
 import { columns } from '../../sql/columns';
 
-/** What the keys in row `k` name: all of it null but one. */
+/** What the keys in row `k` name: all of it null but one; of a grant also what its `first` change was from. */
 export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+                      WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id LIMIT 1) c ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key) LIMIT 1) s ON true`;
 
@@ -15,6 +18,7 @@ export const LOG_ENTRY_NUMBERS = {
   'grant.created': 2,
   'grant.revoked': 3,
   'tenant.owner_changed': 4,
+  'grant.changed': 5,
 } as const satisfies Record<LogEntryType, number>;
 
 const typeName = (type: LogEntryType): string => `CASE k.entry_type WHEN ${LOG_ENTRY_NUMBERS[type]} THEN '${type}' END`;
@@ -44,10 +48,10 @@ export const FACT = [
       tenantId: 'g.grantor_tenant_id',
       grantId: 'g.grant_id',
       granteeTenantId: 'g.grantee_tenant_id',
-      subjectType: 's.subject_type',
-      subjectId: 's.subject_id',
-      scopes: 'g.scopes',
-      expiresAt: 'g.expires_at',
+      subjectType: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectType}' ELSE s.subject_type END`,
+      subjectId: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectId}' ELSE s.subject_id END`,
+      scopes: 'coalesce(first.from_scopes, g.scopes)',
+      expiresAt: 'CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END',
       createdAt: 'g.created_at',
     },
     'grant?',
@@ -60,6 +64,17 @@ export const FACT = [
       revokedAt: 'g.revoked_at',
     },
     'revocation?',
+  ),
+  columns(
+    {
+      type: `CASE WHEN h.grant_id IS NOT NULL THEN ${typeName('grant.changed')} END`,
+      tenantId: 'h.grantor_tenant_id',
+      grantId: 'h.grant_id',
+      scopes: 'h.scopes',
+      expiresAt: 'h.expires_at',
+      changedAt: 'h.changed_at',
+    },
+    'grantChange?',
   ),
   columns(
     {
@@ -78,10 +93,11 @@ export interface FactRow {
   snapshot: Extract<LogFact, { type: 'snapshot.created' }> | null;
   grant: Extract<LogFact, { type: 'grant.created' }> | null;
   revocation: Extract<LogFact, { type: 'grant.revoked' }> | null;
+  grantChange: Extract<LogFact, { type: 'grant.changed' }> | null;
   ownerChange: Extract<LogFact, { type: 'tenant.owner_changed' }> | null;
 }
 
 /** The fact of a row; null where its table does not have it. */
-export function factOf({ snapshot, grant, revocation, ownerChange }: FactRow): LogFact | null {
-  return snapshot ?? grant ?? revocation ?? ownerChange;
+export function factOf({ snapshot, grant, revocation, grantChange, ownerChange }: FactRow): LogFact | null {
+  return snapshot ?? grant ?? revocation ?? grantChange ?? ownerChange;
 }

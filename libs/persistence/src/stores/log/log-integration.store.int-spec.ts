@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { LOG_SALT_BYTES, type LogFact, logEntryText } from '@iss/domain';
+import { ALL_SUBJECTS, LOG_SALT_BYTES, type LogFact, logEntryText } from '@iss/domain';
 import { Client } from 'pg';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
 import { GrantStore } from '../grants/grant.store';
@@ -109,22 +109,37 @@ it('has an entry for each fact, whichever statement made it, in an order that kn
     subjectId,
     scopes: ['read_latest' as const],
     expiresAt: null,
+    purpose: 'never logged',
   };
-  expect(await grants.create(actor, grant, ['tenant_owner'])).toMatchObject({ kind: 'granted' });
+  const onAll = { ...grant, ...ALL_SUBJECTS, grantId: randomUUID(), scopes: ['read_diff' as const] };
+  expect(await grants.create(actor, [grant, onAll], ['tenant_owner'])).toMatchObject([
+    { kind: 'granted' },
+    { kind: 'granted' },
+  ]);
+  const toLineage = { scopes: ['read_lineage' as const], expiresAt: undefined, purpose: undefined, reason: null };
+  const until = new Date('2999-01-01T00:00:00Z');
+  await grants.change(actor, grantId, toLineage, ['tenant_owner']);
+  await grants.change(actor, grantId, { ...toLineage, expiresAt: until }, ['tenant_owner']);
   await grants.revoke(actor, grantId, ['tenant_owner']);
 
-  expect(await integrateAll(3)).toBe(6);
+  expect(await integrateAll(3)).toBe(9);
   expect(tree.facts.map(({ type, tenantId }) => `${tenantId} ${type}`)).toEqual([
     'acme tenant.owner_changed',
     'bank tenant.owner_changed',
     'acme snapshot.created',
     'acme snapshot.created',
     'acme grant.created',
+    'acme grant.created',
+    'acme grant.changed',
+    'acme grant.changed',
     'acme grant.revoked',
   ]);
   expect(tree.facts[2]).toMatchObject({ snapshotVersion: 1, envelopeHash: first.envelopeHash, prevHash: null });
   expect(tree.facts[4]).toMatchObject({ grantId, granteeTenantId: 'bank', subjectId, scopes: ['read_latest'] });
-  expect(await store.tree()).toEqual({ size: 6, root: rootOf(tree.leaves) });
+  expect(tree.facts[5]).toMatchObject({ grantId: onAll.grantId, ...ALL_SUBJECTS, scopes: ['read_diff'] });
+  expect(tree.facts[6]).toMatchObject({ grantId, scopes: ['read_lineage'], expiresAt: null });
+  expect(tree.facts[7]).toMatchObject({ grantId, scopes: ['read_lineage'], expiresAt: until });
+  expect(await store.tree()).toEqual({ size: 9, root: rootOf(tree.leaves) });
 });
 
 it('records who becomes and who ceases to be an owner', async () => {
