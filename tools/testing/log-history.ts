@@ -28,15 +28,17 @@ const PUBLISHED = `
 
 /** Every fact as its entry should name it. */
 const FACTS = `
-  SELECT 1 AS entry_type, subject_key, snapshot_version, NULL::uuid AS grant_id, NULL::bigint AS owner_change_id FROM snapshots
-  UNION ALL SELECT 2, NULL, NULL, grant_id, NULL FROM grants
-  UNION ALL SELECT 3, NULL, NULL, grant_id, NULL FROM grants WHERE revoked_at IS NOT NULL
-  UNION ALL SELECT 4, NULL, NULL, NULL, owner_change_id FROM owner_changes`;
+  SELECT 1 AS entry_type, subject_key, snapshot_version, NULL::uuid AS grant_id, NULL::bigint AS owner_change_id,
+         NULL::bigint AS grant_change_id FROM snapshots
+  UNION ALL SELECT 2, NULL, NULL, grant_id, NULL, NULL FROM grants
+  UNION ALL SELECT 3, NULL, NULL, grant_id, NULL, NULL FROM grants WHERE revoked_at IS NOT NULL
+  UNION ALL SELECT 4, NULL, NULL, NULL, owner_change_id, NULL FROM owner_changes
+  UNION ALL SELECT 5, NULL, NULL, NULL, NULL, grant_change_id FROM grant_changes`;
 
 /** Every way in which facts and entries can be at odds. */
 const FAULTS = `
   WITH facts AS (${FACTS}), entries AS (
-    SELECT entry_type::int, subject_key, snapshot_version, grant_id, owner_change_id FROM log_entries
+    SELECT entry_type::int, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id FROM log_entries
   )
   SELECT 'fact without entry' AS fault, to_jsonb(f) AS which FROM (TABLE facts EXCEPT ALL TABLE entries) f
   UNION ALL
@@ -54,18 +56,31 @@ const ENTRIES = `
          g.created_at AS granted_at, g.expires_at, g.revoked_at,
          n.tenant_id, n.snapshot_id, n.snapshot_version, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
          encode(n.prev_hash, 'hex') AS prev_hash,
+         h.grant_id AS changed_grant_id, h.grantor_tenant_id AS changed_by_tenant, h.scopes AS new_scopes,
+         h.expires_at AS new_expires_at, h.changed_at AS grant_changed_at, first.from_scopes, first.from_expires_at,
          c.tenant_id AS owned, c.principal_id, c.from_principal_id, c.changed_at
     FROM log_entries e
     LEFT JOIN snapshots n USING (subject_key, snapshot_version)
     LEFT JOIN grants g USING (grant_id)
     LEFT JOIN owner_changes c USING (owner_change_id)
+    LEFT JOIN grant_changes h USING (grant_change_id)
+    LEFT JOIN LATERAL (SELECT * FROM grant_changes f WHERE f.grant_id = e.grant_id ORDER BY f.grant_change_id LIMIT 1) first
+      ON true
     LEFT JOIN subjects s ON s.subject_key = coalesce(n.subject_key, g.subject_key)
    ORDER BY e.log_index`;
 
 interface EntryRow {
   entry_type: number;
   salt: Buffer;
-  subject: { subject_type: string; subject_id: string };
+  /** Null: all of them. */
+  subject: { subject_type: string; subject_id: string } | null;
+  from_scopes: string[] | null;
+  from_expires_at: Date | null;
+  changed_grant_id: string;
+  changed_by_tenant: string;
+  new_scopes: string[];
+  new_expires_at: Date | null;
+  grant_changed_at: Date;
   scopes: string[];
   grant_id: string;
   grantor_tenant_id: string;
@@ -112,8 +127,8 @@ function factOf(row: EntryRow): LogFact {
       return {
         type: 'snapshot.created',
         tenantId: row.tenant_id,
-        subjectType: subject.subject_type,
-        subjectId: subject.subject_id,
+        subjectType: subject?.subject_type ?? '*',
+        subjectId: subject?.subject_id ?? '*',
         snapshotId: row.snapshot_id,
         snapshotVersion: row.snapshot_version,
         envelopeHash: row.envelope_hash,
@@ -126,10 +141,10 @@ function factOf(row: EntryRow): LogFact {
         tenantId: grantor,
         grantId,
         granteeTenantId: row.grantee_tenant_id,
-        subjectType: subject.subject_type,
-        subjectId: subject.subject_id,
-        scopes: row.scopes,
-        expiresAt: row.expires_at,
+        subjectType: subject?.subject_type ?? '*',
+        subjectId: subject?.subject_id ?? '*',
+        scopes: row.from_scopes ?? row.scopes,
+        expiresAt: row.from_scopes === null ? row.expires_at : row.from_expires_at,
         createdAt: row.granted_at,
       };
     case 3:
@@ -141,6 +156,15 @@ function factOf(row: EntryRow): LogFact {
         principalId: row.principal_id,
         fromPrincipalId: row.from_principal_id,
         changedAt: row.changed_at,
+      };
+    case 5:
+      return {
+        type: 'grant.changed',
+        tenantId: row.changed_by_tenant,
+        grantId: row.changed_grant_id,
+        scopes: row.new_scopes,
+        expiresAt: row.new_expires_at,
+        changedAt: row.grant_changed_at,
       };
     default:
       throw new Error(`There are no entries of type ${row.entry_type}`);

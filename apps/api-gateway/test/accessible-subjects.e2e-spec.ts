@@ -1,4 +1,4 @@
-import { BAD_LIMITS, GrantWorld, places, walk } from './grant-world';
+import { BAD_LIMITS, GrantWorld, places, principalOf, walk } from './grant-world';
 
 jest.setTimeout(60_000);
 
@@ -38,9 +38,19 @@ describe('accessible subjects', () => {
           grant_id: latestId,
           scopes: ['read_diff', 'read_latest'],
           expires_at: '2999-01-01T00:00:00.000Z',
+          granted_by: principalOf('alice'),
+          purpose: null,
           latest_snapshot: header.body,
         },
-        { ...lineage, granted_by_tenant_id: 'acme', grant_id: lineageId, scopes: ['read_lineage'], expires_at: null },
+        {
+          ...lineage,
+          granted_by_tenant_id: 'acme',
+          grant_id: lineageId,
+          scopes: ['read_lineage'],
+          expires_at: null,
+          granted_by: principalOf('alice'),
+          purpose: null,
+        },
       ],
       next_cursor: null,
       has_more: false,

@@ -132,6 +132,26 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
         ),
     };
   },
+  live_grants_per_tenant_to_all: async () => {
+    const tenantId = await addTenant();
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        const body = { grantee_tenant_id: await addTenant(), subject_type: '*', scopes: ['read_latest'] };
+        return gateway.as('alice', 'post', `/v1/tenants/${tenantId}/grants`).send(body);
+      },
+      count: () =>
+        rowsOf(
+          `grants WHERE grantor_tenant_id = $1 AND revoked_at IS NULL AND coalesce(expires_at, 'infinity') > now()`,
+          tenantId,
+        ),
+      giveUp: () =>
+        database.query(
+          'UPDATE grants SET expires_at = now() WHERE grant_id = (SELECT grant_id FROM grants WHERE grantor_tenant_id = $1 LIMIT 1)',
+          [tenantId],
+        ),
+    };
+  },
   live_grants_per_subject: async () => {
     const tenantId = await addTenant();
     const subjectId = await addSubject(tenantId);

@@ -7,6 +7,9 @@ import type { Subject } from './read-world';
 /** Limits that no list takes. */
 export const BAD_LIMITS = ['0', '-1', 'abc', '1e1', ''];
 
+/** Whom the issuer calls so. */
+export const principalOf = (user: User): string => `oidc:test#${user}`;
+
 /** Where an error's details say that something is wrong. */
 export const places = (answer: Response): string[] =>
   answer.body.error.details.map(({ path }: { path: string }) => path);
@@ -49,7 +52,7 @@ export class GrantWorld {
   }
 
   setMember(owner: User, tenant: string, user: User, record: object): Test {
-    const path = `/v1/tenants/${tenant}/principals/${encodeURIComponent(`oidc:test#${user}`)}`;
+    const path = `/v1/tenants/${tenant}/principals/${encodeURIComponent(principalOf(user))}`;
     return this.gateway.as(owner, 'put', path).send(record).expect(200);
   }
 
@@ -74,6 +77,10 @@ export class GrantWorld {
 
   revoke(grantId: string, user: User | null = 'alice', tenant = 'acme'): Test {
     return this.gateway.as(user, 'post', `/v1/tenants/${tenant}/grants/${grantId}/revoke`);
+  }
+
+  change(grantId: string, body: object, user: User | null = 'alice', tenant = 'acme'): Test {
+    return this.gateway.as(user, 'patch', `/v1/tenants/${tenant}/grants/${grantId}`).send(body);
   }
 
   async expire(grantId: string): Promise<void> {

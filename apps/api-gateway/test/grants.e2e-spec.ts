@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { BAD_LIMITS, GrantWorld, places, walk } from './grant-world';
+import { BAD_LIMITS, GrantWorld, places, principalOf, walk } from './grant-world';
 import type { Subject } from './read-world';
 
 jest.setTimeout(60_000);
@@ -28,9 +28,10 @@ describe('creating a grant', () => {
         ...subject,
         scopes: ['read_diff', 'read_latest'],
         expires_at: '2999-01-01T00:00:00+02:00',
+        purpose: 'Onboarding\nof 2026',
       })
       .expect(201);
-    expect(world.gateway.sent).toEqual(['grant_lock_subject', 'grant_create']);
+    expect(world.gateway.sent).toEqual(['grant_lock_subjects', 'grant_create']);
     const { grant, ...flat } = body;
     expect(flat).toEqual({
       grant_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -42,6 +43,8 @@ describe('creating a grant', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       revoked_at: null,
       status: 'active',
+      granted_by: principalOf('alice'),
+      purpose: 'Onboarding\nof 2026',
     });
     expect(grant).toEqual(flat);
     expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([flat]);
@@ -65,6 +68,10 @@ describe('creating a grant', () => {
     [{ grantee_tenant_id: 'acme' }, '/grantee_tenant_id'],
     [{ subject_type: undefined }, '/subject_type'],
     [{ subject_type: 'person' }, '/subject_type'],
+    [{ subject_type: '*' }, '/subject_id'],
+    [{ subject_id: null }, '/subject_id'],
+    [{ purpose: 'x'.repeat(501) }, '/purpose'],
+    [{ purpose: 'a\u0000' }, '/purpose'],
     [{ subject_id: undefined }, '/subject_id'],
     [{ subject_id: '' }, '/subject_id'],
     [{ subject_id: 'a\u0000' }, '/subject_id'],

@@ -189,8 +189,19 @@ const BODIES: Readonly<Record<string, Bodies>> = {
   },
   'POST /v1/tenants/{tenant_id}/grants': {
     stage: 'first version',
-    good: [{}, { expires_at: '2099-01-01T00:00:00Z' }, { scopes: ['read_diff', 'read_lineage'] }],
+    good: [
+      {},
+      { expires_at: '2099-01-01T00:00:00Z' },
+      { scopes: ['read_diff', 'read_lineage'] },
+      { subject_type: '*', subject_id: undefined },
+      { subject_type: '*', subject_id: null },
+      { subject_type: '*', subject_id: '*', purpose: 'All of it' },
+    ],
     bad: [
+      ['/subject_id', { subject_id: undefined }],
+      ['/subject_id', { subject_id: null }],
+      ['/subject_id', { subject_type: '*' }],
+      ['/purpose', { purpose: 1 }],
       ['/grantee_tenant_id', { grantee_tenant_id: undefined }],
       ['/grantee_tenant_id', { grantee_tenant_id: '' }],
       ['/subject_type', { subject_type: 'person' }],
@@ -202,6 +213,18 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       ['/scopes', { scopes: ['write'] }],
       ['/expires_at', { expires_at: 'soon' }],
       ['/unknown', { unknown: 1 }],
+    ],
+  },
+  'PATCH /v1/tenants/{tenant_id}/grants/{grant_id}': {
+    stage: 'in use',
+    good: [{}, { expires_at: null }, { purpose: null }, { scopes: undefined, purpose: 'x', reason: null }],
+    bad: [
+      ['/scopes', { scopes: [] }],
+      ['/scopes', { scopes: ['write'] }],
+      ['/expires_at', { expires_at: 'soon' }],
+      ['/purpose', { purpose: 1 }],
+      ['/reason', { reason: 'a\u0000' }],
+      ['/subject_id', { subject_id: 'acme-corp' }],
     ],
   },
   'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests': {
@@ -338,7 +361,8 @@ describe.each(operations.map((operation) => [nameOf(operation), operation] as co
   const optional = Object.keys(member(body, 'properties')).filter(
     (property) => isFixed && !(Array.isArray(required) && required.includes(property)),
   );
-  const namesAnother = new Set(['patch_ops', 'resolved_snapshot_id', 'event_types']);
+  // Another name of the same, or asked for by another member.
+  const namesAnother = new Set(['patch_ops', 'resolved_snapshot_id', 'event_types', 'subject_id']);
   // A body that has to hold something holds nothing but null where this is its example's only member.
   const nulls = optional
     .filter((property) => !namesAnother.has(property))

@@ -64,6 +64,8 @@ const GRANT: GrantRecord = {
   createdAt: NOW,
   revokedAt: NOW,
   status: 'revoked',
+  grantedBy: PRINCIPAL,
+  purpose: wide(500),
 };
 const DISCLOSURE: DisclosureRecord = {
   ...SUBJECT,
@@ -136,6 +138,7 @@ const WORST: Record<string, object> = {
     secretLastRotatedAt: NOW,
   }),
   listAccessHistory: AccessPeriodView.of({
+    ...SUBJECT,
     grantId: UUID,
     granteeTenantId: TENANT,
     scopes: SCOPES,

@@ -32,8 +32,8 @@ const TWO = `'22222222-2222-4222-8222-222222222222'`;
 /** All of the log is made anew out of what the tables say now, by the worker's own code, and signed with its key. */
 async function rebuild(log: RealLog): Promise<void> {
   await log.tamper(`
-    INSERT INTO log_waiting (entry_type, subject_key, snapshot_version, grant_id, owner_change_id)
-    SELECT entry_type, subject_key, snapshot_version, grant_id, owner_change_id FROM log_entries ORDER BY log_index;
+    INSERT INTO log_waiting (entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id)
+    SELECT entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id FROM log_entries ORDER BY log_index;
     DELETE FROM log_entries; DELETE FROM log_tiles; DELETE FROM log_checkpoints;
     UPDATE log_tree SET size = 0, root = sha256('')`);
   await log.publish();
@@ -45,6 +45,21 @@ const RESTORED = `
   DELETE FROM grants; DELETE FROM snapshots WHERE NOT (${OF_ACME}); DELETE FROM subjects WHERE subject_id <> 'acme-corp';
   DELETE FROM log_tiles WHERE (level, tile_index) <> (0, 0); UPDATE log_tiles SET hashes = substr(hashes, 1, 7 * 32);
   UPDATE log_tree SET size = 7, root = (SELECT decode(split_part(note, E'\\n', 3), 'base64') FROM log_checkpoints)`;
+
+const [GRANT] = ONE.split("'").filter((part) => part !== '');
+/** First a grant is changed, twice, as the service does it, and the log tells of it. */
+async function changed(log: RealLog): Promise<void> {
+  for (const scopes of [['read_diff'], ['read_diff', 'read_latest']] as const) await log.changeGrant(GRANT ?? '', scopes);
+  await log.publish();
+}
+const CHANGE = (place: 'ASC' | 'DESC'): string =>
+  `grant_change_id = (SELECT grant_change_id FROM grant_changes ORDER BY grant_change_id ${place} LIMIT 1)`;
+const thenTampered =
+  (text: string) =>
+  async (log: RealLog): Promise<void> => {
+    await changed(log);
+    await log.tamper(text);
+  };
 
 /** What a superuser does, and who finds it: the audit, by which check; the verifier of a bundle that is made afterwards, who has
  * an older checkpoint; the monitor, whose state is older. */
@@ -144,6 +159,46 @@ const ATTACKS: [
     { audit: ['leaf'] },
   ],
   ['a grant is removed', `DELETE FROM grants WHERE grant_id = ${ONE}`, { audit: ['fact_missing'] }],
+  [
+    'a grant that was changed is widened',
+    thenTampered(`UPDATE grants SET scopes = scopes || '{read_lineage}' WHERE grant_id = ${ONE}`),
+    { audit: ['grant'] },
+  ],
+  [
+    'a grant that was changed is widened, and its last change with it',
+    thenTampered(`UPDATE grants SET scopes = scopes || '{read_lineage}' WHERE grant_id = ${ONE};
+                  UPDATE grant_changes SET scopes = scopes || '{read_lineage}' WHERE ${CHANGE('DESC')}`),
+    { audit: ['leaf'] },
+  ],
+  [
+    'what a grant was before its first change is rewritten',
+    thenTampered(`UPDATE grant_changes SET from_scopes = '{read_latest}' WHERE ${CHANGE('ASC')}`),
+    { audit: ['leaf'] },
+  ],
+  [
+    'what a grant was before a later change is rewritten',
+    thenTampered(`UPDATE grant_changes SET from_scopes = '{read_latest}' WHERE ${CHANGE('DESC')}`),
+    { audit: ['grant'] },
+  ],
+  [
+    'a change of a grant is taken back',
+    thenTampered(`DELETE FROM grant_changes WHERE ${CHANGE('DESC')};
+                  UPDATE grants SET scopes = '{read_diff}' WHERE grant_id = ${ONE}`),
+    { audit: ['fact_missing'] },
+  ],
+  [
+    'a change of a grant is invented, so that it could read more before',
+    `INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, from_scopes, expires_at, from_expires_at,
+                                changed_by, changed_at)
+     SELECT grant_id, grantor_tenant_id, subject_key, scopes, '{read_diff}', expires_at, expires_at, 'oidc:p#alice', now()
+       FROM grants WHERE grant_id = ${ONE}`,
+    { audit: ['not_logged', 'leaf'] },
+  ],
+  [
+    'a grant on a subject becomes one on all',
+    `UPDATE grants SET subject_key = 0 WHERE grant_id = ${ONE}`,
+    { audit: ['leaf'] },
+  ],
   [
     'a revocation is removed',
     `UPDATE grants SET revoked_at = NULL WHERE grant_id = ${TWO}`,
@@ -299,6 +354,15 @@ it('nobody finds anything where nothing is wrong', async () => {
   expect(await audit()).toEqual({ exitCode: 0, checks: [] });
   expect(await verify()).toMatchObject({ exitCode: 0, complaint: '' });
   expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
+});
+
+it('nobody finds anything where a grant was changed, or is on all subjects', async () => {
+  await changed(log);
+  await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+                   VALUES (gen_random_uuid(), 'acme', 'beta', 0, '{read_latest}')`);
+  await log.publish();
+  await showWhatIsThere();
+  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
 });
 
 it.each(ATTACKS)('%s', async (_, how, finds) => {

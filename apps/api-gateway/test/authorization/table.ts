@@ -230,6 +230,15 @@ export const TABLE: readonly Row[] = [
   ...read('/snapshots/{from_snapshot_id}/diff/{to_snapshot_id}', DIFF),
 
   { ...write, path: `${TENANT}/grants`, ok: 201, role: 'tenant_admin', fixture: 'new_grant' },
+  {
+    ...write,
+    path: `${TENANT}/grants`,
+    when: 'on all subjects',
+    ok: 201,
+    role: 'tenant_admin',
+    ...ofOwner,
+    fixture: 'new_grant_on_all',
+  },
   { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'get', path: `${TENANT}/changes`, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'get', path: `${TENANT}/owner-history`, ok: 200, role: 'tenant_reader', ...ofOwner },
@@ -273,6 +282,14 @@ export const TABLE: readonly Row[] = [
     role: 'tenant_admin',
     actsFor: 'own',
     fixture: 'subject',
+  },
+  {
+    method: 'patch',
+    path: `${TENANT}/grants/{grant_id}`,
+    ok: 200,
+    role: 'tenant_admin',
+    ...ofOwner,
+    fixture: 'changed_grant',
   },
   {
     ...write,

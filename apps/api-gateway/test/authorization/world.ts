@@ -309,6 +309,15 @@ export const FIXTURES = {
     const { subjectId } = await world.addSubject();
     return { params: { grant_id: await world.addGrant(LEGACY, ['read_latest'], subjectId) } };
   },
+  new_grant_on_all: async (world) => {
+    await world.sql.query('UPDATE grants SET revoked_at = now() WHERE subject_key = 0');
+    return { body: { grantee_tenant_id: LEGACY, subject_type: '*', scopes: ['read_latest'] } };
+  },
+  changed_grant: async (world) => {
+    const { subjectId } = await world.addSubject();
+    const grantId = await world.addGrant(LEGACY, ['read_latest'], subjectId);
+    return { params: { grant_id: grantId }, body: { scopes: ['read_diff'] } };
+  },
   logged_grant: async (world) => ({ params: { grant_id: world.loggedGrantId } }),
   owner_change: async (world) => {
     const { rows } = await world.sql.query<{ log_index: string }>(

@@ -112,7 +112,10 @@ export class ExampleWorld {
   /** What others want of the subject, and are told of it. */
   private async use(): Promise<void> {
     const subject_key = SUBJECT_KEY;
-    const grant = pick(GRANT_EXAMPLE, ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'scopes', 'created_at']);
+    const grant = {
+      ...pick(GRANT_EXAMPLE, ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'scopes', 'created_at']),
+      ...pick(GRANT_EXAMPLE, ['granted_by']),
+    };
     await this.insert('grants', { ...grant, subject_key });
     await this.insert('updates', {
       ...pick(PROPOSED, ['update_id', 'base_snapshot_id', 'base_snapshot_version', 'status', 'request_id']),

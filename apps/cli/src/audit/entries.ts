@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { canonicalValue } from './canonical';
 import { type AuditReader, isText, type Row } from './database';
-import { apiTime, grantEntry, ownerEntry, revocationEntry, snapshotEntry } from './entry-text';
+import { apiTime, grantChangeEntry, grantEntry, ownerEntry, revocationEntry, snapshotEntry } from './entry-text';
 import { type Found, notice, nothingFound, report } from './findings';
 
 /** Entries of one statement: tiles of half a megabyte beside them. */
@@ -51,11 +51,18 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
 
 const OTHERS = `
 SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_'), e.grant_id, e.owner_change_id,
-       g.grantor_tenant_id, g.grantee_tenant_id, s.subject_type, s.subject_id, array_to_json(g.scopes), g.expires_at,
-       g.created_at, g.revoked_at, c.tenant_id, c.principal_id, c.from_principal_id, c.changed_at
+       g.grantor_tenant_id, g.grantee_tenant_id,
+       CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END, CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END,
+       array_to_json(CASE WHEN first.grant_id IS NULL THEN g.scopes ELSE first.from_scopes END),
+       CASE WHEN first.grant_id IS NULL THEN g.expires_at ELSE first.from_expires_at END,
+       g.created_at, g.revoked_at, c.tenant_id, c.principal_id, c.from_principal_id, c.changed_at,
+       e.grant_change_id, h.grant_id, array_to_json(h.scopes), h.expires_at, h.changed_at
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type <> 1
          ORDER BY log_index OFFSET 0) e
-  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = e.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(h.grant_id, e.grant_id) LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes f WHERE f.grant_id = g.grant_id
+                      ORDER BY (-f.grant_change_id) DESC LIMIT 1) first ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = e.owner_change_id LIMIT 1) c ON true`;
 
@@ -202,9 +209,18 @@ class Chunk {
       principal,
       previous,
       changed,
+      grantChangeId,
+      changedGrantId,
+      newScopes,
+      newExpiry,
+      changedGrantAt,
     ] = fact;
     const index = this.see(at);
-    const name = !isText(grantId) ? `owner change ${ownerChangeId}` : `grant ${grantId} of ${grantor ?? 'nobody'}`;
+    const name = isText(grantId)
+      ? `grant ${grantId} of ${grantor ?? 'nobody'}`
+      : isText(grantChangeId)
+        ? `change ${grantChangeId} of grant ${changedGrantId ?? 'unknown'}`
+        : `owner change ${ownerChangeId}`;
     const where = `entry ${index}, ${type === '3' ? 'revocation of ' : ''}${name}`;
     const gone = (): void => report(this.checked, 'fact_missing', where, 'its table has no such row');
     switch (type) {
@@ -236,6 +252,19 @@ class Chunk {
         this.checkTime(index, where, changedAt);
         const [principalId, fromPrincipalId] = [principal ?? null, previous ?? null];
         const text = ownerEntry(salt ?? '', { tenantId: tenant, principalId, fromPrincipalId, changedAt });
+        return this.checkLeaf(index, where, text);
+      }
+      case '5': {
+        if (!isText(changedGrantId) || !isText(grantor) || !isText(changedGrantAt)) return gone();
+        const changedAt = apiTime(changedGrantAt);
+        this.checkTime(index, where, changedAt);
+        const text = grantChangeEntry(salt ?? '', {
+          grantId: changedGrantId,
+          tenantId: grantor,
+          scopes: JSON.parse(newScopes ?? '[]'),
+          expiresAt: isText(newExpiry) ? apiTime(newExpiry) : null,
+          changedAt,
+        });
         return this.checkLeaf(index, where, text);
       }
       default:

@@ -46,6 +46,22 @@ export function grantEntry(salt: string, row: GrantRow): string {
   );
 }
 
+export interface GrantChangeRow {
+  grantId: string;
+  tenantId: string;
+  scopes: readonly string[];
+  expiresAt: string | null;
+  changedAt: string;
+}
+
+export function grantChangeEntry(salt: string, row: GrantChangeRow): string {
+  const scopes = [...row.scopes].sort().map(quote).join(',');
+  return (
+    `{"changed_at":${quote(row.changedAt)},${VERSION},"expires_at":${quote(row.expiresAt)},"grant_id":${quote(row.grantId)},` +
+    `"salt":${quote(salt)},"scopes":[${scopes}],"tenant_id":${quote(row.tenantId)},"type":"grant.changed"}`
+  );
+}
+
 export function revocationEntry(salt: string, row: { grantId: string; tenantId: string; revokedAt: string }): string {
   return (
     `{${VERSION},"grant_id":${quote(row.grantId)},"revoked_at":${quote(row.revokedAt)},"salt":${quote(salt)},` +

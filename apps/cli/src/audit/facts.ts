@@ -29,6 +29,7 @@ const noEntry = (type: number, column: string): string =>
 const UNLOGGED: Readonly<Record<string, string>> = {
   grant: `SELECT f.grant_id FROM grants f WHERE ${noEntry(2, 'grant_id')}`,
   'revocation of grant': `SELECT f.grant_id FROM grants f WHERE f.revoked_at IS NOT NULL AND ${noEntry(3, 'grant_id')}`,
+  'change of grant': `SELECT f.grant_change_id FROM grant_changes f WHERE ${noEntry(5, 'grant_change_id')}`,
   'owner change': `SELECT f.owner_change_id FROM owner_changes f WHERE ${noEntry(4, 'owner_change_id')}`,
 };
 
@@ -48,6 +49,26 @@ SELECT coalesce(l.tenant_id, h.tenant_id), coalesce(l.principal_id, h.principal_
   FROM (SELECT * FROM logged WHERE is_owner) l
   FULL JOIN held h ON h.tenant_id = l.tenant_id AND h.principal_id = l.principal_id
  WHERE l.tenant_id IS NULL OR h.tenant_id IS NULL`;
+
+/**
+ * Grants that are not what their last change made of them; and changes that are not from what was before, of another tenant
+ * or subject than their grant, or of no grant.
+ */
+const GRANTS = `
+SELECT h.grant_id, h.grant_change_id,
+       CASE WHEN g.grant_id IS NULL THEN 'there is no such grant'
+            WHEN (g.grantor_tenant_id, g.subject_key) <> (h.grantor_tenant_id, h.subject_key)
+            THEN 'it names another grantor or subject than the grant'
+            WHEN n.grant_change_id IS NULL THEN 'the grant is not what its last change made of it'
+            ELSE 'the next change, ' || n.grant_change_id || ', is from something else' END
+  FROM grant_changes h
+  LEFT JOIN grants g ON g.grant_id = h.grant_id
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes n
+                      WHERE n.grant_id = h.grant_id AND (-n.grant_change_id) < (-h.grant_change_id)
+                      ORDER BY (-n.grant_change_id) DESC LIMIT 1) n ON true
+ WHERE g.grant_id IS NULL OR (g.grantor_tenant_id, g.subject_key) <> (h.grantor_tenant_id, h.subject_key)
+    OR h.scopes <> CASE WHEN n.grant_change_id IS NULL THEN g.scopes ELSE n.from_scopes END
+    OR h.expires_at IS DISTINCT FROM CASE WHEN n.grant_change_id IS NULL THEN g.expires_at ELSE n.from_expires_at END`;
 
 /** Snapshots that are in no entry and in no mark. */
 export async function checkFacts(reader: AuditReader, { from, to }: FactsTask): Promise<Found> {
@@ -69,6 +90,9 @@ export async function checkOtherFacts(reader: AuditReader): Promise<Found> {
       isHeld === 't' ? 'owns it, and no change of owners says so' : 'owns it by the changes of owners, and is none';
     report(found, 'owner', `tenant ${tenant}`, `${principal} ${what}`);
   });
+  await reader.each(GRANTS, [], ([grant, change, what]) =>
+    report(found, 'grant', `grant ${grant}`, `change ${change}: ${what}`),
+  );
   const [unsealed] = await reader.rows(UNSEALED);
   if (unsealed?.[0] !== '0') {
     notice(

@@ -14,6 +14,7 @@ export const CHECKS = {
   time: 'a time that cannot be',
   subject: 'the subject is not that of the snapshot',
   owner: 'who owns the tenant is not what the changes of owners say',
+  grant: 'what a grant gives is not what its changes say',
   tile: 'a tile is missing, or has another width',
   tree: 'a hash is not that of the tile below it',
   root: 'the root is not that of the tiles',

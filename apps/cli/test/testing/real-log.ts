@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { logEntryText } from '@iss/domain';
+import { logEntryText, type Scope } from '@iss/domain';
 import {
   type Database,
+  GrantStore,
   LogCheckpointStore,
   LogEntryStore,
   LogIntegrationStore,
@@ -84,6 +85,13 @@ export class RealLog {
         { ...member, principalId: from, role: 'tenant_admin' },
       ],
     }));
+  }
+
+  /** Changes what a grant of acme gives, as the service does. */
+  async changeGrant(grantId: string, scopes: readonly Scope[]): Promise<void> {
+    const change = { scopes, expiresAt: undefined, purpose: undefined, reason: null };
+    const owner = { tenantId: 'acme', principalId: 'oidc:p#alice' };
+    await new GrantStore(this.database.sql).change(owner, grantId, change, ['tenant_owner']);
   }
 
   /** What no trigger stops. */

@@ -50,7 +50,9 @@ export const AccessibleSubject = view('AccessibleSubject', {
   subject_type: subjectType,
   subject_id: subjectId,
   granted_by_tenant_id: tenantId.from('grantorTenantId').described('The tenant that gave the grant.'),
-  grant_id: uuid.described('The id of the grant: of the one on this subject, where there is one on all of the tenant’s too.'),
+  grant_id: uuid.described(
+    'The id of the grant: of the one on this subject, where there is one on all of the tenant’s too.',
+  ),
   scopes: scopes.described('What the grants let their grantee read.'),
   expires_at: time.nullable().described('From when on that grant is no longer live; null: never.'),
   granted_by: grantedBy,
@@ -116,7 +118,11 @@ export const CreateGrantBody = body(
         {
           properties: {
             subject_type: { type: 'string', const: ALL_SUBJECTS.subjectType, description: 'All subjects.' },
-            subject_id: { type: ['string', 'null'], enum: [ALL_SUBJECTS.subjectId, null], description: 'All subjects.' },
+            subject_id: {
+              type: ['string', 'null'],
+              enum: [ALL_SUBJECTS.subjectId, null],
+              description: 'All subjects.',
+            },
           },
           required: ['subject_type'],
         },
@@ -137,7 +143,11 @@ export const ChangeGrantBody = body(
       .described('In the future: until when, from now on. Null: it does not expire.')
       .example('2099-01-01T00:00:00Z'),
     purpose: purpose.optional().example('Onboarding of 2026'),
-    reason: prose(500).nullable().optional().described('Why it is changed; kept with the change.').example('Wider review'),
+    reason: prose(500)
+      .nullable()
+      .optional()
+      .described('Why it is changed; kept with the change.')
+      .example('Wider review'),
   },
   {
     narrower: { value: { scopes: ['read_latest'] } },

@@ -70,12 +70,7 @@ const changed = (whose: string): string => `(
 const ON_SUBJECT = 'g.subject_key = s.subject_key';
 const onAll = (words: string): string => `g.grantor_tenant_id = s.owner_tenant_id AND ${words}`;
 
-const PERIODS = [
-  made(ON_SUBJECT),
-  changed(ON_SUBJECT),
-  made(onAll(TO_ALL.made)),
-  changed(onAll(TO_ALL.changed)),
-];
+const PERIODS = [made(ON_SUBJECT), changed(ON_SUBJECT), made(onAll(TO_ALL.made)), changed(onAll(TO_ALL.changed))];
 
 /** By where periods begin, as `b`: each search has its page, of which the newest ones are the page. */
 const ACCESS_HISTORY = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, AccessPeriod>>(

@@ -1,0 +1,320 @@
+import { GrantWorld, places, principalOf, walk } from './grant-world';
+import type { Subject } from './read-world';
+
+jest.setTimeout(60_000);
+
+let world: GrantWorld;
+
+beforeAll(async () => {
+  world = await GrantWorld.open();
+});
+
+afterAll(() => world?.close());
+
+afterEach(() => world.revokeAll());
+
+const EVERY = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+const ON_ALL = { subject_type: '*' };
+
+const idsOf = (body: { items: { subject_id: string }[] }): string[] => body.items.map(({ subject_id }) => subject_id);
+
+/** What beta is answered, by its member bob: in its own name, and in whichever of his tenants may. */
+async function readsOf({ subject_id }: Subject, snapshotId: string): Promise<Record<string, [number, number]>> {
+  const subject = `/subjects/organization/${subject_id}`;
+  const paths = {
+    latest: `${subject}/snapshots/latest`,
+    version: `${subject}/snapshots/1`,
+    history: `${subject}/history`,
+    'by id': `/snapshots/${snapshotId}`,
+    proof: `${subject}/chain-proof`,
+    export: `${subject}/export`,
+    summary: subject,
+    diff: `/snapshots/${snapshotId}/diff/${snapshotId}`,
+  };
+  const answers: Record<string, [number, number]> = {};
+  for (const [name, path] of Object.entries(paths)) {
+    const ofTenant = await world.gateway.as('bob', 'get', `/v1/tenants/beta${path}`);
+    const global = await world.gateway.as('bob', 'get', `/v1${path}`);
+    answers[name] = [ofTenant.status, global.status];
+  }
+  return answers;
+}
+
+const latestIdOf = async ({ subject_id }: Subject): Promise<string> => {
+  const path = `/v1/tenants/acme/subjects/organization/${subject_id}/snapshots/latest`;
+  return (await world.gateway.as('alice', 'get', path).expect(200)).body.snapshot_id;
+};
+
+const historyOf = async ({ subject_id }: Subject, query = '') => {
+  const path = `/v1/tenants/acme/subjects/organization/${subject_id}/access-history${query}`;
+  return (await world.gateway.as('alice', 'get', path).expect(200)).body;
+};
+
+describe('a grant on all subjects', () => {
+  it('is honoured by every read, of subjects that came before and after it', async () => {
+    const before = await world.addSubject();
+    const { body: grant } = await world.create({ ...ON_ALL, scopes: EVERY }).expect(201);
+    expect(grant).toMatchObject({
+      subject_type: '*',
+      subject_id: '*',
+      status: 'active',
+      granted_by: principalOf('alice'),
+    });
+    const after = await world.addSubject();
+    for (const subject of [before, after]) {
+      const snapshotId = await latestIdOf(subject);
+      const answers = await readsOf(subject, snapshotId);
+      expect(new Set(Object.values(answers).flat())).toEqual(new Set([200]));
+    }
+    await world.revoke(grant.grant_id).expect(200);
+    const answers = await readsOf(after, await latestIdOf(after));
+    expect(new Set(Object.values(answers).map(([ofTenant]) => ofTenant))).toEqual(new Set([403]));
+    expect(new Set(Object.values(answers).map(([, global]) => global))).toEqual(new Set([404]));
+  });
+
+  it('gives what it says and not more, ends when it says, and counts for its grantor’s subjects alone', async () => {
+    const subject = await world.addSubject();
+    const others = await world.addSubject(undefined, 'o1', 'gamma');
+    const grantId = await world.grantOn({ ...subject, ...ON_ALL, subject_id: '*' }, { scopes: ['read_lineage'] });
+    const answers = await readsOf(subject, await latestIdOf(subject));
+    expect(answers).toMatchObject({ latest: [403, 404], history: [200, 200], diff: [403, 404], 'by id': [403, 404] });
+    await world.gateway
+      .as('bob', 'get', `/v1/tenants/beta/subjects/organization/${others.subject_id}/history`)
+      .expect(403);
+    await world.expire(grantId);
+    expect(await readsOf(subject, await latestIdOf(subject))).toMatchObject({ history: [403, 404] });
+  });
+
+  it('adds up with one on a subject, and each ends for itself', async () => {
+    const subject = await world.addSubject();
+    const onAll = await world.grantOn({ ...subject, ...ON_ALL, subject_id: '*' }, { scopes: ['read_lineage'] });
+    const single = await world.grantOn(subject, { scopes: ['read_latest'] });
+    const snapshotId = await latestIdOf(subject);
+    expect(await readsOf(subject, snapshotId)).toMatchObject({ latest: [200, 200], history: [200, 200] });
+    await world.revoke(onAll).expect(200);
+    expect(await readsOf(subject, snapshotId)).toMatchObject({ latest: [200, 200], history: [403, 404] });
+    await world.grantOn({ ...subject, ...ON_ALL, subject_id: '*' }, { scopes: ['read_diff'] });
+    await world.revoke(single).expect(200);
+    expect(await readsOf(subject, snapshotId)).toMatchObject({ latest: [403, 404], diff: [200, 200] });
+  });
+
+  it('is no existence oracle: what is not there is answered as by a stranger', async () => {
+    await world.create({ ...ON_ALL, scopes: EVERY }).expect(201);
+    const path = '/v1/tenants/beta/subjects/organization/no-such-subject/snapshots/latest';
+    const { body } = await world.gateway.as('bob', 'get', path).expect(403);
+    const stranger = await world.gateway.as('zoe', 'get', path).expect(403);
+    expect(body.error.message).toBe(stranger.body.error.message);
+  });
+
+  it('lets its grantee ask for a newer snapshot', async () => {
+    const subject = await world.addSubject();
+    const path = `/v1/subjects/organization/${subject.subject_id}/refresh-requests`;
+    const ask = () => world.gateway.as('bob', 'post', path).send({ requesting_tenant_id: 'beta' });
+    await ask().expect(403);
+    const { body: grant } = await world.create(ON_ALL).expect(201);
+    const { body } = await ask().expect(201);
+    await world.gateway.as('bob', 'get', `${path}?requesting_tenant_id=beta`).expect(200);
+    await world.gateway.as('bob', 'get', `${path}/${body.refresh_request.request_id}`).expect(200);
+    await world.revoke(grant.grant_id).expect(200);
+    await ask().expect(403);
+  });
+
+  it('is one a pair, needs no subject yet, and is for admins of its grantor', async () => {
+    await world.gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'empty', name: 'x' }).expect(201);
+    const { body } = await world.create(ON_ALL, 'alice', 'empty').expect(201);
+    await world.create(ON_ALL, 'alice', 'empty').expect(409);
+    await world.revoke(body.grant_id, 'alice', 'empty').expect(200);
+    await world.create(ON_ALL, 'alice', 'empty').expect(201);
+    await world.create(ON_ALL, 'editor').expect(403);
+    await world.create(ON_ALL, 'bob').expect(403);
+    await world.create({ ...ON_ALL, grantee_tenant_id: 'no-such-tenant' }).expect(409);
+    const race = await Promise.all(Array.from({ length: 20 }, async () => world.create(ON_ALL)));
+    expect(race.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
+  });
+
+  it('stands in the lists: of its grantor, of each subject, of what its grantee may read', async () => {
+    const [first, second, third] = [await world.addSubject(), await world.addSubject(), await world.addSubject()];
+    const own = [first, second, third].map(({ subject_id }) => subject_id);
+    const single = await world.grantOn(second, { scopes: ['read_diff'], purpose: 'this one' });
+    const onAll = await world.grantOn(ON_ALL as Subject, { scopes: ['read_latest'], purpose: 'all' });
+    const elsewhere = await world.addSubject(undefined, 'o1', 'gamma');
+    await world.create(elsewhere, 'o1', 'gamma').expect(201);
+
+    expect((await world.list('?limit=1').expect(200)).body.items).toMatchObject([{ grant_id: onAll, subject_id: '*' }]);
+    const onSecond = await walk((query) => world.ofSubject(second, 'admin', 'acme', query), 1);
+    expect(onSecond.flat().slice(0, 2)).toEqual([onAll, single]);
+    expect((await world.ofSubject(elsewhere, 'o1', 'gamma').expect(200)).body.items).toHaveLength(1);
+
+    const { body } = await world.accessible('?limit=200').expect(200);
+    const items: { subject_id: string }[] = body.items;
+    // What is granted one by one comes first.
+    expect(items[0]).toMatchObject({ subject_id: elsewhere.subject_id });
+    expect(idsOf({ items }).filter((id) => own.includes(id))).toEqual([...own].sort());
+    expect(items.find(({ subject_id }) => subject_id === second.subject_id)).toMatchObject({
+      grant_id: single,
+      scopes: ['read_diff', 'read_latest'],
+      purpose: 'this one',
+      latest_snapshot: { snapshot_version: 1 },
+    });
+    expect(items.find(({ subject_id }) => subject_id === third.subject_id)).toMatchObject({
+      grant_id: onAll,
+      scopes: ['read_latest'],
+      purpose: 'all',
+      granted_by_tenant_id: 'acme',
+    });
+
+    const seen: string[] = [];
+    for (let cursor = ''; ;) {
+      const page = (await world.accessible(`?limit=2${cursor}`).expect(200)).body;
+      seen.push(...idsOf(page));
+      if (page.next_cursor === null) break;
+      // Neither shows a subject twice nor leaves one out.
+      if (cursor === '') await world.revoke(single).expect(200);
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+    expect(seen).toEqual(idsOf(body));
+  });
+});
+
+describe('changing a grant', () => {
+  it('acts on the next read, and is kept', async () => {
+    const subject = await world.addSubject();
+    const { body: grant } = await world.create({ ...subject, scopes: EVERY }).expect(201);
+    const snapshotId = await latestIdOf(subject);
+    world.gateway.sent.length = 0;
+    const { body } = await world
+      .change(
+        grant.grant_id,
+        { scopes: ['read_diff'], expires_at: '2999-01-01T00:00:00Z', reason: 'narrower' },
+        'admin',
+      )
+      .expect(200);
+    expect(world.gateway.sent).toEqual(['grant_lock_own', 'grant_change']);
+    expect(body).toEqual({ ...grant, grant: undefined, scopes: ['read_diff'], expires_at: '2999-01-01T00:00:00.000Z' });
+    expect(await readsOf(subject, snapshotId)).toMatchObject({ latest: [403, 404], diff: [200, 200] });
+    await world.change(grant.grant_id, { scopes: ['read_latest'], expires_at: null, purpose: 'p' }).expect(200);
+    expect(await readsOf(subject, snapshotId)).toMatchObject({ latest: [200, 200], diff: [403, 404] });
+    expect((await world.ofSubject(subject).expect(200)).body.items[0]).toMatchObject({
+      grant_id: grant.grant_id,
+      scopes: ['read_latest'],
+      expires_at: null,
+      purpose: 'p',
+      status: 'active',
+    });
+    const { rows } = await world.superuser.query(
+      `SELECT scopes, from_scopes, expires_at IS NULL AS endless, from_expires_at IS NULL AS was_endless, changed_by, reason
+         FROM grant_changes WHERE grant_id = $1 ORDER BY grant_change_id`,
+      [grant.grant_id],
+    );
+    expect(rows).toEqual([
+      {
+        scopes: ['read_diff'],
+        from_scopes: EVERY,
+        endless: false,
+        was_endless: true,
+        changed_by: principalOf('admin'),
+        reason: 'narrower',
+      },
+      {
+        scopes: ['read_latest'],
+        from_scopes: ['read_diff'],
+        endless: true,
+        was_endless: false,
+        changed_by: principalOf('alice'),
+        reason: null,
+      },
+    ]);
+  });
+
+  it('keeps nothing of what changes nothing, nor of a purpose', async () => {
+    const grantId = await world.grantOn(await world.addSubject(), { scopes: ['read_diff', 'read_latest'] });
+    const { body } = await world
+      .change(grantId, { scopes: ['read_latest', 'read_diff'], expires_at: null })
+      .expect(200);
+    expect(body.scopes).toEqual(['read_diff', 'read_latest']);
+    expect((await world.change(grantId, { purpose: 'why' }).expect(200)).body.purpose).toBe('why');
+    expect((await world.change(grantId, { purpose: null }).expect(200)).body.purpose).toBeNull();
+    const changes = await world.superuser.query('SELECT FROM grant_changes WHERE grant_id = $1', [grantId]);
+    expect(changes.rowCount).toBe(0);
+  });
+
+  it('is for admins of the grantor, and for a live grant', async () => {
+    const grantId = await world.grantOn(await world.addSubject());
+    const narrower = { scopes: ['read_diff'] };
+    await world.change(grantId, narrower, null).expect(401);
+    await world.change(grantId, narrower, 'editor').expect(403);
+    await world.change(grantId, narrower, 'bob').expect(403);
+    await world.change(grantId, narrower, 'bob', 'beta').expect(404);
+    await world.change('00000000-0000-4000-8000-000000000000', narrower).expect(404);
+    expect(places(await world.change(grantId, {}).expect(400))).toEqual(['']);
+    expect(places(await world.change(grantId, { reason: 'none' }).expect(400))).toEqual(['']);
+    expect(places(await world.change(grantId, { expires_at: '2020-01-01T00:00:00Z' }).expect(400))).toEqual([
+      '/expires_at',
+    ]);
+    expect(places(await world.change(grantId, { grantee_tenant_id: 'gamma' }).expect(400))).toEqual([
+      '/grantee_tenant_id',
+    ]);
+    await world.revoke(grantId).expect(200);
+    for (const change of [narrower, { scopes: ['read_latest'] }]) {
+      const { body } = await world.change(grantId, change).expect(409);
+      expect(body.error.message).toContain('revoked already');
+    }
+    const expired = await world.grantOn(await world.addSubject());
+    await world.expire(expired);
+    expect((await world.change(expired, narrower).expect(409)).body.error.message).toContain('expired already');
+  });
+
+  it('leaves one story however many change and revoke at once', async () => {
+    const subject = await world.addSubject();
+    const grantId = await world.grantOn(subject);
+    const scopes = [['read_diff'], ['read_latest'], ['read_lineage'], EVERY];
+    await Promise.all(Array.from({ length: 20 }, async (_, n) => world.change(grantId, { scopes: scopes[n % 4] })));
+    await Promise.all([
+      ...Array.from({ length: 10 }, async (_, n) => world.change(grantId, { scopes: scopes[n % 4] })),
+      world.revoke(grantId).expect(200),
+    ]);
+    const { items } = await historyOf(subject, '?limit=200');
+    const told: { grant_id: string; from: string; until: string; ended_by: string }[] = items.reverse();
+    const periods = told.filter(({ grant_id }) => grant_id === grantId);
+    expect(periods.map(({ ended_by }) => ended_by)).toEqual([...periods.slice(1).map(() => 'replaced'), 'revoked']);
+    for (const [index, { from, until }] of periods.entries()) {
+      expect(Date.parse(from)).toBeLessThanOrEqual(Date.parse(until));
+      if (index > 0) expect(from).toBe(periods[index - 1]?.until);
+    }
+  });
+});
+
+describe('who could read a subject', () => {
+  it('is told by periods, one a change, of grants on it and on all', async () => {
+    const subject = await world.addSubject();
+    const onAll = await world.grantOn(ON_ALL as Subject, { scopes: ['read_lineage'] });
+    const single = await world.grantOn(subject);
+    await world.change(single, { scopes: ['read_diff'] }).expect(200);
+    await world.change(onAll, { scopes: ['read_diff'] }).expect(200);
+    await world.revoke(single).expect(200);
+    const { items } = await historyOf(subject);
+    const told = items.map(
+      (item: { grant_id: string; subject_id: string; scopes: string[]; ended_by: string | null }) => [
+        item.grant_id,
+        item.subject_id,
+        item.scopes[0],
+        item.ended_by,
+      ],
+    );
+    const own = told.filter(([id]: [string]) => id === single || id === onAll);
+    expect(own).toEqual([
+      [onAll, '*', 'read_diff', null],
+      [single, subject.subject_id, 'read_diff', 'revoked'],
+      [single, subject.subject_id, 'read_latest', 'replaced'],
+      [onAll, '*', 'read_lineage', 'replaced'],
+    ]);
+    const pages: unknown[] = [];
+    for (let cursor = ''; ;) {
+      const page = await historyOf(subject, `?limit=1${cursor}`);
+      pages.push(...page.items);
+      if (page.next_cursor === null) break;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+    expect(pages).toEqual(items);
+  });
+});
