@@ -114,7 +114,7 @@ SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 100
 --   $5 entryType integer
 --   $6 subjectType text
 --   $7 limit bigint
---   enters grants_live, grants_pkey, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_live, grants_pkey, grants_to_all_live, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
 PREPARE changes (text, text, bigint, bigint, integer, text, bigint) AS
 WITH caller AS MATERIALIZED (
   SELECT i.tenant_id, f.*, (SELECT size FROM log_feed WHERE is_one) AS size,
@@ -175,30 +175,42 @@ LEFT JOIN LATERAL (
     g.grantor_tenant_id AS "grant?.tenantId",
     g.grant_id AS "grant?.grantId",
     g.grantee_tenant_id AS "grant?.granteeTenantId",
-    s.subject_type AS "grant?.subjectType",
-    s.subject_id AS "grant?.subjectId",
-    g.scopes AS "grant?.scopes",
-    g.expires_at AS "grant?.expiresAt",
+    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+    coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+    CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
     g.created_at AS "grant?.createdAt",
     CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
     WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
     g.grantor_tenant_id AS "revocation?.tenantId",
     g.grant_id AS "revocation?.grantId",
     g.revoked_at AS "revocation?.revokedAt",
+    CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+    WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+    h.grantor_tenant_id AS "grantChange?.tenantId",
+    h.grant_id AS "grantChange?.grantId",
+    h.scopes AS "grantChange?.scopes",
+    h.expires_at AS "grantChange?.expiresAt",
+    h.changed_at AS "grantChange?.changedAt",
     CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
     WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
     c.tenant_id AS "ownerChange?.tenantId",
     c.principal_id AS "ownerChange?.principalId",
     c.from_principal_id AS "ownerChange?.fromPrincipalId",
     c.changed_at AS "ownerChange?.changedAt",
-    s.subject_type AS "subject?.subjectType",
-    s.subject_id AS "subject?.subjectId",
+    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "subject?.subjectType",
+    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "subject?.subjectId",
     g.grantee_tenant_id AS "granteeTenantId"
   FROM looked_at l
   CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = l.log_index LIMIT 1) k
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
     WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+    LIMIT 1) h ON true
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+    LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+    WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
     LIMIT 1) c ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -207,12 +219,15 @@ LEFT JOIN LATERAL (
     AND ($6::text IS NULL OR s.subject_type = $6::text)
     AND (CASE
       WHEN n.snapshot_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
-        AND EXISTS (
-        SELECT FROM (SELECT g.scopes FROM grants g
+        AND ((SELECT g.scopes FROM grants g
           WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (f.tenant_id, s.subject_key)
             AND (f.tenant_id, s.subject_key)
-            AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
-        WHERE g.scopes && '{read_latest,read_lineage}'))
+            AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+          || (SELECT g.scopes FROM grants g
+          WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+            > (s.owner_tenant_id || '/', f.tenant_id, statement_timestamp())
+            AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', f.tenant_id)
+            AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)) && '{read_latest,read_lineage}')
       WHEN g.grant_id IS NOT NULL THEN f.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
       ELSE c.tenant_id = f.tenant_id END)
   ORDER BY k.log_index LIMIT $7
@@ -600,13 +615,14 @@ RETURNING delivery_id AS "deliveryId";
 --   $4 chunks.first integer[]
 --   $5 chunks.last integer[]
 --   $6 read.subjectKey bigint[]
---   $7 read.logIndex bigint[]
---   $8 granted.subjectKey bigint[]
---   $9 granted.granteeTenantId text[]
---   $10 to bigint
---   $11 from bigint
---   enters grants_live_by_subject, log_entries_of_snapshots, log_feed_pkey
-PREPARE feed_append (bigint[], text[], bigint[], integer[], integer[], bigint[], bigint[], bigint[], text[], bigint, bigint) AS
+--   $7 read.owner text[]
+--   $8 read.logIndex bigint[]
+--   $9 granted.subjectKey bigint[]
+--   $10 granted.granteeTenantId text[]
+--   $11 to bigint
+--   $12 from bigint
+--   enters grants_live_by_subject, grants_to_all_by_end, log_entries_of_snapshots, log_feed_pkey
+PREPARE feed_append (bigint[], text[], bigint[], integer[], integer[], bigint[], text[], bigint[], bigint[], text[], bigint, bigint) AS
 WITH owned AS (
   INSERT INTO tenant_feed (tenant_id, last_index, log_indexes)
   SELECT tenant_id, last_index, ($1::bigint[])[first_place:last_place]
@@ -616,20 +632,26 @@ WITH owned AS (
 ), shared AS (
   INSERT INTO shared_feed (tenant_id, log_index)
   SELECT g.grantee_tenant_id, i.log_index
-  FROM unnest($6::bigint[], $7::bigint[]) AS i(subject_key, log_index)
-  CROSS JOIN LATERAL (SELECT g.grantee_tenant_id, g.scopes FROM grants g
-    WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (i.subject_key, statement_timestamp())
-      AND g.subject_key <= i.subject_key AND g.revoked_at IS NULL
-    ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0) g
+  FROM unnest($6::bigint[], $7::text[], $8::bigint[])
+    AS i(subject_key, owner, log_index)
+  CROSS JOIN LATERAL ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (i.subject_key, statement_timestamp())
+        AND g.subject_key <= i.subject_key AND g.revoked_at IS NULL
+      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
+    UNION ALL
+      (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (i.owner, statement_timestamp())
+        AND g.grantor_tenant_id <= i.owner AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+      ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
   UNION
   SELECT i.tenant_id, e.log_index
-  FROM unnest($8::bigint[], $9::text[]) AS i(subject_key, tenant_id)
+  FROM unnest($9::bigint[], $10::text[]) AS i(subject_key, tenant_id)
   CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e
     WHERE e.subject_key = i.subject_key AND e.entry_type = 1 OFFSET 0) e
   ORDER BY 1, 2
   ON CONFLICT DO NOTHING
 ), grown AS (
-  UPDATE log_feed SET size = $10::bigint WHERE is_one AND (size = $11::bigint) IS TRUE RETURNING 1
+  UPDATE log_feed SET size = $11::bigint WHERE is_one AND (size = $12::bigint) IS TRUE RETURNING 1
 )
 SELECT EXISTS (SELECT FROM grown) AS "isNext";
 
@@ -637,13 +659,18 @@ SELECT EXISTS (SELECT FROM grown) AS "isNext";
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   $1 from bigint
 --   $2 to bigint
---   enters grants_live_by_subject, grants_pkey, log_entries_of_snapshots, log_entries_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_live_by_subject, grants_pkey, grants_to_all_by_end, log_entries_of_snapshots, log_entries_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE feed_entries (bigint, bigint) AS
 SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey", g.grantee_tenant_id AS "granteeTenantId",
-  (SELECT count(*)::int FROM (SELECT FROM (SELECT g.grantee_tenant_id, g.scopes FROM grants g
-      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (s.subject_key, statement_timestamp())
-        AND g.subject_key <= s.subject_key AND g.revoked_at IS NULL
-      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0) g LIMIT 100) counted) AS readers,
+  (SELECT count(*)::int FROM (SELECT FROM ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+        WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (s.subject_key, statement_timestamp())
+          AND g.subject_key <= s.subject_key AND g.revoked_at IS NULL
+        ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
+      UNION ALL
+        (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+        WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (s.owner_tenant_id, statement_timestamp())
+          AND g.grantor_tenant_id <= s.owner_tenant_id AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+        ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g LIMIT 100) counted) AS readers,
   coalesce((SELECT e.snapshot_version FROM log_entries e
     WHERE e.subject_key = g.subject_key AND e.entry_type = 1
     ORDER BY e.snapshot_version DESC LIMIT 1), 0) AS versions,
@@ -661,16 +688,23 @@ SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey",
   g.grantor_tenant_id AS "grant?.tenantId",
   g.grant_id AS "grant?.grantId",
   g.grantee_tenant_id AS "grant?.granteeTenantId",
-  s.subject_type AS "grant?.subjectType",
-  s.subject_id AS "grant?.subjectId",
-  g.scopes AS "grant?.scopes",
-  g.expires_at AS "grant?.expiresAt",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
   g.created_at AS "grant?.createdAt",
   CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
   WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
   g.grantor_tenant_id AS "revocation?.tenantId",
   g.grant_id AS "revocation?.grantId",
   g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
   CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
   WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
   c.tenant_id AS "ownerChange?.tenantId",
@@ -680,7 +714,12 @@ SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey",
 FROM (SELECT * FROM log_entries WHERE log_index >= $1::bigint AND log_index < $2::bigint ORDER BY log_index) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -793,10 +832,8 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_id AS "grant?.grantId",
   f.grantor_tenant_id AS "grant?.grantorTenantId",
   f.grantee_tenant_id AS "grant?.granteeTenantId",
-  CASE WHEN f.subject_key = 0 THEN '*'
-  ELSE f.subject_type END AS "grant?.subjectType",
-  CASE WHEN f.subject_key = 0 THEN '*'
-  ELSE f.subject_id END AS "grant?.subjectId",
+  CASE WHEN f.subject_key = 0 THEN '*' ELSE f.subject_type END AS "grant?.subjectType",
+  CASE WHEN f.subject_key = 0 THEN '*' ELSE f.subject_id END AS "grant?.subjectId",
   f.scopes AS "grant?.scopes",
   f.expires_at AS "grant?.expiresAt",
   f.created_at AS "grant?.createdAt",
@@ -893,11 +930,10 @@ ORDER BY f.ord;
 --   $2 tenantId text
 --   enters grants_pkey, subjects_pkey
 PREPARE grant_lock_own (uuid, text) AS
-SELECT pg_advisory_xact_lock(hashtextextended('grants/' || CASE WHEN g.subject_key = 0 THEN '*'
-      ELSE s.subject_type END || '/'
-      || CASE CASE WHEN g.subject_key = 0 THEN '*'
-      ELSE s.subject_type END WHEN '*' THEN g.grantor_tenant_id ELSE CASE WHEN g.subject_key = 0 THEN '*'
-      ELSE s.subject_id END END, 0))
+SELECT pg_advisory_xact_lock(hashtextextended('grants/' || CASE
+      WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END || '/'
+      || CASE CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END
+      WHEN '*' THEN g.grantor_tenant_id ELSE CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END END, 0))
 FROM (SELECT * FROM grants g WHERE g.grant_id = $1::uuid LIMIT 1) g
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
 WHERE g.grantor_tenant_id = $2;
@@ -951,10 +987,8 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_id AS "grant?.grantId",
   f.grantor_tenant_id AS "grant?.grantorTenantId",
   f.grantee_tenant_id AS "grant?.granteeTenantId",
-  CASE WHEN f.subject_key = 0 THEN '*'
-  ELSE f.subject_type END AS "grant?.subjectType",
-  CASE WHEN f.subject_key = 0 THEN '*'
-  ELSE f.subject_id END AS "grant?.subjectId",
+  CASE WHEN f.subject_key = 0 THEN '*' ELSE f.subject_type END AS "grant?.subjectType",
+  CASE WHEN f.subject_key = 0 THEN '*' ELSE f.subject_id END AS "grant?.subjectId",
   f.scopes AS "grant?.scopes",
   f.expires_at AS "grant?.expiresAt",
   f.created_at AS "grant?.createdAt",
@@ -984,10 +1018,8 @@ SELECT f.role AS "facts.membership?.role",
   g.grant_id AS "item?.grantId",
   g.grantor_tenant_id AS "item?.grantorTenantId",
   g.grantee_tenant_id AS "item?.granteeTenantId",
-  CASE WHEN g.subject_key = 0 THEN '*'
-  ELSE s.subject_type END AS "item?.subjectType",
-  CASE WHEN g.subject_key = 0 THEN '*'
-  ELSE s.subject_id END AS "item?.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
   g.scopes AS "item?.scopes",
   g.expires_at AS "item?.expiresAt",
   g.created_at AS "item?.createdAt",
@@ -1044,10 +1076,8 @@ SELECT f.role AS "facts.membership?.role",
   g.grant_id AS "item?.grantId",
   g.grantor_tenant_id AS "item?.grantorTenantId",
   g.grantee_tenant_id AS "item?.granteeTenantId",
-  CASE WHEN g.subject_key = 0 THEN '*'
-  ELSE s.subject_type END AS "item?.subjectType",
-  CASE WHEN g.subject_key = 0 THEN '*'
-  ELSE s.subject_id END AS "item?.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.subjectId",
   g.scopes AS "item?.scopes",
   g.expires_at AS "item?.expiresAt",
   g.created_at AS "item?.createdAt",
@@ -1341,11 +1371,12 @@ CROSS JOIN LATERAL (SELECT * FROM log_entries e
     AND e.entry_type = 1 ORDER BY e.snapshot_version) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
   LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1420,11 +1451,12 @@ LEFT JOIN LATERAL (SELECT e.* FROM (SELECT h.grant_change_id FROM grant_changes 
     WHERE e.grant_change_id = h.grant_change_id LIMIT 1) e) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
   LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1494,11 +1526,12 @@ LEFT JOIN LATERAL (SELECT * FROM log_entries e
   WHERE e.grant_id = granted.grant_id AND e.entry_type = 2 LIMIT 1) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
   LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1568,11 +1601,12 @@ LEFT JOIN LATERAL (SELECT * FROM log_entries e
   WHERE e.grant_id = granted.grant_id AND e.entry_type = 3 LIMIT 1) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
   LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1641,11 +1675,12 @@ LEFT JOIN LATERAL (SELECT e.* FROM log_entries e
   WHERE e.log_index = $3::bigint AND own.tenant_id = i.tenant_id LIMIT 1) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
   LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1657,7 +1692,7 @@ LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.sub
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
 --   $4 inputs.knownSalt bytea[]
---   enters grants_live, grants_live_by_grantee, log_entries_of_snapshots, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, log_entries_of_snapshots, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE log_entry_of_snapshot_global (text[], text[], uuid[], bytea[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1686,20 +1721,24 @@ LEFT JOIN LATERAL (SELECT * FROM log_entries e
 LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
 LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
-    (WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    CASE WHEN o.owns_subject IS NULL THEN (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
       SELECT ''::text COLLATE "C", false
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -1713,9 +1752,18 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) AS grant_scopes
+    WHERE m.allow_counterparty_access) END AS grant_scopes
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
 ) f ON true
 ORDER BY i.ord;
 
@@ -1725,7 +1773,7 @@ ORDER BY i.ord;
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
 --   $4 inputs.knownSalt bytea[]
---   enters grants_live, log_entries_of_snapshots, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+--   enters grants_live, grants_to_all_live, log_entries_of_snapshots, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
 PREPARE log_entry_of_snapshot_tenant (text[], text[], uuid[], bytea[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1756,12 +1804,15 @@ LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -1803,11 +1854,12 @@ LEFT JOIN LATERAL (SELECT coalesce(e.subject_key, w.subject_key) AS subject_key,
     coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
   LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -1924,11 +1976,12 @@ SELECT k.waiting_id::float8 AS "waitingId",
 FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT $1) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
-LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
   LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
@@ -4124,10 +4177,8 @@ SELECT f.role AS "facts.membership?.role",
   g.grant_id AS "item?.grant.grantId",
   g.grantor_tenant_id AS "item?.grant.grantorTenantId",
   g.grantee_tenant_id AS "item?.grant.granteeTenantId",
-  CASE WHEN g.subject_key = 0 THEN '*'
-  ELSE s.subject_type END AS "item?.grant.subjectType",
-  CASE WHEN g.subject_key = 0 THEN '*'
-  ELSE s.subject_id END AS "item?.grant.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.grant.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.grant.subjectId",
   g.scopes AS "item?.grant.scopes",
   g.expires_at AS "item?.grant.expiresAt",
   g.created_at AS "item?.grant.createdAt",

@@ -2,10 +2,12 @@ import { type LogEntryType, SCOPES, SUBJECT_TYPES } from '@iss/domain';
 import type { Change, Changes } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { constant, listOf, shown } from '../../http/describe/field';
-import { view, type ViewOf } from '../../http/describe/view';
+import { part, view, type ViewOf } from '../../http/describe/view';
 import {
   count,
   flag,
+  grantedId,
+  grantedType,
   hash,
   matching,
   oneOf,
@@ -39,6 +41,15 @@ const about = {
   subject_id: text.described('The subject’s id.'),
 };
 
+/** What a grant is on, which may be all subjects of its grantor. */
+const aboutGranted = {
+  subject: part({ subject_type: grantedType, subject_id: grantedId })
+    .fromRecord()
+    .described('What the grant is on.'),
+  subject_type: grantedType,
+  subject_id: grantedId,
+};
+
 /** A view for each type of entry, of which the log may come to have more. */
 const CHANGES = {
   'snapshot.created': view('SnapshotCreatedChange', {
@@ -56,16 +67,25 @@ const CHANGES = {
     ...place,
     type: constant('grant.created').described('A tenant may read a subject of another one.'),
     ...granted,
-    ...about,
+    ...aboutGranted,
     scopes: listOf(oneOf<string>(SCOPES)).described('What it lets its grantee read, as it was made; sorted.'),
     expires_at: time.nullable().described('From when on it is no longer live, as it was made; null: never.'),
     created_at: time.described('When it was made.'),
+  }),
+  'grant.changed': view('GrantChangedChange', {
+    ...place,
+    type: constant('grant.changed').described('A grant gives something else from now on, or until another time.'),
+    ...granted,
+    ...aboutGranted,
+    scopes: listOf(oneOf<string>(SCOPES)).described('What it lets its grantee read from now on; sorted.'),
+    expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
+    changed_at: time.described('When.'),
   }),
   'grant.revoked': view('GrantRevokedChange', {
     ...place,
     type: constant('grant.revoked').described('A grant was taken back.'),
     ...granted,
-    ...about,
+    ...aboutGranted,
     revoked_at: time.described('From when on no read sees it.'),
   }),
   'tenant.owner_changed': view('OwnerChangedChange', {
@@ -85,6 +105,7 @@ export type ChangeItem = { [Type in keyof Views]: ViewOf<Views[Type]> }[keyof Vi
 const CHANGE_TYPES = [
   'snapshot.created',
   'grant.created',
+  'grant.changed',
   'grant.revoked',
   'tenant.owner_changed',
 ] as const satisfies LogEntryType[];
@@ -96,6 +117,14 @@ function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): Chang
       return CHANGES[fact.type].of({ ...fact, logIndex });
     case 'grant.created':
       return CHANGES[fact.type].of({ ...fact, scopes: [...fact.scopes].sort(), logIndex });
+    case 'grant.changed':
+      return CHANGES[fact.type].of({
+        ...fact,
+        ...known(subject),
+        granteeTenantId: known(granteeTenantId),
+        scopes: [...fact.scopes].sort(),
+        logIndex,
+      });
     case 'grant.revoked':
       return CHANGES[fact.type].of({ ...fact, ...known(subject), granteeTenantId: known(granteeTenantId), logIndex });
     case 'tenant.owner_changed':

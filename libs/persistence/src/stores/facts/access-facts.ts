@@ -1,4 +1,5 @@
-import { type AccessRule, ROLES, rolesFrom, type Scope } from '@iss/domain';
+import { type AccessRule, ALL_SUBJECTS, ROLES, rolesFrom, type Scope, type SubjectRef } from '@iss/domain';
+import type { Columns } from '../../sql/columns';
 
 /** A grant counts by the clock at the moment of the read. */
 export const LIVE_GRANT = `g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())`;
@@ -39,10 +40,16 @@ export const isLiveGrantToAll = (grantor: string, grantee: string): string =>
              AND ${TO_ALL.live}`;
 
 /** The scopes of the live grants that a tenant holds on subject `s`, by itself and with all of its owner's; else null. */
-const scopesHeldBy = (grantee: string): string => `(SELECT g.scopes FROM grants g
+export const scopesHeldBy = (grantee: string): string => `(SELECT g.scopes FROM grants g
            WHERE ${isLiveGrant(grantee, 's.subject_key')} LIMIT 1)
          || (SELECT g.scopes FROM grants g
            WHERE ${isLiveGrantToAll('s.owner_tenant_id', grantee)} LIMIT 1)`;
+
+/** Columns of what grant `g` is on; `s` is its subject, where it is on one. */
+export const grantedColumns = (g = 'g', s = 's'): Columns<SubjectRef> => ({
+  subjectType: `CASE WHEN ${g}.subject_key = 0 THEN '${ALL_SUBJECTS.subjectType}' ELSE ${s}.subject_type END`,
+  subjectId: `CASE WHEN ${g}.subject_key = 0 THEN '${ALL_SUBJECTS.subjectId}' ELSE ${s}.subject_id END`,
+});
 
 /** The member `facts` of a row, from `f`: an `AccessFacts`. */
 export const FACTS = `f.role AS "facts.membership?.role",

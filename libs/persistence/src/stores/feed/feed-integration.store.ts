@@ -17,6 +17,7 @@ const CHUNK = 200;
 const AUDIENCE: Record<LogEntryType, 'readers' | 'grantee' | 'nobody_else'> = {
   'snapshot.created': 'readers',
   'grant.created': 'grantee',
+  'grant.changed': 'grantee',
   'grant.revoked': 'grantee',
   'tenant.owner_changed': 'nobody_else',
 };
@@ -43,7 +44,7 @@ interface EntryRow extends FactRow {
 const ENTRIES = statement<{ from: number; to: number }, EntryRow>(
   'feed_entries',
   `SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey", g.grantee_tenant_id AS "granteeTenantId",
-  (SELECT count(*)::int FROM (SELECT FROM (${LIVE_GRANTS_ON('s.subject_key')}) g LIMIT ${COUNTED_READERS}) counted) AS readers,
+  (SELECT count(*)::int FROM (SELECT FROM (${LIVE_GRANTS_ON('s.subject_key', 's.owner_tenant_id')}) g LIMIT ${COUNTED_READERS}) counted) AS readers,
   coalesce((SELECT e.snapshot_version FROM log_entries e
              WHERE e.subject_key = g.subject_key AND e.entry_type = 1
              ORDER BY e.snapshot_version DESC LIMIT 1), 0) AS versions,
@@ -64,6 +65,7 @@ interface Chunk {
 /** An entry about a subject, for whoever may read that. */
 interface ForReaders {
   subjectKey: number;
+  owner: string;
   logIndex: number;
 }
 
@@ -95,8 +97,9 @@ const APPEND = statement<
 ), shared AS (
   INSERT INTO shared_feed (tenant_id, log_index)
   SELECT g.grantee_tenant_id, i.log_index
-    FROM unnest(:read.subjectKey::bigint[], :read.logIndex::bigint[]) AS i(subject_key, log_index)
-   CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key')}) g
+    FROM unnest(:read.subjectKey::bigint[], :read.owner::text[], :read.logIndex::bigint[])
+           AS i(subject_key, owner, log_index)
+   CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key', 'i.owner')}) g
    UNION
   SELECT i.tenant_id, e.log_index
     FROM unnest(:granted.subjectKey::bigint[], :granted.granteeTenantId::text[]) AS i(subject_key, tenant_id)
@@ -183,7 +186,7 @@ async function append(sql: TransactionSql, entries: readonly EntryRow[], from: n
     add(fact.tenantId, logIndex);
     switch (AUDIENCE[fact.type]) {
       case 'readers':
-        if (subjectKey !== null && entry.readers > 0) read.push({ subjectKey, logIndex });
+        if (subjectKey !== null && entry.readers > 0) read.push({ subjectKey, owner: fact.tenantId, logIndex });
         break;
       case 'grantee':
         if (granteeTenantId === null) break;

@@ -71,8 +71,8 @@ async function grant(
   granteeTenantId: string,
   scopes: Scope[] = ['read_latest'],
 ): Promise<string> {
-  const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt: null };
-  expect(await grants.create(owner(tenantId), given, OWNERS)).toMatchObject({ kind: 'granted' });
+  const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt: null, purpose: null };
+  expect(await grants.create(owner(tenantId), [given], OWNERS)).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }
 

@@ -3,7 +3,7 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACTS, isLiveGrant, MEMBER_ACCESS, rolesOf } from '../facts/access-facts';
+import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesHeldBy } from '../facts/access-facts';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from '../log/log-facts';
 
 /** An entry of the log as whoever it concerns is told of it. */
@@ -46,15 +46,14 @@ const LOOKED_AT = 1_001;
 
 /** Whether the caller may see the entry `k` of a fact, whoever it was that got a row for it. */
 const MAY_SEE = `CASE
-      WHEN n.snapshot_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access AND EXISTS (
-        SELECT FROM (SELECT g.scopes FROM grants g WHERE ${isLiveGrant('f.tenant_id', 's.subject_key')} OFFSET 0) g
-         WHERE g.scopes && '{${RULES.followShared.subject.join()}}'))
+      WHEN n.snapshot_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
+        AND (${scopesHeldBy('f.tenant_id')}) && '{${RULES.followShared.subject.join()}}')
       WHEN g.grant_id IS NOT NULL THEN f.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
       ELSE c.tenant_id = f.tenant_id END`;
 
 /** What {@link FACT} leaves out, and the caller is told. */
 const ABOUT = [
-  columns({ subjectType: 's.subject_type', subjectId: 's.subject_id' }, 'subject?'),
+  columns(grantedColumns(), 'subject?'),
   'g.grantee_tenant_id AS "granteeTenantId"',
 ].join(',\n  ');
 

@@ -17,6 +17,7 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import {
   FACTS,
+  grantedColumns,
   isLiveGrant,
   isLiveGrantToAll,
   LIVE_GRANT,
@@ -85,18 +86,12 @@ export interface AccessibleSubject {
   latest: SnapshotRecord | null;
 }
 
-/** What a grant's subject is called, by its type or its id. */
-const nameOf = (column: 'subject_type' | 'subject_id', g: string, s: string): string =>
-  `CASE WHEN ${g}.subject_key = 0 THEN '${ALL_SUBJECTS[column === 'subject_type' ? 'subjectType' : 'subjectId']}'
-       ELSE ${s}.${column} END`;
-
 /** Columns of the grant `g` of subject `s`. */
 const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
   grantId: `${g}.grant_id`,
   grantorTenantId: `${g}.grantor_tenant_id`,
   granteeTenantId: `${g}.grantee_tenant_id`,
-  subjectType: nameOf('subject_type', g, s),
-  subjectId: nameOf('subject_id', g, s),
+  ...grantedColumns(g, s),
   scopes: `${g}.scopes`,
   expiresAt: `${g}.expires_at`,
   createdAt: `${g}.created_at`,
@@ -232,10 +227,11 @@ SELECT ${FACTS},
   FROM found f LEFT JOIN revoked r ON true`,
 );
 
+const GRANTED = grantedColumns();
 /** Changes of a grant wait for one another, and for grants of its subject that are made: whether those may stand depends on its end. */
 const LOCK_OWN = statement<{ tenantId: string; grantId: string }>(
   'grant_lock_own',
-  `SELECT pg_advisory_xact_lock(${lockOf('g.grantor_tenant_id', nameOf('subject_type', 'g', 's'), nameOf('subject_id', 'g', 's'))})
+  `SELECT pg_advisory_xact_lock(${lockOf('g.grantor_tenant_id', GRANTED.subjectType, GRANTED.subjectId)})
   FROM (SELECT * FROM grants g WHERE g.grant_id = :grantId::uuid LIMIT 1) g
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
  WHERE g.grantor_tenant_id = :tenantId`,

@@ -1,10 +1,10 @@
-import { type AccessFacts, type Actor, ALL_SUBJECTS, type Scope, type SubjectRef } from '@iss/domain';
+import type { AccessFacts, Actor, Scope, SubjectRef } from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, MEMBER_ACCESS, TENANT_ACCESS, TO_ALL } from '../facts/access-facts';
+import { FACTS, grantedColumns, MEMBER_ACCESS, TENANT_ACCESS, TO_ALL } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
 import { LOG_ENTRY_NUMBERS } from './log-facts';
 
@@ -47,8 +47,7 @@ const indexOfChange = (change: string): string =>
 const PERIOD: Columns<AccessPeriod> = {
   grantId: 'g.grant_id',
   granteeTenantId: 'g.grantee_tenant_id',
-  subjectType: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectType}' ELSE s.subject_type END`,
-  subjectId: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectId}' ELSE s.subject_id END`,
+  ...grantedColumns(),
   scopes: 'coalesce(next.from_scopes, g.scopes)',
   from: 'b.created_at',
   until: 'coalesce(next.changed_at, least(g.revoked_at, g.expires_at))',

@@ -1,14 +1,15 @@
-import { ALL_SUBJECTS, type LogEntryType, type LogFact } from '@iss/domain';
+import type { LogEntryType, LogFact } from '@iss/domain';
 import { columns } from '../../sql/columns';
+import { grantedColumns } from '../facts/access-facts';
 
 /** What the keys in row `k` name: all of it null but one; of a grant also what its `first` change was from. */
 export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = k.grant_id LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id LIMIT 1) h ON true
+  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id) LIMIT 1) g ON true
   LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
                       WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
-  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id LIMIT 1) c ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key) LIMIT 1) s ON true`;
 
@@ -48,8 +49,7 @@ export const FACT = [
       tenantId: 'g.grantor_tenant_id',
       grantId: 'g.grant_id',
       granteeTenantId: 'g.grantee_tenant_id',
-      subjectType: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectType}' ELSE s.subject_type END`,
-      subjectId: `CASE WHEN g.subject_key = 0 THEN '${ALL_SUBJECTS.subjectId}' ELSE s.subject_id END`,
+      ...grantedColumns(),
       scopes: 'coalesce(first.from_scopes, g.scopes)',
       expiresAt: 'CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END',
       createdAt: 'g.created_at',
