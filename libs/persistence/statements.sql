@@ -607,6 +607,137 @@ INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event
 SELECT $7::uuid, $2::uuid, subscription_id, tenant_id, $3::text, 'pending' FROM target
 RETURNING delivery_id AS "deliveryId";
 
+-- disclosure_record
+--   asked by DisclosureStore.record (stores/records/disclosure.store.ts)
+--   $1 inputs.subjectKey bigint[]
+--   $2 inputs.disclosedOn text[]
+--   $3 inputs.granteeTenantId text[]
+--   $4 inputs.principalId text[]
+--   $5 inputs.via text[]
+--   $6 inputs.fromVersion integer[]
+--   $7 inputs.toVersion integer[]
+--   $8 inputs.requestId text[]
+--   enters no index
+PREPARE disclosure_record (bigint[], text[], text[], text[], text[], integer[], integer[], text[]) AS
+INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
+SELECT i.subject_key, i.disclosed_on::date, i.grantee_tenant_id, i.principal_id, i.via, i.from_version, i.to_version, i.request_id
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::text[])
+  WITH ORDINALITY AS i(subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id, ord)
+ORDER BY i.disclosed_on, i.subject_key, i.grantee_tenant_id COLLATE "C", i.principal_id COLLATE "C", i.via COLLATE "C",
+  i.from_version, i.to_version
+ON CONFLICT DO NOTHING;
+
+-- disclosures_of_subject
+--   asked by DisclosureStore.ofSubject (stores/records/disclosure.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 subjectType text
+--   $8 subjectId text
+--   $9 granteeTenantId text
+--   enters disclosures_of_subject, grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key
+PREPARE disclosures_of_subject (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  d.from_version AS "item?.fromVersion",
+  d.to_version AS "item?.toVersion",
+  d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.principal_id AS "item?.principalId",
+  d.via AS "item?.via",
+  d.first_at AS "item?.firstAt",
+  d.request_id AS "item?.requestId",
+  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
+  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
+  WHERE d.subject_key = s.subject_key AND f.owns_subject
+    AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS subject_type, $8::text AS subject_id, $9::text AS grantee_tenant_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM disclosures d
+    WHERE d.subject_key = s.subject_key AND f.owns_subject
+      AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
+  WHERE (i.grantee_tenant_id IS NULL OR d.grantee_tenant_id = i.grantee_tenant_id)
+  ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+ORDER BY d.first_at DESC, d.disclosure_id DESC;
+
+-- disclosures_to_tenant
+--   asked by DisclosureStore.toTenant (stores/records/disclosure.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   enters disclosures_to_grantee, memberships_pkey, subjects_pkey
+PREPARE disclosures_to_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  to_char(d.disclosed_on, 'YYYY-MM-DD') AS "item?.disclosedOn",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  d.from_version AS "item?.fromVersion",
+  d.to_version AS "item?.toVersion",
+  d.grantee_tenant_id AS "item?.granteeTenantId",
+  d.principal_id AS "item?.principalId",
+  d.via AS "item?.via",
+  d.first_at AS "item?.firstAt",
+  d.request_id AS "item?.requestId",
+  ARRAY[d.first_at::text, d.disclosure_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY d.first_at DESC, d.disclosure_id DESC) = 1
+  THEN (SELECT ARRAY[d.first_at::text, d.disclosure_id::text] FROM disclosures d
+  WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
+    AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+    AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY d.first_at DESC, d.disclosure_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM disclosures d
+    WHERE d.grantee_tenant_id = i.tenant_id AND f.member_status = 'active'
+      AND (d.first_at, d.disclosure_id) < ($2::timestamptz, $3::bigint)
+      AND d.first_at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT 1000) d
+  WHERE true ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
+LEFT JOIN subjects s ON s.subject_key = d.subject_key
+ORDER BY d.first_at DESC, d.disclosure_id DESC;
+
 -- feed_append
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   $1 logIndexes bigint[]
@@ -725,6 +856,22 @@ LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.own
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
   LIMIT 1) s ON true
 ORDER BY k.log_index;
+
+-- feed_news
+--   asked by FeedStore.news (stores/feed/feed.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.after bigint[]
+--   enters shared_feed_pkey, tenant_feed_pkey
+PREPARE feed_news (text[], bigint[]) AS
+SELECT coalesce((SELECT true FROM tenant_feed t
+    WHERE (t.tenant_id, t.last_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
+    ORDER BY t.tenant_id, t.last_index LIMIT 1),
+    (SELECT true FROM shared_feed t
+    WHERE (t.tenant_id, t.log_index) > (i.tenant_id, i.after) AND t.tenant_id <= i.tenant_id
+    ORDER BY t.tenant_id, t.log_index LIMIT 1), false) AS "isNew"
+FROM unnest($1::text[], $2::bigint[])
+  WITH ORDINALITY AS i(tenant_id, after, ord)
+ORDER BY i.ord;
 
 -- feed_size
 --   asked by FeedStore.size (stores/feed/feed.store.ts)
@@ -1699,7 +1846,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -1722,9 +1870,13 @@ LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRU
 LEFT JOIN LATERAL (SELECT found.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -1747,7 +1899,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -1760,10 +1913,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -1780,7 +1931,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  found.snapshot_id IS NOT NULL AS exists, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -1919,9 +2071,11 @@ SELECT size::float8 AS size, root FROM log_tree WHERE is_one;
 
 -- log_tree_take
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
---   enters log_tree_pkey
+--   enters log_backfill_pkey, log_tree_pkey
 PREPARE log_tree_take AS
-SELECT size::float8 AS size, root FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
+SELECT size::float8 AS size, root, (SELECT true FROM log_backfill b WHERE b.is_one
+  LIMIT 1) IS NULL AS "isBackfilled"
+FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED;
 
 -- log_waiting_drop
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
@@ -2982,6 +3136,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3001,9 +3157,13 @@ LEFT JOIN subjects s ON s.subject_key = found.subject_key
 LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -3026,7 +3186,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -3039,10 +3200,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3061,6 +3220,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3111,6 +3272,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3131,9 +3294,13 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
 LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -3156,7 +3323,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_latest')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -3169,10 +3337,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3192,6 +3358,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3243,6 +3411,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3257,9 +3427,13 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -3282,7 +3456,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -3295,10 +3470,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -3328,6 +3501,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3411,6 +3586,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3425,9 +3602,13 @@ FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subjec
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -3450,7 +3631,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -3463,10 +3645,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
@@ -3496,6 +3676,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3675,6 +3857,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3690,9 +3874,13 @@ LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = n.subject_key
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -3715,7 +3903,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -3728,10 +3917,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3747,6 +3934,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3791,6 +3980,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3807,9 +3998,13 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -3832,7 +4027,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_diff')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -3845,10 +4041,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3866,6 +4060,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3914,6 +4110,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",
@@ -3934,9 +4132,13 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n
 LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
-    CASE WHEN o.owns_subject IS NULL THEN (
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
@@ -3959,7 +4161,8 @@ LEFT JOIN LATERAL (
         ORDER BY m.principal_id, m.tenant_id LIMIT 1
       ) m
     )
-    SELECT array_agg(DISTINCT scope)
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_snapshot_by_id', 'read_lineage')) AS grantee_tenant_id
     FROM met m
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
@@ -3972,10 +4175,8 @@ LEFT JOIN LATERAL (
         AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
         AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
-    WHERE m.allow_counterparty_access) END AS grant_scopes
-  FROM (SELECT (SELECT true FROM memberships m
-      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+    WHERE m.allow_counterparty_access
+  ) h
 ) f ON true
 ORDER BY i.ord;
 
@@ -3996,6 +4197,8 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version,
   n.snapshot_id AS "snapshot?.snapshotId",
   s.subject_type AS "snapshot?.subjectType",
   s.subject_id AS "snapshot?.subjectId",

@@ -43,9 +43,7 @@ const about = {
 
 /** What a grant is on, which may be all subjects of its grantor. */
 const aboutGranted = {
-  subject: part({ subject_type: grantedType, subject_id: grantedId })
-    .fromRecord()
-    .described('What the grant is on.'),
+  subject: part({ subject_type: grantedType, subject_id: grantedId }).fromRecord().described('What the grant is on.'),
   subject_type: grantedType,
   subject_id: grantedId,
 };
