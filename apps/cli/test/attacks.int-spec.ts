@@ -49,7 +49,8 @@ const RESTORED = `
 const [GRANT] = ONE.split("'").filter((part) => part !== '');
 /** First a grant is changed, twice, as the service does it, and the log tells of it. */
 async function changed(log: RealLog): Promise<void> {
-  for (const scopes of [['read_diff'], ['read_diff', 'read_latest']] as const) await log.changeGrant(GRANT ?? '', scopes);
+  for (const scopes of [['read_diff'], ['read_diff', 'read_latest']] as const)
+    await log.changeGrant(GRANT ?? '', scopes);
   await log.publish();
 }
 const CHANGE = (place: 'ASC' | 'DESC'): string =>

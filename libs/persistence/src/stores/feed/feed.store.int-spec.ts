@@ -71,7 +71,15 @@ async function grant(
   granteeTenantId: string,
   scopes: Scope[] = ['read_latest'],
 ): Promise<string> {
-  const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt: null, purpose: null };
+  const given = {
+    grantId: randomUUID(),
+    granteeTenantId,
+    subjectType,
+    subjectId,
+    scopes,
+    expiresAt: null,
+    purpose: null,
+  };
   expect(await grants.create(owner(tenantId), [given], OWNERS)).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }

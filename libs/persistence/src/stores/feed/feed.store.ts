@@ -52,10 +52,7 @@ const MAY_SEE = `CASE
       ELSE c.tenant_id = f.tenant_id END`;
 
 /** What {@link FACT} leaves out, and the caller is told. */
-const ABOUT = [
-  columns(grantedColumns(), 'subject?'),
-  'g.grantee_tenant_id AS "granteeTenantId"',
-].join(',\n  ');
+const ABOUT = [columns(grantedColumns(), 'subject?'), 'g.grantee_tenant_id AS "granteeTenantId"'].join(',\n  ');
 
 interface ChangeRow extends FactRow {
   logIndex: number | null;
