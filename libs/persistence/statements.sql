@@ -3725,7 +3725,7 @@ ORDER BY n.snapshot_version desc;
 --   $4 subjectType text
 --   $5 subjectId text
 --   $6 versions integer[]
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_listed_global (boolean, text, text, text, text, integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3747,22 +3747,28 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -3777,7 +3783,13 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
@@ -3801,7 +3813,7 @@ ORDER BY n.place;
 --   $4 subjectType text
 --   $5 subjectId text
 --   $6 versions integer[]
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_listed_tenant (boolean, text, text, text, text, integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3825,12 +3837,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -5180,7 +5195,7 @@ ORDER BY u.date;
 --   $3 subjectType text
 --   $4 subjectId text
 --   $5 asOf bigint
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
 PREPARE version_as_of_effective_global (text, text, text, text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5193,22 +5208,28 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -5223,7 +5244,13 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
@@ -5262,7 +5289,7 @@ LEFT JOIN LATERAL (
 --   $3 subjectType text
 --   $4 subjectId text
 --   $5 asOf bigint
---   enters grants_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
 PREPARE version_as_of_effective_tenant (text, text, text, text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5277,12 +5304,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -5320,7 +5350,7 @@ LEFT JOIN LATERAL (
 --   $3 subjectType text
 --   $4 subjectId text
 --   $5 asOf bigint
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE version_as_of_recorded_global (text, text, text, text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5333,22 +5363,28 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::bigint AS as_of) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -5363,7 +5399,13 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
@@ -5394,7 +5436,7 @@ LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_ke
 --   $3 subjectType text
 --   $4 subjectId text
 --   $5 asOf bigint
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE version_as_of_recorded_tenant (text, text, text, text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5409,12 +5451,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -5447,7 +5492,7 @@ LEFT JOIN LATERAL (SELECT n.created_at AS at FROM snapshots n WHERE n.subject_ke
 --   $6 from bigint
 --   $7 ending bigint
 --   $8 limit bigint
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
 PREPARE versions_effective_within_asc_global (text, text, text, text, integer, bigint, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5458,22 +5503,28 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -5488,7 +5539,13 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
@@ -5526,7 +5583,7 @@ ORDER BY v.at ASC, v.snapshot_version ASC;
 --   $6 from bigint
 --   $7 ending bigint
 --   $8 limit bigint
---   enters grants_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
 PREPARE versions_effective_within_asc_tenant (text, text, text, text, integer, bigint, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5539,12 +5596,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -5581,7 +5641,7 @@ ORDER BY v.at ASC, v.snapshot_version ASC;
 --   $6 ending bigint
 --   $7 from bigint
 --   $8 limit bigint
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
 PREPARE versions_effective_within_desc_global (text, text, text, text, integer, bigint, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5592,22 +5652,28 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -5622,7 +5688,13 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
@@ -5660,7 +5732,7 @@ ORDER BY v.at DESC, v.snapshot_version DESC;
 --   $6 ending bigint
 --   $7 from bigint
 --   $8 limit bigint
---   enters grants_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_by_effective_time, snapshots_version_key, subjects_identity_key
 PREPARE versions_effective_within_desc_tenant (text, text, text, text, integer, bigint, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5673,12 +5745,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
@@ -5713,7 +5788,7 @@ ORDER BY v.at DESC, v.snapshot_version DESC;
 --   $4 subjectId text
 --   $5 from bigint
 --   $6 ending bigint
---   enters grants_live, grants_live_by_grantee, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE versions_recorded_within_global (text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5724,22 +5799,28 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (
-  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access,
-    (SELECT true FROM memberships m
-    WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
-      AND m.status = 'active' LIMIT 1) AS owns_subject,
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
-  FROM (
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
     WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
-      SELECT ''::text COLLATE "C", false
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
       UNION ALL
       SELECT m.tenant_id, m.allow_counterparty_access
       FROM met
       CROSS JOIN LATERAL (
-        SELECT g.grantee_tenant_id FROM grants g
-        WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
-          AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
-        ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
       ) g
       CROSS JOIN LATERAL (
         SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
@@ -5754,7 +5835,13 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
       WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
         AND (m.tenant_id, s.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
     CROSS JOIN unnest(g.scopes) scope
     WHERE m.allow_counterparty_access
   ) h
@@ -5798,7 +5885,7 @@ LEFT JOIN LATERAL (
 --   $4 subjectId text
 --   $5 from bigint
 --   $6 ending bigint
---   enters grants_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE versions_recorded_within_tenant (text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5811,12 +5898,15 @@ LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.sub
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
-    (SELECT g.scopes FROM grants g
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
       AND (i.tenant_id, s.subject_key)
-      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
-      AND s.owner_tenant_id <> i.tenant_id
-    LIMIT 1) AS grant_scopes
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true

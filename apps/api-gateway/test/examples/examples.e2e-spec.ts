@@ -67,18 +67,12 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
 };
 /** Answers of which only the members can be foreseen: they tell of the running process. */
 const OF_THE_PROCESS = ['getMeta'];
-<<<<<<< HEAD
 /** With these the answer is another one than that of the example: a bundle, that of a moment, a part of what there is. */
 const MAKING_ANOTHER_ANSWER = ['proofs', 'after', 'type', 'from_as_of', 'as_of'];
 /**
  * Values that a query may have, and that say nothing in this story: its grant is the log's second entry, its owner the
  * fourth; a bundle is lines; either side of a diff is named by its version.
  */
-=======
-/** With these the answer is another one than that of the example: a bundle, and a part of what there is. */
-const MAKING_ANOTHER_ANSWER = ['proofs', 'after', 'type'];
-/** Values that a query may have, and that say nothing in this story: its grant is the log's second entry and was never changed, its owner the fourth; a bundle is lines. */
->>>>>>> 9c687a5 (The audit knows changes of grants; tests)
 const NOT_IN_THE_STORY = [
   'getGrantLogProof tree_size 1',
   'getGrantLogProof fact changed',
