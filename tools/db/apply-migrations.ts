@@ -8,9 +8,13 @@ export async function applyMigrations(databaseUrl: string, queueUrl: string | un
   const { protocol, host, pathname } = URL.parse(databaseUrl) ?? {};
   if (protocol !== 'postgres:' && protocol !== 'postgresql:')
     throw new UserError('DATABASE_URL: not a postgres:// URL.');
-  const [{ migrate }, { migrateQueue }] = await Promise.all([import('@iss/persistence'), import('@iss/queue')]);
+  const [{ fillProvenance, migrate }, { migrateQueue }] = await Promise.all([
+    import('@iss/persistence'),
+    import('@iss/queue'),
+  ]);
   try {
     const applied = await migrate(databaseUrl);
+    if (applied.some((name) => name.startsWith('Provenance'))) await fillProvenance(databaseUrl);
     if (!queueUrl) await migrateQueue(databaseUrl);
     return applied;
   } catch (error) {

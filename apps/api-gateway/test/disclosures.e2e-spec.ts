@@ -63,6 +63,7 @@ const READS: [string, () => string, string[]][] = [
   ['a chain proof', () => '/chain-proof', ['bob 1-2 proof']],
   ['an export', () => '/export', ['bob 1-2 export']],
   ['an export in lines', () => '/export.ndjson', ['bob 1-2 export']],
+  ['a provenance', () => '/provenance?version=1', ['bob 1-1 provenance']],
   ['a diff', () => '/diff?from_version=1&to_version=2', ['bob 1-1 diff', 'bob 2-2 diff']],
   ['a diff by ids', () => `/snapshots/${ids[0]}/diff/${ids[1]}`, ['bob 1-1 diff', 'bob 2-2 diff']],
 ];

@@ -5,6 +5,7 @@ let gateway: TestGateway;
 const subjectId = 'counted';
 const SUBJECT = `/v1/tenants/acme/subjects/organization/${subjectId}`;
 const first = envelope({ subject: { subject_type: 'organization', subject_id: subjectId } });
+const third = { subject: first['subject'], snapshot_version: 3 };
 let updateId = '';
 
 beforeAll(async () => {
@@ -30,6 +31,7 @@ it.each<[string, number, () => [Method, string, object?]]>([
   ['a verified hash', 1, () => ['get', `${SUBJECT}/snapshots/1?verify=hash`]],
   ['a history', 1, () => ['get', `${SUBJECT}/history`]],
   ['a diff', 1, () => ['get', `${SUBJECT}/diff?from_version=1&to_version=1`]],
+  ['a provenance', 2, () => ['get', `${SUBJECT}/provenance`]],
   ['owned subjects', 1, () => ['get', '/v1/tenants/acme/subjects']],
   ['owners', 1, () => ['get', `${SUBJECT}/owners`]],
   ['usage', 1, () => ['get', '/v1/tenants/acme/usage']],
@@ -38,6 +40,7 @@ it.each<[string, number, () => [Method, string, object?]]>([
   ['a create', 1, () => ['post', '/v1/tenants/acme/entity-states', envelope()]],
   ['a proposal', 2, () => ['post', `${SUBJECT}/updates`, proposal]],
   ['an application', 2, () => ['post', `${SUBJECT}/updates/${updateId}/apply`]],
+  ['a direct write of a later version', 2, () => ['post', '/v1/tenants/acme/entity-states', envelope({ ...third })]],
 ])('%s takes %i statement(s)', async (_, expected, make) => {
   const [method, path, body] = make();
   gateway.sent.length = 0;

@@ -34,6 +34,7 @@ describe('a tenant', () => {
       name: 'Acme',
       slug: 'acme',
       chain_enforced: true,
+      evidence_policy: 'open',
       created_at: expect.any(String),
     };
     expect(body).toEqual({

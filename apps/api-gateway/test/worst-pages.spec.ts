@@ -94,6 +94,7 @@ const WORST: Record<string, object> = {
     name: wide(256),
     slug: TENANT,
     chainEnforced: true,
+    evidencePolicy: 'resolved',
     role: 'tenant_proposer',
     tenancyRole: 'account_admin',
   }),
@@ -181,6 +182,8 @@ const BY_BYTES = [
   'listHistory',
   'listHistoryAcrossTenants',
   'listSnapshotsAcrossTenants',
+  'getProvenance',
+  'getProvenanceAcrossTenants',
 ];
 
 it('knows the worst item of every list, or that the list ends by bytes', () => {

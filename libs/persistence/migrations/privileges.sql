@@ -16,11 +16,12 @@ END $$;
 
 GRANT USAGE ON SCHEMA public TO iss_app;
 GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types TO iss_app;
-GRANT SELECT, INSERT ON snapshots, subjects, disclosures TO iss_app;
+GRANT SELECT, INSERT ON snapshots, subjects, disclosures, snapshot_provenance TO iss_app;
 GRANT SELECT, INSERT, UPDATE ON tenants, memberships, claimed_types, updates, grants, webhook_subscriptions,
   refresh_requests, transfer_offers TO iss_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits
   TO iss_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON subject_evidence TO iss_app;
 GRANT SELECT ON owner_changes, log_backfill TO iss_app;
 GRANT SELECT, INSERT ON grant_changes TO iss_app;
 GRANT SELECT, INSERT ON log_entries TO iss_app;

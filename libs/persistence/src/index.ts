@@ -9,6 +9,8 @@ export * from './sql/coalescer';
 export * from './sql/db-errors';
 export * from './stores/snapshots/snapshot-read.store';
 export * from './stores/snapshots/snapshot-write.store';
+export * from './stores/provenance/fill-provenance';
+export * from './stores/provenance/provenance.store';
 export * from './stores/updates/update.store';
 export * from './stores/grants/grant.store';
 export * from './stores/tenancy/tenancy.store';

@@ -8,6 +8,7 @@ import { FeedIntegrationStore } from './stores/feed/feed-integration.store';
 import { FeedStore } from './stores/feed/feed.store';
 import { GrantStore } from './stores/grants/grant.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
+import { ProvenanceStore } from './stores/provenance/provenance.store';
 import { SnapshotListStore } from './stores/snapshots/snapshot-list.store';
 import { SnapshotPairStore } from './stores/snapshots/snapshot-pair.store';
 import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
@@ -48,6 +49,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   LogIntegrationStore,
   LogTileStore,
   OutboxStore,
+  ProvenanceStore,
   RateLimitStore,
   RefreshRequestStore,
   RetentionStore,

@@ -76,6 +76,7 @@ const patches = fc.tuple(value, validOps).map(([attributes, ops]) => ({
   patchOps: canonicalize(ops),
   at: '/patch_ops',
   limits,
+  policy: 'fresh' as const,
 }));
 
 const sentTexts = fc.oneof(nearlyJsonText, value.map(textOf));
@@ -97,7 +98,26 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     subject: way > 1 ? null : { subjectType: 'entity', subjectId: 'a' },
   })),
   try_patch: patches,
-  apply_update: patches.map((patch) => ({ ...patch, next })),
+  apply_update: patches.map((patch) => ({ ...patch, next, baseOrigins: { origins: null } })),
+  trace_version: editedJson.map(([from, to]) => ({
+    base: canonicalize(envelopeWith(from)),
+    baseOrigins: null,
+    text: canonicalize(envelopeWith(to)),
+    version: 2,
+  })),
+  hold_to_policy: editedJson.map(([from, to]) => ({
+    policy: 'fresh' as const,
+    base: canonicalize(envelopeWith(from)),
+    text: canonicalize(envelopeWith(to)),
+  })),
+  list_provenance: fc.tuple(value, fc.constantFrom('/attributes', '/attributes/a')).map(([attributes, path]) => ({
+    text: canonicalize(envelopeWith(attributes)),
+    origins: null,
+    path,
+    from: 0,
+    limit: 100,
+    maxBytes: 1_000,
+  })),
   diff: editedJson.map(([from, to]) => ({
     from: canonicalize(envelopeWith(from)),
     to: canonicalize(envelopeWith(to)),

@@ -8,15 +8,24 @@ import {
   diffTexts,
   type EnvelopeDiff,
   type EnvelopeSummary,
+  holdToPolicy,
   type JsonValue,
-  type NextEnvelope,
+  listProvenance,
+  type MadeVersion,
   type PatchOnBase,
   parseJson,
+  type ProvenancePage,
+  type ProvenanceRequest,
   readEnvelope,
-  type SealedEnvelope,
+  type SentEnvelope,
   type StoredSnapshot,
   summarizeEnvelope,
+  type TextToHold,
+  type TracedVersion,
+  traceTexts,
   tryPatch,
+  type UpdateToMake,
+  type VersionToTrace,
 } from '@iss/domain';
 import { outlineOf } from '../http/request/outline';
 import { type Proposal, readProposal, type SentProposal } from '../modules/identity-state/updates/proposal';
@@ -31,10 +40,13 @@ export interface SentBody {
 export interface Tasks {
   /** A body of fixed shape: what its shape looks at. `fields` are the names that the shape knows. */
   read_body: [input: SentBody & { fields: readonly string[] }, result: JsonValue];
-  read_envelope: [input: SentBody, result: SealedEnvelope];
+  read_envelope: [input: SentBody, result: SentEnvelope];
   read_proposal: [input: SentProposal, result: Proposal];
   try_patch: [input: PatchOnBase, result: void];
-  apply_update: [input: PatchOnBase & { next: NextEnvelope }, result: SealedEnvelope];
+  apply_update: [input: UpdateToMake, result: MadeVersion];
+  trace_version: [input: VersionToTrace, result: TracedVersion];
+  hold_to_policy: [input: TextToHold, result: void];
+  list_provenance: [input: ProvenanceRequest, result: ProvenancePage];
   diff: [input: DiffOfTexts, result: EnvelopeDiff];
   summarize: [input: { text: string }, result: EnvelopeSummary];
   check_snapshot: [input: StoredSnapshot, result: CheckedSnapshot];
@@ -59,6 +71,9 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
   read_proposal: { run: readProposal, size: ofBody },
   try_patch: { run: tryPatch, size: sizeOfPatched },
   apply_update: { run: applyUpdate, size: sizeOfPatched },
+  trace_version: { run: traceTexts, size: ({ base, text }) => base.length + text.length },
+  hold_to_policy: { run: holdToPolicy, size: ({ base, text }) => (base?.length ?? 0) + text.length },
+  list_provenance: { run: listProvenance, size: ({ text }) => text.length },
   diff: { run: diffTexts, size: ({ from, to }) => from.length + to.length },
   summarize: { run: summarizeEnvelope, size: ({ text }) => text.length },
   check_snapshot: { run: checkSnapshot, size: ({ envelopeText }) => envelopeText.length },

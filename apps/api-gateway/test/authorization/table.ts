@@ -224,6 +224,7 @@ export const TABLE: readonly Row[] = [
   ...read(`${SUBJECT}/history`, LINEAGE),
   ...read(`${SUBJECT}/snapshots`, LINEAGE),
   ...read(`${SUBJECT}/chain-proof`, LINEAGE),
+  ...read(`${SUBJECT}/provenance`, LINEAGE),
   ...read(`${SUBJECT}/export`, LINEAGE),
   ...read(`${SUBJECT}/export.ndjson`, LINEAGE),
   ...read(`${SUBJECT}/diff`, DIFF, 'versions'),

@@ -6,6 +6,7 @@ export const DISCLOSURE_WAYS = {
   summary: { showsContent: true },
   snapshot: { showsContent: true },
   diff: { showsContent: true },
+  provenance: { showsContent: true },
   history: { showsContent: true },
   export: { showsContent: true },
   bundle: { showsContent: true },

@@ -1,5 +1,6 @@
 import { type Envelope, validateEnvelope } from '../envelope/envelope';
 import { parseJson } from '../json/parse';
+import { isEvidenceMissing } from '../provenance/trace';
 import type { SubjectRef } from '../subject-ref';
 import { seal, type Sealed } from './seal';
 
@@ -15,9 +16,16 @@ export interface SealedEnvelope extends Sealed {
   header: EnvelopeHeader;
 }
 
+/** An envelope as it was sent. */
+export interface SentEnvelope extends SealedEnvelope {
+  /** Whether evidence is `missing` for one of its leaves: all that a first version may lack. */
+  isEvidenceMissing: boolean;
+}
+
 /** A body as an envelope, sealed. Throws `validation_error` as {@link parseJson} and {@link validateEnvelope} do. */
-export function readEnvelope({ bytes, maxDepth }: { bytes: Uint8Array; maxDepth: number }): SealedEnvelope {
-  return sealEnvelope(validateEnvelope(parseJson(bytes, { maxDepth })));
+export function readEnvelope({ bytes, maxDepth }: { bytes: Uint8Array; maxDepth: number }): SentEnvelope {
+  const envelope = parseJson(bytes, { maxDepth });
+  return { ...sealEnvelope(validateEnvelope(envelope)), isEvidenceMissing: isEvidenceMissing(envelope) };
 }
 
 /** A valid envelope, sealed. */

@@ -3,7 +3,7 @@ import { canonicalize } from '../json/canonicalize';
 import { applyPatch } from '../json/patch';
 import { parseJsonText, parseStoredJson } from '../json/parse';
 import { DIFF_BUDGET } from '../limits';
-import type { JsonValue } from '../json/value';
+import { isJsonObject, type JsonValue } from '../json/value';
 import { anyKey, jsonValues, plainKey } from '../testing/json-values';
 import {
   attributeChanges,
@@ -124,7 +124,10 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
   ['none at all', null, null, false],
   ['lists that name nothing', [], [], false],
 ])('a change says whether its evidence stayed what it was: %s', (_, before, after, isUnchanged) => {
-  const at = (refs: JsonValue): JsonValue => ({ attribute_paths: refs === null ? null : { '/attributes/a': refs } });
+  const at = (refs: JsonValue): JsonValue => ({
+    attributes: { a: 1 },
+    attribute_paths: refs === null ? null : { '/attributes/a': refs },
+  });
   const [item] = attributeChanges(['/attributes/a'], at(before), at(after));
   expect(item).toEqual({
     path: '/attributes/a',
@@ -134,14 +137,27 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
   });
 });
 
+test.each<[string, JsonValue, JsonValue, boolean]>([
+  ['stayed what it was', { a: 1 }, {}, true],
+  ['is another item under the same id', { a: 1 }, { evidence: [{ ...REF, source: 'another' }] }, false],
+  ['is covered from around it', { a: 1 }, { attribute_paths: { '/attributes': [REF] } }, true],
+  ['is of a value that is gone', {}, {}, false],
+])('the evidence behind a change %s', (_, attributes, change, isUnchanged) => {
+  const evidence = [{ ...REF, source: 'register' }];
+  const from = { attributes: { a: 0 }, evidence, attribute_paths: { '/attributes/a': [REF] } };
+  const to = { ...from, attributes, ...(isJsonObject(change) ? change : {}) };
+  const [item] = attributeChanges(['/attributes/a'], from, to);
+  expect(item?.evidence_unchanged).toBe(isUnchanged ? true : undefined);
+});
+
 test('attribution is that of exactly the path, by own keys', () => {
   const refs = [{ evidence_id: 'e', evidence_type: 't' }];
   const withPaths = (paths: JsonValue): JsonValue => ({ attribute_paths: paths });
   const from = withPaths({ '/attributes/a': refs, '/attributes/a/b': [] });
-  expect(attributeChanges(['/attributes/a', '/attributes/a/b/c', 'constructor'], from, withPaths({}))).toEqual([
+  expect(attributeChanges(['/attributes/a', '/attributes/a/b/c', '/constructor'], from, withPaths({}))).toEqual([
     { path: '/attributes/a', from: refs, to: null },
     { path: '/attributes/a/b/c', from: null, to: null },
-    { path: 'constructor', from: null, to: null },
+    { path: '/constructor', from: null, to: null },
   ]);
   const inherited = parseJsonText('{"__proto__":{"attribute_paths":{"/attributes/a":[]}}}');
   expect(attributeChanges(['/attributes/a'], inherited, {})).toEqual([{ path: '/attributes/a', from: null, to: null }]);

@@ -1,10 +1,11 @@
 import { hashText } from '../chain/seal';
 import { canonicalize } from '../json/canonicalize';
+import { Classes } from '../json/classes';
 import { diff, type DiffOperation } from '../json/diff';
-import { jsonEquals } from '../json/equals';
 import { parseStoredJson } from '../json/parse';
-import { getMember, setMember } from '../json/pointer';
+import { getAt, getMember, parsePointer, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+import { Attribution, isSameCover } from '../provenance/attribution';
 
 /** What of an envelope a diff may look at; `/` is all of it. */
 export const DIFF_ROOTS = ['/', '/attributes', '/subject'] as const;
@@ -24,7 +25,7 @@ export interface PathAttribution {
   path: string;
   from: JsonValue;
   to: JsonValue;
-  /** There where the value changed and the references to its evidence did not. */
+  /** There where the value changed, and neither the references that cover it nor the items that they name did. */
   evidence_unchanged?: true;
 }
 
@@ -75,21 +76,30 @@ export function summarizeChanges(operations: readonly DiffOperation[]): ChangeSu
 const COUNTS = { add: 'adds', remove: 'removes', replace: 'replaces' } as const;
 
 /**
- * For each changed path, what the `attribute_paths` of the two envelopes say of exactly that path.
- * Specification "Diff", `attribution`.
+ * For each changed path, what the `attribute_paths` of the two envelopes say of exactly that path, and whether what covers
+ * it stayed the same: the nearest references at it or around it, with the items that they name. Specification "Diff",
+ * `attribution`.
  */
 export function attributeChanges(paths: readonly string[], from: JsonValue, to: JsonValue): PathAttribution[] {
-  const evidenceIn = (envelope: JsonValue) => {
-    const evidence = getMember(envelope, 'attribute_paths');
-    return (path: string): JsonValue => (isJsonObject(evidence) ? (getMember(evidence, path) ?? null) : null);
-  };
   const evidenceFrom = evidenceIn(from);
   const evidenceTo = evidenceIn(to);
+  const rootFrom = new Attribution(from).root;
+  const rootTo = new Attribution(to).root;
+  const classes = new Classes();
   return paths.map((path) => {
-    const [before, after] = [evidenceFrom(path), evidenceTo(path)];
-    const isUnchanged = Array.isArray(after) && after.length > 0 && jsonEquals(before, after);
-    return { path, from: before, to: after, ...(isUnchanged ? { evidence_unchanged: true } : {}) };
+    const attribution = { path, from: evidenceFrom(path), to: evidenceTo(path) };
+    const tokens = parsePointer(path);
+    const cover = rootTo.at(tokens).cover;
+    const isCovered = cover !== null && !cover.isEmpty && getAt(to, tokens) !== undefined;
+    const isUnchanged = isCovered && isSameCover(rootFrom.at(tokens).cover, cover, classes);
+    return isUnchanged ? { ...attribution, evidence_unchanged: true } : attribution;
   });
+}
+
+/** What `attribute_paths` says of exactly a path; null where it says nothing. */
+function evidenceIn(envelope: JsonValue): (path: string) => JsonValue {
+  const evidence = getMember(envelope, 'attribute_paths');
+  return (path) => (isJsonObject(evidence) ? (getMember(evidence, path) ?? null) : null);
 }
 
 /** Two stored envelopes, and what of their diff is asked for. */

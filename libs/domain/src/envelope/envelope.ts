@@ -72,26 +72,28 @@ export const subjectId: Check<string> = textThat(
   (id) => SUBJECT_ID.test(id),
 );
 
-const evidence = named(
-  'Evidence',
-  objectOf({
-    evidence_id: described('Its id, by which `attribute_paths` refers to it.', anyText),
-    evidence_type: described('What kind of evidence it is.', anyText),
-    source: described('From where it comes.', anyText),
-    captured_at: described('When it was captured.', dateTime),
-    retrieved_at: optional(described('When it was retrieved from its source.', dateTime)),
-    hash: optional(
-      described(
-        'The hash of what was captured.',
-        objectOf({
-          alg: described('The algorithm of the hash.', anyText),
-          value: described('The hash, as its algorithm is usually written.', anyText),
-        }),
-      ),
+const evidenceMembers = {
+  evidence_id: described('Its id, by which `attribute_paths` refers to it.', anyText),
+  evidence_type: described('What kind of evidence it is.', anyText),
+  source: described('From where it comes.', anyText),
+  captured_at: described('When it was captured.', dateTime),
+  retrieved_at: optional(described('When it was retrieved from its source.', dateTime)),
+  hash: optional(
+    described(
+      'The hash of what was captured.',
+      objectOf({
+        alg: described('The algorithm of the hash.', anyText),
+        value: described('The hash, as its algorithm is usually written.', anyText),
+      }),
     ),
-    locator: optional(described('Where to find it at its source.', anyText)),
-    notes: optional(described('What else there is to say of it.', anyText)),
-  }),
+  ),
+  locator: optional(described('Where to find it at its source.', anyText)),
+  notes: optional(described('What else there is to say of it.', anyText)),
+};
+const evidence = named('Evidence', objectOf(evidenceMembers));
+
+const referenceRole = optional(
+  described('How it backs the value.', enumOf(['primary', 'corroborating', 'conflicting'])),
 );
 
 /** What backs a value: specification, "EvidenceRef". */
@@ -100,9 +102,12 @@ export const evidenceRef = named(
   objectOf({
     evidence_id: described('The `evidence_id` of the evidence.', anyText),
     evidence_type: described('The `evidence_type` of the evidence.', anyText),
-    role: optional(described('How it backs the value.', enumOf(['primary', 'corroborating', 'conflicting']))),
+    role: referenceRole,
   }),
 );
+
+/** An item of evidence as it backs a value. */
+export const backingEvidence = named('BackingEvidence', objectOf({ ...evidenceMembers, role: referenceRole }));
 
 const PATCH_OPS = ['add', 'remove', 'replace', 'move', 'copy', 'test'] as const;
 type PatchOp = (typeof PATCH_OPS)[number];

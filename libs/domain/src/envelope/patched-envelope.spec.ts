@@ -29,6 +29,7 @@ const toPatch = (operations: readonly PatchOperation[], maxBytes = 1_048_576) =>
   patchOps: readPatch({ ops: operations.map((one) => ({ ...one })), at: AT, maxOperations: 100 }),
   at: AT,
   limits: { maxOperations: 100, maxDepth: 64, maxBytes },
+  policy: 'open' as const,
 });
 
 describe('a patch may not make an envelope that is larger than a body may be', () => {
@@ -44,7 +45,9 @@ describe('a patch may not make an envelope that is larger than a body may be', (
     ['what it adds, in characters of several bytes', add('€'.repeat(5_000))],
     ['what it copies', copies],
   ])('%s', (_name, operations) => {
-    const applied = parseStoredJson(applyUpdate({ ...toPatch(operations), next: NEXT }).text);
+    const applied = parseStoredJson(
+      applyUpdate({ ...toPatch(operations), next: NEXT, baseOrigins: { origins: null } }).text,
+    );
     const lasting: Record<string, JsonValue> = { ...BASE, attributes: attributesOf(applied) };
     delete lasting['diff'];
     const size = Buffer.byteLength(canonicalize(lasting));
@@ -60,7 +63,10 @@ describe('what is wrong with the result', () => {
 
   it.each([
     ['when it is proposed', () => tryPatch(toPatch([dropEvidence]))],
-    ['when it is applied', () => applyUpdate({ ...toPatch([dropEvidence]), next: NEXT })],
+    [
+      'when it is applied',
+      () => applyUpdate({ ...toPatch([dropEvidence]), next: NEXT, baseOrigins: { origins: null } }),
+    ],
   ])('is told at the operation that did it, %s', (_when, act) => {
     const detail = { path: `${AT}/0`, message: 'in the result, /evidence is required', code: 'required' };
     expect(act).toThrow(expect.objectContaining({ code: 'validation_error', details: [detail] }));

@@ -1,11 +1,14 @@
 import { type SealedEnvelope, sealEnvelope } from '../chain/sealed-envelope';
 import { deriveSnapshotId } from '../chain/snapshot-id';
-import { DomainError } from '../errors';
+import { DomainError, type ErrorDetail } from '../errors';
 import { canonicalize } from '../json/canonicalize';
 import { parseStoredJson } from '../json/parse';
 import { applyPatch, parsePatch, type PatchOperation, problemsOfPatch } from '../json/patch';
 import { getAt, parsePointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+import { againstPolicy, type EvidencePolicy, policyProblems } from '../provenance/evidence-policy';
+import type { KnownOrigins } from '../provenance/origins';
+import { traceVersion, type TracedVersion } from '../provenance/trace';
 import { type Envelope, validateEnvelope } from './envelope';
 import { requirePatchAllowed } from './protected-roots';
 
@@ -27,6 +30,8 @@ export interface PatchOnBase {
   patchOps: string;
   at: string;
   limits: PatchedLimits;
+  /** What the tenant demands of the evidence in the result. */
+  policy: EvidencePolicy;
 }
 
 /** What a patch may do to an envelope: not make one that could not have been sent. */
@@ -64,8 +69,20 @@ export function tryPatch(patch: PatchOnBase): void {
   requireValid(applied.result, applied, patch);
 }
 
-/** The envelope that a patch leads to with the server's own members, sealed. Throws as {@link tryPatch}. */
-export function applyUpdate({ next, ...patch }: PatchOnBase & { next: NextEnvelope }): SealedEnvelope {
+/** A patch that becomes a version. */
+export interface UpdateToMake extends PatchOnBase {
+  next: NextEnvelope;
+  /** Null where nothing is known of the base, so that nothing can be said of what follows it. */
+  baseOrigins: KnownOrigins | null;
+}
+
+/** A version that is to be written. */
+export interface MadeVersion extends SealedEnvelope {
+  traced: TracedVersion | null;
+}
+
+/** The envelope that a patch leads to with the server's own members, sealed and traced. Throws as {@link tryPatch}. */
+export function applyUpdate({ next, baseOrigins, ...patch }: UpdateToMake): MadeVersion {
   const applied = apply(patch);
   const ops = plain(applied.operations);
   const { snapshotVersion, generatedAt, audit, id, idSecret } = next;
@@ -77,7 +94,9 @@ export function applyUpdate({ next, ...patch }: PatchOnBase & { next: NextEnvelo
     audit,
     diff: { format: 'rfc6902', ops },
   };
-  return sealEnvelope(requireValid(envelope, applied, patch));
+  const sealed = sealEnvelope(requireValid(envelope, applied, patch));
+  const { base } = applied;
+  return { ...sealed, traced: baseOrigins && traceVersion(base, baseOrigins.origins, envelope, snapshotVersion) };
 }
 
 interface Applied {
@@ -95,20 +114,26 @@ function apply({ base: baseText, patchOps, at, limits }: PatchOnBase): Applied {
   return { base, operations, result };
 }
 
-/** The envelope, if it could have been sent; else each problem at the operation behind it, with the place in the result. */
-function requireValid(envelope: JsonObject, { base, operations }: Applied, { at, limits }: PatchOnBase): Envelope {
+/** The envelope, if it could have been sent and the policy allows it; else each problem at the operation behind it. */
+function requireValid(
+  envelope: JsonObject,
+  { base, operations }: Applied,
+  { at, limits, policy }: PatchOnBase,
+): Envelope {
+  const { maxDepth } = limits;
+  const ofPatch = (problems: readonly ErrorDetail[]): ErrorDetail[] =>
+    problemsOfPatch(problems, base, operations, at, { maxDepth });
+  let valid: Envelope;
   try {
-    return validateEnvelope(envelope);
+    valid = validateEnvelope(envelope);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const message = 'The patch makes an envelope that is not valid. See details for each operation and place.';
-    const { maxDepth } = limits;
-    throw new DomainError(
-      error.code,
-      message,
-      problemsOfPatch(error.details ?? [], base, operations, at, { maxDepth }),
-    );
+    throw new DomainError(error.code, message, ofPatch(error.details ?? []));
   }
+  const problems = policyProblems(policy, base, envelope);
+  if (problems.length > 0) throw againstPolicy(policy, ofPatch(problems));
+  return valid;
 }
 
 function plain(operations: readonly PatchOperation[]): JsonObject[] {

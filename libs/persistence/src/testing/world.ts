@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Role, ROLES, seal } from '@iss/domain';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { type Database, openDatabase } from '../database';
-import type { SnapshotToWrite } from '../stores/snapshots/snapshot-write.store';
+import type { SnapshotToAppend } from '../stores/snapshots/snapshot-write.store';
 import { TenancyStore } from '../stores/tenancy/tenancy.store';
 
 /** A migrated database, as the application sees it, with the names of the statements that were sent. */
@@ -48,14 +48,17 @@ export async function addTenant({ database }: World, tenantId: string): Promise<
     allowCounterpartyAccess: false,
     status: 'active' as const,
   });
-  await tenancy.create({ tenantId, name: tenantId, slug: null, chainEnforced: true }, member('tenant_owner'));
+  await tenancy.create(
+    { tenantId, name: tenantId, slug: null, chainEnforced: true, evidencePolicy: 'open' },
+    member('tenant_owner'),
+  );
   for (const role of ROLES.filter((name) => name !== 'tenant_owner')) {
     await tenancy.changeMembership(owner, role, () => ({ tenantId, ...member(role) }));
   }
 }
 
 /** A first snapshot that may be written, changed as given. */
-export function snapshot(change: Partial<SnapshotToWrite> = {}): SnapshotToWrite {
+export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppend {
   const snapshotId = randomUUID();
   const { text, hash } = seal({ snapshot_id: snapshotId, attributes: { legal: { legal_name: 'Zürich AG' } } });
   return {
@@ -72,6 +75,12 @@ export function snapshot(change: Partial<SnapshotToWrite> = {}): SnapshotToWrite
     requestId: 'request-1',
     traceparent: null,
     updateId: null,
+    evidencePolicy: 'open',
+    hasMissing: false,
+    hasCarried: false,
+    changedBy: null,
+    origins: null,
+    firstChangedBy: null,
     ...change,
   };
 }

@@ -11,6 +11,9 @@ import { LegacyEntityStateService } from './write/legacy-entity-state.service';
 import { LegacyEntityStatesController } from './write/legacy-entity-states.controller';
 import { SnapshotListService } from './lineage/snapshot-list.service';
 import { SnapshotListsController } from './lineage/snapshot-lists.controller';
+import { OriginsService } from './provenance/origins.service';
+import { ProvenanceController } from './provenance/provenance.controller';
+import { ProvenanceService } from './provenance/provenance.service';
 import { RecentAnswers } from '../../http/fast/recent-answers';
 import { SnapshotReadService } from './read/snapshot-read.service';
 import { SnapshotVerifier } from './snapshot/snapshot-verifier';
@@ -28,6 +31,7 @@ import { UpdatesController } from './updates/updates.controller';
     SnapshotsController,
     SnapshotListsController,
     ExportController,
+    ProvenanceController,
   ],
   providers: [
     DiffService,
@@ -40,6 +44,8 @@ import { UpdatesController } from './updates/updates.controller';
     SnapshotReadService,
     SnapshotListService,
     BundleService,
+    OriginsService,
+    ProvenanceService,
     SnapshotVerifier,
   ],
 })

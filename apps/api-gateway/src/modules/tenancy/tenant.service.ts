@@ -1,5 +1,6 @@
 import { type Actor, DomainError, parsePeriod, requireAccess, rolesFrom, RULES } from '@iss/domain';
 import {
+  type NewTenant,
   type Page,
   type PageRequest,
   TenancyStore,
@@ -10,13 +11,6 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal';
-
-export interface TenantToCreate {
-  tenantId: string;
-  name: string;
-  slug: string | null;
-  chainEnforced: boolean;
-}
 
 /** Instants that are both counted, to the millisecond. */
 export interface UsageWindow {
@@ -35,7 +29,7 @@ export class TenantService {
   constructor(private readonly tenancy: TenancyStore) {}
 
   /** Anyone with a token may found a tenant. Only a human becomes its accountable owner. Throws `conflict` or `limit_reached`. */
-  create(founder: Principal, tenant: TenantToCreate): Promise<TenantRecord> {
+  create(founder: Principal, tenant: NewTenant): Promise<TenantRecord> {
     return this.tenancy.create(tenant, {
       principalId: founder.principalId,
       role: founder.claimedType === 'human' ? 'tenant_owner' : 'tenant_admin',

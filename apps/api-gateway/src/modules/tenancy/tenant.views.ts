@@ -1,11 +1,17 @@
+import { EVIDENCE_POLICIES } from '@iss/domain';
 import type { TenantRecord, TenantOfMember } from '@iss/persistence';
 import { alias, listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
-import { count, flag, line, role, tenancyRole, tenantId, text, time } from '../../http/request/fields';
+import { count, flag, line, oneOf, role, tenancyRole, tenantId, text, time } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
 
 const name = line(256).described('The name of the tenant.');
 const slugOf = 'A short name for addresses; null: it has none.';
+
+const POLICY =
+  'What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of ' +
+  '`attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is ' +
+  'covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.';
 
 const TenantFields = part({
   tenant_id: tenantId,
@@ -13,6 +19,7 @@ const TenantFields = part({
   slug: tenantId.nullable().described(slugOf),
   created_at: time.described('When it was made.'),
   chain_enforced: flag.described('Whether applying on a parent without envelope_hash is refused.'),
+  evidence_policy: oneOf(EVIDENCE_POLICIES).described(POLICY),
 });
 
 /** What the caller is in the tenant; its role under both names that the specification uses. */
@@ -64,6 +71,7 @@ export type Usage = ViewOf<typeof Usage>;
 const slug = tenantId.nullable().optional().described(slugOf);
 const REFUSE = 'Refuse to apply on a parent without envelope_hash.';
 const chainEnforced = flag.optional().described(REFUSE);
+const evidencePolicy = oneOf(EVIDENCE_POLICIES).optional().described(POLICY).example('resolved');
 
 /** Body of `POST /v1/tenants` (specification, "Tenants, members, principals"). */
 export const CreateTenantBody = body(
@@ -73,6 +81,7 @@ export const CreateTenantBody = body(
     name: name.example('Acme Corporation'),
     slug: slug.example('acme'),
     chain_enforced: chainEnforced.described(`${REFUSE} True unless it is sent.`),
+    evidence_policy: evidencePolicy.byDefault('open'),
   },
   { tenant: { value: { tenant_id: 'acme', name: 'Acme Corporation', slug: 'acme' } } },
 );
@@ -85,6 +94,7 @@ export const PatchTenantBody = body(
     name: name.optional().example('Acme Corporation'),
     slug: slug.described('Null takes the slug away.').example('acme'),
     chain_enforced: chainEnforced,
+    evidence_policy: evidencePolicy,
   },
   { name: { value: { name: 'Acme Corporation' } } },
 );
@@ -106,6 +116,7 @@ export const ACME: TenantRecord = {
   slug: 'acme',
   createdAt: new Date('2026-01-15T09:00:00Z'),
   chainEnforced: true,
+  evidencePolicy: 'open',
 };
 export const ACME_OF_ALICE = withCaller({ tenant: ACME, role: 'tenant_owner', tenancyRole: 'account_admin' });
 export const USAGE_EXAMPLE = Usage.of({

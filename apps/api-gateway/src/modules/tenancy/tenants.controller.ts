@@ -46,6 +46,7 @@ export class TenantsController {
       name: body.name,
       slug: body.slug ?? null,
       chainEnforced: body.chain_enforced ?? true,
+      evidencePolicy: body.evidence_policy ?? 'open',
     });
     return Tenant.of(tenant);
   }
@@ -78,15 +79,15 @@ export class TenantsController {
   }
 
   @Patch(':tenant_id')
-  @ApiRoute('Change a tenant: name, slug, chain_enforced', RULES.changeTenant, {
+  @ApiRoute('Change a tenant: name, slug, chain_enforced, evidence_policy', RULES.changeTenant, {
     description: 'At least one field. `tenant_id` never changes.',
     answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
     errors: ['conflict'],
   })
   async updateTenant(@ActorParam() actor: Actor, @JsonBody(PatchTenantBody) body: PatchTenantBody): Promise<Tenant> {
     requireAField(body);
-    const { name, slug, chain_enforced } = body;
-    return Tenant.of(await this.tenants.change(actor, { name, slug, chainEnforced: chain_enforced }));
+    const { name, slug, chain_enforced: chainEnforced, evidence_policy: evidencePolicy } = body;
+    return Tenant.of(await this.tenants.change(actor, { name, slug, chainEnforced, evidencePolicy }));
   }
 
   @Get(':tenant_id/usage')

@@ -37,3 +37,7 @@ export const versionsBefore = (subjectKey: string, count: string, moment: string
     )
     SELECT low::int AS passed FROM search WHERE high - low = 1
   ) ${alias} ON true`;
+
+/** The origins of a version's leaves, as a value; null for a first version, and where they are not known. */
+export const originsOf = (subjectKey: string, version: string): string => `(SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = ${subjectKey} AND p.snapshot_version = ${version} LIMIT 1)`;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Role, RULES } from '@iss/domain';
 import * as persistence from '../../index';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
-import type { SnapshotToWrite } from '../snapshots/snapshot-write.store';
+import type { SnapshotToAppend } from '../snapshots/snapshot-write.store';
 
 type Stores = typeof persistence;
 type RuleName = keyof typeof RULES;
@@ -36,9 +36,9 @@ afterEach(() => world.close());
 interface Attempt {
   stores: Stores;
   principalId: Role;
-  first: SnapshotToWrite;
+  first: SnapshotToAppend;
 }
-const next = ({ principalId, first }: Attempt, updateId: string | null): SnapshotToWrite => {
+const next = ({ principalId, first }: Attempt, updateId: string | null): SnapshotToAppend => {
   const { subjectId, envelopeHash: prevHash } = first;
   return snapshot({ principalId, subjectId, snapshotVersion: 2, prevHash, updateId });
 };
@@ -54,6 +54,7 @@ const propose = ({ stores, principalId, first }: Attempt, updateId = randomUUID(
     patchOps: '[]',
     requestId: null,
     initiatedBy: null,
+    evidencePolicy: 'open',
   });
 
 const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = [

@@ -5,7 +5,7 @@ import { LARGE_ANSWER, LARGE_INPUT } from '../../sql/coalescer';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
 import { UpdateStore } from '../updates/update.store';
 import { SnapshotReadStore } from './snapshot-read.store';
-import { type SnapshotToWrite, SnapshotWriteStore } from './snapshot-write.store';
+import { type SnapshotToAppend, SnapshotWriteStore } from './snapshot-write.store';
 
 const TENANTS = ['acme', 'beta', 'gamma'];
 
@@ -25,12 +25,12 @@ beforeEach(() => {
   world.sent.length = 0;
 });
 
-function withText(characters: number, change: Partial<SnapshotToWrite> = {}): SnapshotToWrite {
+function withText(characters: number, change: Partial<SnapshotToAppend> = {}): SnapshotToAppend {
   const { text, hash } = seal({ text: 'x'.repeat(characters) });
   return snapshot({ envelope: text, envelopeHash: hash, ...change });
 }
 
-const readLatest = ({ tenantId, subjectType, subjectId }: SnapshotToWrite) =>
+const readLatest = ({ tenantId, subjectType, subjectId }: SnapshotToAppend) =>
   reads.read(
     { tenantId, principalId: 'tenant_reader' },
     { kind: 'latest', subject: { subjectType, subjectId } },
@@ -73,6 +73,7 @@ it('brings a large base for applying in a statement of its own', async () => {
         patchOps: '[]',
         requestId: null,
         initiatedBy: null,
+        evidencePolicy: 'open' as const,
       };
       await updates.propose(update);
       return update.updateId;

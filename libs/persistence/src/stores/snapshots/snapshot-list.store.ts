@@ -129,6 +129,15 @@ const BELOW = statement<SubjectRef & { version: number; limit: number }, Snapsho
  ORDER BY n.snapshot_version DESC`,
 );
 
+const ABOVE = statement<SubjectRef & { version: number; limit: number }, SnapshotRecord>(
+  'snapshot_lineage_above',
+  `SELECT ${columns(snapshotColumns('n.envelope'))}
+  FROM subjects s
+  CROSS JOIN ${range('asc', ':version::bigint')}
+ WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId AND ${FITS}
+ ORDER BY n.snapshot_version`,
+);
+
 /** Reads of many snapshots of one subject, a bounded number of bytes at a time. */
 export class SnapshotListStore {
   constructor(private readonly sql: Sql) {}
@@ -158,6 +167,12 @@ export class SnapshotListStore {
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[]> {
     const whose = `${subject.subjectType}/${subject.subjectId}`;
     return this.sql.runInTurn(whose, BELOW, { ...subject, version, limit });
+  }
+
+  /** The same above a version, oldest first. */
+  async above(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[]> {
+    const whose = `${subject.subjectType}/${subject.subjectId}`;
+    return this.sql.runInTurn(whose, ABOVE, { ...subject, version, limit });
   }
 }
 

@@ -3,7 +3,7 @@ import { buildEventBody, DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
 import { SnapshotReadStore } from './snapshot-read.store';
-import { SnapshotWriteStore, type SnapshotToWrite, type WriteOutcome } from './snapshot-write.store';
+import { SnapshotWriteStore, type SnapshotToAppend, type WriteOutcome } from './snapshot-write.store';
 import { UpdateStore } from '../updates/update.store';
 import { OutboxStore } from '../webhooks/outbox.store';
 
@@ -68,7 +68,7 @@ describe('create', () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const taken = snapshot();
     await store.create(taken);
-    const refused: [SnapshotToWrite, Record<string, unknown>][] = [
+    const refused: [SnapshotToAppend, Record<string, unknown>][] = [
       [snapshot({ principalId: 'tenant_proposer' }), { facts: { membership: { role: 'tenant_proposer' } } }],
       [snapshot({ principalId: 'stranger' }), { facts: { membership: null } }],
       [snapshot({ snapshotId: taken.snapshotId }), { snapshotIdTaken: true }],
@@ -113,12 +113,13 @@ describe('create', () => {
       [randomUUID(), owned.subjectId],
     );
     const membership = { role: 'tenant_editor', status: 'active', allowCounterpartyAccess: false };
-    const asBeta = (snapshotVersion: number): SnapshotToWrite =>
+    const asBeta = (snapshotVersion: number): SnapshotToAppend =>
       snapshot({ subjectId: owned.subjectId, tenantId: 'beta', snapshotVersion });
     const refused = {
       kind: 'refused',
       facts: { membership, ownsSubject: false, grantScopes: ['read_latest'] },
       snapshotIdTaken: false,
+      evidencePolicy: 'open',
       headVersion: 2,
     };
     const creates = [store.create(snapshot()), store.create(asBeta(1)), store.create(snapshot())];
@@ -221,7 +222,7 @@ describe('append', () => {
     expect(data).toMatchObject({ prev_hash: first.envelopeHash, snapshot_version: 2 });
   });
 
-  const propose = async (first: SnapshotToWrite): Promise<string> => {
+  const propose = async (first: SnapshotToAppend): Promise<string> => {
     const updateId = randomUUID();
     const outcome = await new UpdateStore(world.database.sql).propose({
       updateId,
@@ -234,11 +235,12 @@ describe('append', () => {
       patchOps: '[]',
       requestId: null,
       initiatedBy: null,
+      evidencePolicy: 'open',
     });
     expect(outcome.kind).toBe('proposed');
     return updateId;
   };
-  const next = (first: SnapshotToWrite, updateId: string | null): SnapshotToWrite =>
+  const next = (first: SnapshotToAppend, updateId: string | null): SnapshotToAppend =>
     snapshot({ subjectId: first.subjectId, snapshotVersion: 2, prevHash: first.envelopeHash, updateId });
 
   it('applies one proposal once, however many try', async () => {
@@ -308,6 +310,7 @@ describe('request_id of a proposal', () => {
             patchOps: '[]',
             requestId: `request-${first.subjectId}`,
             initiatedBy: null,
+            evidencePolicy: 'open',
           }),
         ),
     );

@@ -1,4 +1,12 @@
-import { type AccessFacts, type AccessRule, type EventType, newEventId, RULES, type SubjectRef } from '@iss/domain';
+import {
+  type AccessFacts,
+  type AccessRule,
+  type EventType,
+  type EvidencePolicy,
+  newEventId,
+  RULES,
+  type SubjectRef,
+} from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
@@ -24,6 +32,21 @@ export interface SnapshotToWrite extends SubjectRef {
   traceparent: string | null;
   /** The proposal that this snapshot applies; null for a direct write. */
   updateId: string | null;
+  /** What the tenant demands of evidence, as far as this snapshot was held to it. */
+  evidencePolicy: EvidencePolicy;
+  /** Whether leaves of it have evidence that is missing, or carried. */
+  hasMissing: boolean;
+  hasCarried: boolean;
+}
+
+/** A snapshot on a base, and what is kept of where it comes from. */
+export interface SnapshotToAppend extends SnapshotToWrite {
+  /** Who made it, as JSON text; null where nothing is known of its base. */
+  changedBy: string | null;
+  /** See `encodeOrigins`. */
+  origins: Buffer | null;
+  /** Who made the first version, where this is the second one. */
+  firstChangedBy: string | null;
 }
 
 export interface WrittenSnapshot {
@@ -38,6 +61,8 @@ export interface RefusedSnapshot {
   kind: 'refused';
   facts: AccessFacts;
   snapshotIdTaken: boolean;
+  /** What the tenant demands now: nothing is written that was held to another policy. Null where there is no tenant. */
+  evidencePolicy: EvidencePolicy | null;
   /** Version of the newest snapshot; null when the subject does not exist. */
   headVersion: number | null;
 }
@@ -54,13 +79,23 @@ asked AS MATERIALIZED (
   SELECT i.*,
          (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken,
          (SELECT m.status = 'active' AND ${hasRole} FROM memberships m
-           WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor
-    FROM ${inputRows({ ...ACTOR, ...SUBJECT, snapshot_id: 'uuid', snapshot_version: 'int', update_id: 'uuid' })}
+           WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor,
+         (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
+    FROM ${inputRows({
+      ...ACTOR,
+      ...SUBJECT,
+      snapshot_id: 'uuid',
+      snapshot_version: 'int',
+      update_id: 'uuid',
+      evidence_policy: 'text',
+      has_missing: 'boolean',
+      has_carried: 'boolean',
+    })}
    ORDER BY i.subject_type, i.subject_id
 )`;
 const holds = (rule: AccessRule): string => `m.api_functional_role IN (${rolesOf(rule)})`;
 
-const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken';
+const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken AND tenant_policy = evidence_policy';
 
 const EVENT_TYPE: EventType = 'identity.snapshot.created';
 
@@ -90,7 +125,7 @@ new_event AS (
    WHERE event_id IS NOT NULL
 )
 SELECT ${FACTS},
-  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
        (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
        (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
   FROM asked i
@@ -104,8 +139,8 @@ SELECT ${FACTS},
   ) f ON true
  ORDER BY i.ord`;
 
-type WriteStatement = Statement<
-  { inputs: readonly SnapshotToWrite[]; eventIds: readonly string[] },
+type WriteStatement<Input> = Statement<
+  { inputs: readonly Input[]; eventIds: readonly string[] },
   Omit<RefusedSnapshot, 'kind'> & { createdAt: Date | null; eventId: string | null }
 >;
 
@@ -113,7 +148,7 @@ type WriteStatement = Statement<
 const IDENTITY = `subject_type || '/' || subject_id`;
 
 /** Version 1: the subject and its first snapshot, unless someone was first. */
-const CREATE: WriteStatement = statement(
+const CREATE: WriteStatement<SnapshotToWrite> = statement(
   'snapshot_create',
   `WITH ${asked(holds(RULES.submitFirstState))},
 new_subject AS (
@@ -128,6 +163,12 @@ ready AS MATERIALIZED (
    CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity FROM new_subject), ${IDENTITY}) AS place LIMIT 1) s
    WHERE s.place IS NOT NULL
 ),
+new_evidence AS (
+  INSERT INTO subject_evidence (subject_key, owner_tenant_id, subject_type, subject_id, has_missing, has_carried)
+  SELECT subject_key, tenant_id, subject_type, subject_id, has_missing, has_carried
+    FROM ready
+   WHERE has_missing OR has_carried
+),
 ${INSERTS}`,
 );
 
@@ -141,7 +182,7 @@ const MAY_APPEND = `CASE WHEN i.update_id IS NULL THEN ${holds(RULES.submitLater
  * the proposal's key may find it: IS TRUE keeps a plan made early from walking through all that are proposed. In a chain
  * times never run backwards, though a clock may: that of a server which another one has taken over from.
  */
-const APPEND: WriteStatement = statement(
+const APPEND: WriteStatement<SnapshotToAppend> = statement(
   'snapshot_append',
   `WITH ${asked(MAY_APPEND)},
 admitted AS MATERIALIZED (
@@ -168,6 +209,28 @@ ready AS MATERIALIZED (
   SELECT i.*, ${EVENT_ID} FROM admitted i
    WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
+new_provenance AS (
+  INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
+  SELECT i.subject_key, p.snapshot_version, p.changed_by, p.origins
+    FROM ready i
+   CROSS JOIN LATERAL (VALUES
+     (i.snapshot_version, (:inputs.changedBy::text[])[i.ord], (:inputs.origins::bytea[])[i.ord]),
+     (1, (:inputs.firstChangedBy::text[])[i.ord], NULL)
+   ) AS p(snapshot_version, changed_by, origins)
+   WHERE p.changed_by IS NOT NULL
+  ON CONFLICT DO NOTHING
+),
+changed_evidence AS (
+  INSERT INTO subject_evidence AS e (subject_key, owner_tenant_id, subject_type, subject_id, has_missing, has_carried)
+  SELECT subject_key, tenant_id, subject_type, subject_id, has_missing, has_carried
+    FROM ready
+   WHERE has_missing OR has_carried
+  ON CONFLICT (subject_key) DO UPDATE SET has_missing = EXCLUDED.has_missing, has_carried = EXCLUDED.has_carried
+),
+mended_evidence AS (
+  DELETE FROM subject_evidence e
+   WHERE e.subject_key = ANY (ARRAY(SELECT subject_key FROM ready WHERE NOT has_missing AND NOT has_carried))
+),
 ${INSERTS}`,
 );
 
@@ -177,12 +240,12 @@ const MAX_RUNNING = 3;
 /** Writes of snapshots: one statement checks membership, ownership and base, writes the rows, and says which rule failed. */
 export class SnapshotWriteStore {
   private readonly creates: Coalescer<SnapshotToWrite, WriteOutcome>;
-  private readonly appends: Coalescer<SnapshotToWrite, WriteOutcome>;
+  private readonly appends: Coalescer<SnapshotToAppend, WriteOutcome>;
 
   constructor(sql: Sql) {
     const { sql: shared, lone } = sql.sharing;
-    const writer = (query: WriteStatement): Coalescer<SnapshotToWrite, WriteOutcome> =>
-      new Coalescer<SnapshotToWrite, WriteOutcome>({
+    const writer = <Input extends SnapshotToWrite>(query: WriteStatement<Input>): Coalescer<Input, WriteOutcome> =>
+      new Coalescer<Input, WriteOutcome>({
         run: async (inputs, isAlone) => {
           const on = isAlone ? sql : shared;
           const rows = await on.run(query, { inputs, eventIds: inputs.map(() => newEventId()) });
@@ -207,7 +270,7 @@ export class SnapshotWriteStore {
   }
 
   /** Writes the owner's next snapshot, which must follow the head. Throws `conflict` when a concurrent write won. */
-  append(snapshot: SnapshotToWrite): Promise<WriteOutcome> {
+  append(snapshot: SnapshotToAppend): Promise<WriteOutcome> {
     return this.appends.submit(snapshot);
   }
 }

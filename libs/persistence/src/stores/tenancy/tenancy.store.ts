@@ -1,6 +1,7 @@
 import {
   type AccessFacts,
   type Actor,
+  type EvidencePolicy,
   mayHandOver,
   type MemberStatus,
   OWNER,
@@ -35,6 +36,8 @@ export interface TenantRecord {
   name: string;
   slug: string | null;
   chainEnforced: boolean;
+  /** What it demands of the evidence in what it writes. */
+  evidencePolicy: EvidencePolicy;
   createdAt: Date;
 }
 
@@ -45,6 +48,7 @@ export interface TenantChange {
   name: string | undefined;
   slug: string | null | undefined;
   chainEnforced: boolean | undefined;
+  evidencePolicy: EvidencePolicy | undefined;
 }
 
 /** A tenant with what the asking principal is in it. */
@@ -77,6 +81,7 @@ const TENANT: Columns<TenantRecord> = {
   name: 't.name',
   slug: 't.slug',
   chainEnforced: 't.chain_enforced',
+  evidencePolicy: 't.evidence_policy',
   createdAt: 't.created_at',
 };
 
@@ -95,8 +100,8 @@ const CREATE = statement<
   'tenant_create',
   `WITH cap AS MATERIALIZED (SELECT ${capOf('tenants_per_principal', ':principalId')} AS value),
 made AS (
-  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, founded_by)
-  SELECT :tenantId::text, :name::text, :slug::text, :chainEnforced::boolean, :principalId::text
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, evidence_policy, founded_by)
+  SELECT :tenantId::text, :name::text, :slug::text, :chainEnforced::boolean, :evidencePolicy::text, :principalId::text
     FROM cap
    WHERE ${countUpTo('cap.value', 'FROM tenants f WHERE f.founded_by = :principalId')} < cap.value
   RETURNING *
@@ -138,7 +143,8 @@ const CHANGE = statement<
 changed AS (
   UPDATE tenants t
      SET name = coalesce(:name, t.name), slug = CASE WHEN :changesSlug::boolean THEN :slug ELSE t.slug END,
-         chain_enforced = coalesce(:chainEnforced, t.chain_enforced)
+         chain_enforced = coalesce(:chainEnforced, t.chain_enforced),
+         evidence_policy = coalesce(:evidencePolicy, t.evidence_policy)
     FROM facts f
    WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY (:admins::text[])
   RETURNING t.*

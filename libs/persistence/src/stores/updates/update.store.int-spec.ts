@@ -30,7 +30,7 @@ async function proposals(count: number, subjects = count): Promise<UpdateToPropo
     const { subjectType = '', subjectId = '', snapshotId: baseSnapshotId = '' } = first[index % subjects] ?? {};
     const base = { baseSnapshotId, baseSnapshotVersion: 1 };
     const made = { updateId: randomUUID(), tenantId: 'acme', principalId: 'tenant_editor', patchOps: '[]' };
-    return { subjectType, subjectId, ...base, ...made, requestId: null, initiatedBy: null };
+    return { subjectType, subjectId, ...base, ...made, requestId: null, initiatedBy: null, evidencePolicy: 'open' };
   });
 }
 

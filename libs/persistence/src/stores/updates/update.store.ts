@@ -1,4 +1,4 @@
-import type { AccessFacts, Actor, Role, SubjectRef, UpdateStatus } from '@iss/domain';
+import type { AccessFacts, Actor, EvidencePolicy, Role, SubjectRef, UpdateStatus } from '@iss/domain';
 import { RULES } from '@iss/domain';
 import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
@@ -17,7 +17,7 @@ import {
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
-import { HEAD_VERSION, NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
+import { HEAD_VERSION, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
 import { Headroom } from '../limits/headroom';
 import { updateColumns, type UpdateRecord } from './update-record';
@@ -34,11 +34,13 @@ export interface UpdateToPropose extends SubjectRef {
   patchOps: string;
   requestId: string | null;
   initiatedBy: string | null;
+  /** What the tenant demands of evidence, as far as the dry run was held to it. */
+  evidencePolicy: EvidencePolicy;
 }
 
 export type ProposeOutcome =
   | { kind: 'proposed' | 'existing'; update: UpdateRecord }
-  | { kind: 'refused'; facts: AccessFacts; headVersion: number | null; reached: ReachedCap | null };
+  | ({ kind: 'refused' } & Pick<ProposeRow, 'facts' | 'headVersion' | 'evidencePolicy' | 'reached'>);
 
 /** One update of a tenant, asked for by one of its members. */
 export interface UpdateRef extends Actor {
@@ -57,13 +59,25 @@ export interface FoundUpdate {
 export interface UpdateToApply extends FoundUpdate {
   /** Version of the subject's newest snapshot. */
   headVersion: number | null;
-  base: { envelope: string; envelopeHash: string | null } | null;
+  base: ApplyBase | null;
   chainEnforced: boolean;
+  /** What the tenant demands of evidence. */
+  evidencePolicy: EvidencePolicy;
+}
+
+/** What an update is applied to. */
+export interface ApplyBase {
+  envelope: string;
+  envelopeHash: string | null;
+  /** See `encodeOrigins`; null for a first version, and where they are not known. */
+  origins: Buffer | null;
 }
 
 interface ProposeRow {
   facts: AccessFacts;
   headVersion: number | null;
+  /** What the tenant demands now: nothing is stored that was held to another policy. Null where there is no tenant. */
+  evidencePolicy: EvidencePolicy | null;
   createdAt: Date | null;
   tenantCap: number;
   /** What the tenant has proposed before this statement; null where that was not counted. */
@@ -106,8 +120,16 @@ const PROPOSE = statement<{ inputs: readonly UpdateToPropose[] } & Places & Pend
     FROM (
     SELECT i.*, f.*, s.subject_key, ${HEAD_VERSION} AS head_version,
            ${capOf('pending_updates_per_subject', 'i.tenant_id')} AS subject_cap,
-           ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap
-      FROM ${inputRows({ update_id: 'uuid', ...ACTOR, ...SUBJECT, base_snapshot_version: 'int', request_id: 'text' })}
+           ${capOf('pending_updates_per_tenant', 'i.tenant_id')} AS tenant_cap,
+           (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
+      FROM ${inputRows({
+        update_id: 'uuid',
+        ...ACTOR,
+        ...SUBJECT,
+        base_snapshot_version: 'int',
+        request_id: 'text',
+        evidence_policy: 'text',
+      })}
       ${NAMED_SUBJECT}
       ${TENANT_ACCESS}
      ORDER BY i.tenant_id, i.request_id
@@ -121,13 +143,13 @@ inserted AS (
          (:inputs.patchOps::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
     FROM facts f
    WHERE member_status = 'active' AND role IN (${rolesOf(RULES.proposeUpdate)}) AND owns_subject
-     AND head_version = base_snapshot_version
+     AND head_version = base_snapshot_version AND tenant_policy = evidence_policy
      AND (${SUBJECT_IS_FULL}) IS NOT TRUE AND (${TENANT_IS_FULL}) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
 SELECT ${FACTS},
-  f.head_version AS "headVersion",
+  f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
        CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
        f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
        CASE WHEN ${SUBJECT_IS_FULL} THEN 'pending_updates_per_subject'
@@ -172,8 +194,10 @@ const FOR_APPLY = statement<
   `SELECT ${FACTS},
   ${columns({ ...updateColumns(), patchOps: unlessTooLarge('u.patch_ops') }, 'update?')},
   ${HEAD_VERSION} AS "headVersion",
-       t.chain_enforced IS TRUE AS "chainEnforced", ${IS_TOO_LARGE} AS "isTooLarge",
-       ${unlessTooLarge('b.envelope')} AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+       t.chain_enforced IS TRUE AS "chainEnforced", coalesce(t.evidence_policy, 'open') AS "evidencePolicy",
+       ${IS_TOO_LARGE} AS "isTooLarge", ${unlessTooLarge('b.envelope')} AS "base?.envelope",
+       encode(b.envelope_hash, 'hex') AS "base?.envelopeHash",
+       ${originsOf('b.subject_key', 'b.snapshot_version')} AS "base?.origins"
   FROM ${inputRows(INPUT)}
   ${UPDATE}
   ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'b')}
@@ -305,11 +329,11 @@ export class UpdateStore {
    * caller's rights, then for a stale base, then for the cap that is `reached`.
    */
   async propose(update: UpdateToPropose): Promise<ProposeOutcome> {
-    const { facts, headVersion, createdAt, reached } = await this.proposals.submit(update);
+    const { createdAt, ...refusal } = await this.proposals.submit(update);
     if (createdAt !== null) return { kind: 'proposed', update: toProposed(update, createdAt) };
     const existing = await this.byRequestId(update.tenantId, update.requestId);
     if (existing !== null) return { kind: 'existing', update: existing };
-    return { kind: 'refused', facts, headVersion, reached };
+    return { kind: 'refused', ...refusal };
   }
 
   /** The tenant's proposal under this `requestId`, or null. */
@@ -386,8 +410,7 @@ function toInput({ subject, ...ref }: UpdateRef): UpdateInput {
   return { ...ref, subjectType: subject?.subjectType ?? null, subjectId: subject?.subjectId ?? null };
 }
 
-function toProposed(update: UpdateToPropose, createdAt: Date): UpdateRecord {
-  const { principalId, ...stored } = update;
+function toProposed({ principalId, evidencePolicy: _, ...stored }: UpdateToPropose, createdAt: Date): UpdateRecord {
   return {
     ...stored,
     status: 'proposed',

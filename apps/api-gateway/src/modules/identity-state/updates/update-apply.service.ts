@@ -1,5 +1,15 @@
-import { type Actor, DomainError, requireAccess, RULES, type SealedEnvelope, type SubjectRef } from '@iss/domain';
 import {
+  type Actor,
+  DomainError,
+  type EvidencePolicy,
+  type KnownOrigins,
+  type MadeVersion,
+  requireAccess,
+  RULES,
+  type SubjectRef,
+} from '@iss/domain';
+import {
+  type ApplyBase,
   type SnapshotRecord,
   SnapshotWriteStore,
   type UpdateRecord,
@@ -11,15 +21,13 @@ import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
 import { Work } from '../../../work/work';
+import { OriginsService } from '../provenance/origins.service';
+import { toKeep } from '../provenance/to-keep';
+import { underPolicy } from '../provenance/under-policy';
 import { patchedLimits } from './patched-limits';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 const AT = '/patch_ops';
-
-interface Base {
-  envelope: string;
-  envelopeHash: string | null;
-}
 
 /** Later versions, second step: the proposal becomes a snapshot. */
 @Injectable()
@@ -27,6 +35,7 @@ export class UpdateApplyService {
   constructor(
     private readonly updates: UpdateStore,
     private readonly writes: SnapshotWriteStore,
+    private readonly origins: OriginsService,
     private readonly handOver: EventHandOver,
     private readonly work: Work,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
@@ -45,38 +54,49 @@ export class UpdateApplyService {
     const loaded = await this.updates.forApply({ ...actor, updateId, subject });
     const { update, base } = requireApplicable(loaded, subject);
 
-    const { header, text, hash } = await this.nextEnvelope(actor, trace, update, base);
-    const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash: base.envelopeHash };
-    const outcome = await this.writes.append({
-      ...snapshot,
-      ...actor,
-      requestId: trace.requestId,
-      traceparent: trace.traceparent,
-      updateId,
+    const { subjectType, subjectId, baseSnapshotVersion: snapshotVersion } = update;
+    const found = await this.origins.find(actor, { subjectType, subjectId, snapshotVersion }, base.origins);
+    const outcome = await underPolicy(loaded.evidencePolicy, async (policy) => {
+      const { header, text, hash, traced } = await this.nextEnvelope(actor, trace, update, base, found, policy);
+      const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash: base.envelopeHash };
+      const appended = await this.writes.append({
+        ...snapshot,
+        ...toKeep(traced, header.snapshotVersion),
+        ...actor,
+        requestId: trace.requestId,
+        traceparent: trace.traceparent,
+        updateId,
+        evidencePolicy: policy,
+      });
+      if (appended.kind === 'refused') requireAccess(appended.facts, RULES.applyUpdate);
+      return { ...appended, snapshot };
     });
     if (outcome.kind === 'refused') {
-      requireAccess(outcome.facts, RULES.applyUpdate);
       throw outcome.headVersion === update.baseSnapshotVersion
         ? notProposed(update)
         : staleBase(outcome.headVersion ?? 0);
     }
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
-    return { ...snapshot, createdAt: outcome.createdAt };
+    return { ...outcome.snapshot, createdAt: outcome.createdAt };
   }
 
-  /** The patched base with the server's own members (contract, "Apply"), sealed. */
+  /** The patched base with the server's own members (contract, "Apply"), sealed and traced. */
   private async nextEnvelope(
     actor: Actor,
     { requestId, correlationId }: RequestTrace,
     update: UpdateRecord,
-    base: Base,
-  ): Promise<SealedEnvelope> {
+    base: ApplyBase,
+    baseOrigins: KnownOrigins | null,
+    policy: EvidencePolicy,
+  ): Promise<MadeVersion> {
     const now = new Date().toISOString();
     return this.work.run(actor, 'apply_update', {
       base: base.envelope,
       patchOps: update.patchOps,
       at: AT,
       limits: patchedLimits(this.settings),
+      policy,
+      baseOrigins,
       next: {
         snapshotVersion: update.baseSnapshotVersion + 1,
         generatedAt: now,
@@ -99,7 +119,10 @@ export class UpdateApplyService {
 }
 
 /** Every condition on the proposal itself, in the order in which the caller may learn of them. */
-function requireApplicable(loaded: UpdateToApply, subject: SubjectRef | null): { update: UpdateRecord; base: Base } {
+function requireApplicable(
+  loaded: UpdateToApply,
+  subject: SubjectRef | null,
+): { update: UpdateRecord; base: ApplyBase } {
   const update = requireUpdate(loaded, subject, RULES.applyUpdate);
   const { base, headVersion } = loaded;
   if (update.status !== 'proposed') throw notProposed(update);

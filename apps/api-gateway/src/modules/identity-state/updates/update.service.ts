@@ -22,6 +22,7 @@ import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { Work } from '../../../work/work';
+import { underPolicy } from '../provenance/under-policy';
 import { patchedLimits } from './patched-limits';
 import type { Proposal } from './proposal';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
@@ -56,18 +57,22 @@ export class UpdateService {
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
     const base = head.envelope ?? '{}';
-    await this.work.run(actor, 'try_patch', { base, patchOps, at, limits: patchedLimits(this.settings) });
-
-    const outcome = await this.updates.propose({
-      ...subject,
-      updateId: randomUUID(),
-      tenantId: actor.tenantId,
-      principalId: actor.principalId,
-      baseSnapshotId: head.snapshotId,
-      baseSnapshotVersion: head.snapshotVersion,
-      patchOps,
-      requestId: proposal.requestId,
-      initiatedBy: proposal.initiatedBy,
+    const outcome = await underPolicy('open', async (policy) => {
+      await this.work.run(actor, 'try_patch', { base, patchOps, at, limits: patchedLimits(this.settings), policy });
+      const proposed = await this.updates.propose({
+        ...subject,
+        updateId: randomUUID(),
+        tenantId: actor.tenantId,
+        principalId: actor.principalId,
+        baseSnapshotId: head.snapshotId,
+        baseSnapshotVersion: head.snapshotVersion,
+        patchOps,
+        requestId: proposal.requestId,
+        initiatedBy: proposal.initiatedBy,
+        evidencePolicy: policy,
+      });
+      if (proposed.kind === 'refused') requireAccess(proposed.facts, RULES.proposeUpdate);
+      return proposed;
     });
     switch (outcome.kind) {
       case 'proposed':
@@ -75,7 +80,6 @@ export class UpdateService {
       case 'existing':
         return replay(outcome.update, isSame);
       case 'refused':
-        requireAccess(outcome.facts, RULES.proposeUpdate);
         if (outcome.reached === null || outcome.headVersion !== proposal.baseSnapshotVersion) {
           throw staleBase(outcome.headVersion ?? 0);
         }

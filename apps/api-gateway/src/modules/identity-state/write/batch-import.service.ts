@@ -1,4 +1,4 @@
-import { type Actor, DomainError, type SealedEnvelope } from '@iss/domain';
+import { type Actor, DomainError, type SentEnvelope } from '@iss/domain';
 import { type SnapshotRecord, toDomainError } from '@iss/persistence';
 import { LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
@@ -6,7 +6,7 @@ import type { RequestTrace } from '../../../request-trace';
 import type { LineRefusal, SentLine } from '../../../sent-line';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { Work } from '../../../work/work';
-import { EntityStateService, type KnownParent } from './entity-state.service';
+import { EntityStateService, type KnownParent, type StoredState } from './entity-state.service';
 import { LinesInFlight } from './lines-in-flight';
 
 /** What became of a line: its snapshot, new or stored before, or why it was not stored. */
@@ -98,7 +98,7 @@ export class BatchImportService implements OnModuleDestroy {
   private parse(
     { principalId }: Actor,
     sent: SentLine,
-  ): SealedEnvelope | LineRefusal | Promise<SealedEnvelope | LineRefusal> {
+  ): SentEnvelope | LineRefusal | Promise<SentEnvelope | LineRefusal> {
     if ('refusal' in sent) return sent.refusal;
     try {
       const input = { bytes: sent.bytes, maxDepth: this.settings.limits.jsonDepth };
@@ -115,15 +115,15 @@ export class BatchImportService implements OnModuleDestroy {
     trace: RequestTrace,
     subjects: Map<string, Promise<Parent>>,
     line: number,
-    envelope: SealedEnvelope,
+    envelope: SentEnvelope,
     settle: (outcome: LineOutcome) => void,
   ): void {
     const subject = `${envelope.header.subjectType}/${envelope.header.subjectId}`;
     const before = subjects.get(subject);
     const writing = this.outcomeOf(actor, trace, envelope, before).then((outcome): Parent => {
-      settle({ line, ...outcome });
+      settle('snapshot' in outcome ? { line, snapshot: outcome.snapshot, isNew: outcome.isNew } : { line, ...outcome });
       if (subjects.get(subject) === writing) subjects.delete(subject);
-      return 'snapshot' in outcome ? outcome.snapshot : null;
+      return 'snapshot' in outcome ? outcome.asParent : null;
     });
     subjects.set(subject, writing);
   }
@@ -131,9 +131,9 @@ export class BatchImportService implements OnModuleDestroy {
   private async outcomeOf(
     actor: Actor,
     trace: RequestTrace,
-    envelope: SealedEnvelope,
+    envelope: SentEnvelope,
     before: Promise<Parent> | undefined,
-  ): Promise<{ snapshot: SnapshotRecord; isNew: boolean } | LineRefusal> {
+  ): Promise<(StoredState & { isNew: boolean }) | LineRefusal> {
     try {
       return await this.entityStates.submitAgain(actor, trace, envelope, before === undefined ? null : await before);
     } catch (error) {

@@ -2,99 +2,189 @@ import {
   type Actor,
   decideAccess,
   DomainError,
-  type EnvelopeHeader,
+  type EvidencePolicy,
   requireAccess,
   RULES,
-  type SealedEnvelope,
+  type SentEnvelope,
+  type SubjectRef,
+  type TracedVersion,
 } from '@iss/domain';
-import { type RefusedSnapshot, type SnapshotRecord, SnapshotReadStore, SnapshotWriteStore } from '@iss/persistence';
+import {
+  ProvenanceStore,
+  type RefusedSnapshot,
+  type SnapshotRecord,
+  SnapshotReadStore,
+  type SnapshotToWrite,
+  SnapshotWriteStore,
+  type WriteOutcome,
+} from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { RequestTrace } from '../../../request-trace';
 import { EventHandOver } from '../../../events/event-hand-over';
+import { Work } from '../../../work/work';
+import { OriginsService } from '../provenance/origins.service';
+import { toKeep } from '../provenance/to-keep';
+import { underPolicy } from '../provenance/under-policy';
 
 /** Of a snapshot, what the next one is built on. */
-export type KnownParent = Pick<SnapshotRecord, 'snapshotVersion' | 'envelopeHash'>;
+export interface KnownParent {
+  snapshotVersion: number;
+  envelopeHash: string | null;
+  envelope: string;
+  /** Of its leaves, as far as they are known. */
+  origins: Buffer | null;
+  /** What the tenant demanded of evidence when it was written, or read. */
+  evidencePolicy: EvidencePolicy;
+}
+
+/** A snapshot that was stored, and itself as a parent; null where it is not at hand as a whole. */
+export interface StoredState {
+  snapshot: SnapshotRecord;
+  asParent: KnownParent | null;
+}
+
+/** What a write says of a snapshot, whatever it is held to. */
+type Written = Omit<SnapshotToWrite, 'evidencePolicy' | 'hasMissing' | 'hasCarried'>;
 
 /** Direct writes: a subject's first snapshot by anyone who may edit, later ones by its owner (imports of a history). */
 @Injectable()
 export class EntityStateService {
   constructor(
     private readonly reads: SnapshotReadStore,
+    private readonly provenance: ProvenanceStore,
+    private readonly origins: OriginsService,
     private readonly writes: SnapshotWriteStore,
     private readonly handOver: EventHandOver,
+    private readonly work: Work,
   ) {}
 
-  /**
-   * Stores the envelope as it was sent. `parent`: a snapshot of the subject that is known to be stored, for which nobody has
-   * to look then where it is the one before. Throws `forbidden`, or `conflict`.
-   */
-  async submit(
-    actor: Actor,
-    trace: RequestTrace,
-    sealed: SealedEnvelope,
-    parent: KnownParent | null = null,
-  ): Promise<SnapshotRecord> {
-    const { header } = sealed;
-    if (header.snapshotVersion === 1) return this.write(actor, trace, sealed, null);
-    const isKnown = parent?.snapshotVersion === header.snapshotVersion - 1;
-    return this.write(actor, trace, sealed, isKnown ? parent.envelopeHash : await this.requireParent(actor, header));
+  /** Stores the envelope as it was sent. Throws `forbidden`, `conflict`, or `validation_error` against the evidence policy. */
+  async submit(actor: Actor, trace: RequestTrace, sent: SentEnvelope): Promise<SnapshotRecord> {
+    return (await this.store(actor, trace, sent, null)).snapshot;
   }
 
-  /** The same, where the very same snapshot of the actor's tenant may have been stored before: it is given then, without its envelope. */
+  /**
+   * The same, where the very same snapshot of the actor's tenant may have been stored before: it is given then, without its
+   * envelope. `parent`: a snapshot of the subject that is known to be stored, for which nobody has to look then where it is
+   * the one before.
+   */
   async submitAgain(
     actor: Actor,
     trace: RequestTrace,
-    sealed: SealedEnvelope,
+    sent: SentEnvelope,
     parent: KnownParent | null,
-  ): Promise<{ snapshot: SnapshotRecord; isNew: boolean }> {
+  ): Promise<StoredState & { isNew: boolean }> {
     try {
-      return { snapshot: await this.submit(actor, trace, sealed, parent), isNew: true };
+      return { ...(await this.store(actor, trace, sent, parent)), isNew: true };
     } catch (error) {
-      const stored = error instanceof DomainError && error.code === 'conflict' ? await this.find(actor, sealed) : null;
+      const stored = error instanceof DomainError && error.code === 'conflict' ? await this.find(actor, sent) : null;
       if (stored === null) throw error;
-      return { snapshot: stored, isNew: false };
+      return { snapshot: stored, asParent: null, isNew: false };
     }
   }
 
-  private async find(actor: Actor, { header: { snapshotId }, hash }: SealedEnvelope): Promise<SnapshotRecord | null> {
+  private async find(actor: Actor, { header: { snapshotId }, hash }: SentEnvelope): Promise<SnapshotRecord | null> {
     const { facts, snapshot } = await this.reads.read(actor, { kind: 'id', snapshotId }, { envelope: false });
     const isTheSame = snapshot?.envelopeHash === hash && decideAccess(facts, RULES.submitLaterState).allowed;
     return isTheSame ? snapshot : null;
   }
 
-  /** The hash of the snapshot that a later version follows. */
-  private async requireParent(actor: Actor, header: EnvelopeHeader): Promise<string | null> {
-    const subject = { subjectType: header.subjectType, subjectId: header.subjectId };
-    const { facts, snapshot } = await this.reads.read(actor, { kind: 'latest', subject }, { envelope: false });
-    requireAccess(facts, RULES.submitLaterState);
-    if (snapshot?.snapshotVersion !== header.snapshotVersion - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
-    return snapshot.envelopeHash;
+  private async store(
+    actor: Actor,
+    trace: RequestTrace,
+    sent: SentEnvelope,
+    known: KnownParent | null,
+  ): Promise<StoredState> {
+    const version = sent.header.snapshotVersion;
+    if (version === 1) return this.create(actor, trace, sent);
+    const isParent = known?.snapshotVersion === version - 1;
+    return this.append(actor, trace, sent, isParent ? known : await this.requireParent(actor, sent));
   }
 
-  private async write(
+  private async create(actor: Actor, trace: RequestTrace, sent: SentEnvelope): Promise<StoredState> {
+    const written = toWrite(actor, trace, sent, null);
+    const flags = { hasMissing: sent.isEvidenceMissing, hasCarried: false };
+    let evidencePolicy: EvidencePolicy = 'open';
+    const outcome = await underPolicy(evidencePolicy, async (policy) => {
+      evidencePolicy = policy;
+      await this.hold(actor, policy, null, sent.text);
+      const created = await this.writes.create({ ...written, ...flags, evidencePolicy });
+      if (created.kind === 'refused') requireAccess(created.facts, RULES.submitFirstState);
+      return created;
+    });
+    return this.stored(written, outcome, { origins: null, evidencePolicy });
+  }
+
+  private async append(
     actor: Actor,
-    { requestId, traceparent }: RequestTrace,
-    { header, text, hash }: SealedEnvelope,
-    prevHash: string | null,
-  ): Promise<SnapshotRecord> {
-    const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash };
-    const toWrite = {
-      ...snapshot,
-      ...actor,
-      requestId,
-      traceparent,
-      updateId: null,
-    };
-    const isFirst = header.snapshotVersion === 1;
-    const outcome = await (isFirst ? this.writes.create(toWrite) : this.writes.append(toWrite));
-    if (outcome.kind === 'refused') throw refusal(outcome, isFirst);
+    trace: RequestTrace,
+    sent: SentEnvelope,
+    parent: KnownParent,
+  ): Promise<StoredState> {
+    const kept = toKeep(await this.trace(actor, parent, sent), sent.header.snapshotVersion);
+    const written = toWrite(actor, trace, sent, parent.envelopeHash);
+    let { evidencePolicy } = parent;
+    const outcome = await underPolicy(evidencePolicy, async (policy) => {
+      evidencePolicy = policy;
+      await this.hold(actor, policy, parent.envelope, sent.text);
+      const appended = await this.writes.append({ ...written, ...kept, evidencePolicy });
+      if (appended.kind === 'refused') requireAccess(appended.facts, RULES.submitLaterState);
+      return appended;
+    });
+    return this.stored(written, outcome, { origins: kept.origins, evidencePolicy });
+  }
+
+  /** The snapshot that a later version follows. */
+  private async requireParent(actor: Actor, { header }: SentEnvelope): Promise<KnownParent> {
+    const { facts, snapshot, origins, evidencePolicy } = await this.provenance.parent(actor, subjectOf(header));
+    requireAccess(facts, RULES.submitLaterState);
+    if (snapshot?.snapshotVersion !== header.snapshotVersion - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
+    const { snapshotVersion, envelopeHash, envelope } = snapshot;
+    return { snapshotVersion, envelopeHash, envelope: envelope ?? '{}', origins, evidencePolicy };
+  }
+
+  private async trace(
+    actor: Actor,
+    parent: KnownParent,
+    { header, text }: SentEnvelope,
+  ): Promise<TracedVersion | null> {
+    const { snapshotVersion, envelope: base, origins: kept } = parent;
+    const found = await this.origins.find(actor, { ...subjectOf(header), snapshotVersion }, kept);
+    if (found === null) return null;
+    const version = header.snapshotVersion;
+    return this.work.run(actor, 'trace_version', { base, baseOrigins: found.origins, text, version });
+  }
+
+  private async hold(actor: Actor, policy: EvidencePolicy, base: string | null, text: string): Promise<void> {
+    if (policy !== 'open') await this.work.run(actor, 'hold_to_policy', { policy, base, text });
+  }
+
+  private stored(
+    written: Written,
+    outcome: WriteOutcome,
+    kept: Pick<KnownParent, 'origins' | 'evidencePolicy'>,
+  ): StoredState {
+    if (outcome.kind === 'refused') throw refusal(outcome, written.snapshotVersion === 1);
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
-    return { ...snapshot, createdAt: outcome.createdAt };
+    return { snapshot: { ...written, createdAt: outcome.createdAt }, asParent: { ...written, ...kept } };
   }
 }
 
+function subjectOf({ subjectType, subjectId }: SubjectRef): SubjectRef {
+  return { subjectType, subjectId };
+}
+
+function toWrite(
+  actor: Actor,
+  { requestId, traceparent }: RequestTrace,
+  { header, text, hash }: SentEnvelope,
+  prevHash: string | null,
+): Written {
+  return { ...header, envelope: text, envelopeHash: hash, prevHash, ...actor, requestId, traceparent, updateId: null };
+}
+
+/** Why one who may write could not. */
 function refusal(outcome: RefusedSnapshot, isFirst: boolean): DomainError {
-  requireAccess(outcome.facts, isFirst ? RULES.submitFirstState : RULES.submitLaterState);
   if (outcome.snapshotIdTaken) {
     return new DomainError('conflict', 'A snapshot with this snapshot_id exists. Use a fresh UUID.', [
       { path: '/snapshot_id', message: 'is taken', code: 'conflict' },

@@ -1,4 +1,4 @@
-import { type Actor, RULES, type SealedEnvelope } from '@iss/domain';
+import { type Actor, RULES, type SentEnvelope } from '@iss/domain';
 import { Controller, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { ActorParam } from '../../../http/request/actor.decorator';
@@ -40,7 +40,7 @@ export class EntityStatesController {
   async createEntityState(
     @ActorParam() actor: Actor,
     @Trace() trace: RequestTrace,
-    @EnvelopeBody() envelope: SealedEnvelope,
+    @EnvelopeBody() envelope: SentEnvelope,
   ): Promise<JsonText> {
     const snapshot = await this.entityStates.submit(actor, trace, envelope);
     return new JsonText(snapshotText(snapshot, 'full'));

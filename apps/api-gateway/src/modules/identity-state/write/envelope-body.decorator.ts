@@ -1,9 +1,8 @@
-import { RULES, type SealedEnvelope } from '@iss/domain';
+import { RULES, type SentEnvelope } from '@iss/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { bodyBy } from '../../../http/request/json-body';
 
 /** Injects the envelope of the body, sealed. Throws as `JsonBody` does, and `validation_error` with every problem. */
-export const EnvelopeBody = createParamDecorator(
-  async (_: unknown, context: ExecutionContext): Promise<SealedEnvelope> =>
-    bodyBy(context, RULES.submitFirstState.role, 'read_envelope', (body) => body),
+export const EnvelopeBody = createParamDecorator(async (_: unknown, context: ExecutionContext): Promise<SentEnvelope> =>
+  bodyBy(context, RULES.submitFirstState.role, 'read_envelope', (body) => body),
 );

@@ -1,4 +1,4 @@
-import { decideAccess, RULES, type SealedEnvelope } from '@iss/domain';
+import { decideAccess, RULES, type SentEnvelope } from '@iss/domain';
 import { LegacyTenantStore, type SnapshotRecord, SnapshotReadStore } from '@iss/persistence';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { notFound } from '../../../access/read-access';
@@ -25,7 +25,7 @@ export class LegacyEntityStateService implements OnModuleInit {
   }
 
   /** As {@link EntityStateService.submit}; where no token is needed, whoever calls writes as one and the same editor. */
-  async submit(principal: Principal, trace: RequestTrace, envelope: SealedEnvelope): Promise<SnapshotRecord> {
+  async submit(principal: Principal, trace: RequestTrace, envelope: SentEnvelope): Promise<SnapshotRecord> {
     const { principalId } = this.isPublic ? LEGACY : principal;
     return this.entityStates.submit({ tenantId: this.settings.legacy.tenantId, principalId }, trace, envelope);
   }

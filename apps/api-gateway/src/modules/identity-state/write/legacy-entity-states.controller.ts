@@ -1,4 +1,4 @@
-import { RULES, type SealedEnvelope } from '@iss/domain';
+import { RULES, type SentEnvelope } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../../auth/current-principal.decorator';
@@ -42,7 +42,7 @@ export class LegacyEntityStatesController {
   async createLegacyEntityState(
     @CurrentPrincipal() principal: Principal,
     @Trace() trace: RequestTrace,
-    @EnvelopeBody() envelope: SealedEnvelope,
+    @EnvelopeBody() envelope: SentEnvelope,
   ): Promise<JsonText> {
     return new JsonText(snapshotText(await this.entityStates.submit(principal, trace, envelope), 'full'));
   }

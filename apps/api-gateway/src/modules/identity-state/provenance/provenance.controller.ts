@@ -1,0 +1,77 @@
+import { DomainError, MAX_SNAPSHOT_VERSION, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { Controller, Get } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { Public } from '../../../auth/public.decorator';
+import { JsonText } from '../../../http/answer/json-text';
+import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
+import { ApiRoute, inAnyTenant } from '../../../http/describe/openapi';
+import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging';
+import { ReaderParam } from '../../../http/request/actor.decorator';
+import { SubjectParam } from '../../../http/request/path-params';
+import type { Asker } from '../../../work/asker';
+import { PROVENANCE, ProvedLeafView, ProvenanceQuery } from './provenance.openapi';
+import { ProvenanceService } from './provenance.service';
+
+const LEAVES_PAGE: PageLimits = { default: 200, max: 1_000 };
+
+/** What is known of a subject, since when, and from what evidence; the global form has its tenant-scoped twin behind the same handler. */
+@ApiTags('Snapshot reads')
+@ApiBearerAuth()
+@Controller('v1')
+export class ProvenanceController {
+  constructor(private readonly provenance: ProvenanceService) {}
+
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/provenance')
+  @ApiRoute('Say since when each value is known, and from what evidence', RULES.readLineage, PROVENANCE)
+  getProvenance(
+    @ReaderParam() reader: Reader & Asker,
+    @SubjectParam() subject: SubjectRef,
+    @PageOf(LEAVES_PAGE, ProvenanceQuery) paging: Paging<ProvenanceQuery>,
+  ): Promise<JsonText> {
+    return this.list(reader, subject, paging);
+  }
+
+  @Public('global_reads_are_public')
+  @Get('subjects/:subject_type/:subject_id/provenance')
+  @ApiRoute(
+    'Say since when each value is known, and from what evidence, for any tenant of the caller that may',
+    inAnyTenant(RULES.readLineage),
+    PROVENANCE,
+  )
+  getProvenanceAcrossTenants(
+    @ReaderParam() reader: Reader & Asker,
+    @SubjectParam() subject: SubjectRef,
+    @PageOf(LEAVES_PAGE, ProvenanceQuery) paging: Paging<ProvenanceQuery>,
+  ): Promise<JsonText> {
+    return this.list(reader, subject, paging);
+  }
+
+  private async list(reader: Reader & Asker, subject: SubjectRef, paging: Paging<ProvenanceQuery>): Promise<JsonText> {
+    const { path, version } = paging.query;
+    const request = { path: pathOf(path), version: versionOf(version), ...paging.at({ path, version }) };
+    const { snapshot, ...page } = await this.provenance.list(reader, subject, request);
+    const header = JSON.stringify(snapshotHeaderView(snapshot));
+    return new JsonText(`${header.slice(0, -1)},${paging.answerText(page, ProvedLeafView.textOf).text.slice(1)}`);
+  }
+}
+
+const ROOT = '/attributes';
+
+/** Throws `validation_error` for a path that leads elsewhere, most often since its root was forgotten. */
+function pathOf(path = ROOT): string {
+  if (path === ROOT || path.startsWith(`${ROOT}/`)) return path;
+  const hint = path === '' ? ROOT : ROOT + path;
+  throw new DomainError('validation_error', `path must lead into ${ROOT}. Did you mean ${JSON.stringify(hint)}?`, [
+    { path: '/query/path', message: `must be ${ROOT} or below`, code: 'invalid_value' },
+  ]);
+}
+
+function versionOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const version = Number(text);
+  if (version <= MAX_SNAPSHOT_VERSION) return version;
+  const message = `must be at most ${MAX_SNAPSHOT_VERSION}`;
+  throw new DomainError('validation_error', `version ${message}.`, [
+    { path: '/query/version', message, code: 'too_large' },
+  ]);
+}

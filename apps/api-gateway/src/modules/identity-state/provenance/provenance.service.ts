@@ -1,0 +1,115 @@
+import { DomainError, type LeafProvenance, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import {
+  PAGE_BYTES,
+  type PagePosition,
+  ProvenanceStore,
+  type SnapshotRecord,
+  type VersionFacts,
+} from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { Disclosures } from '../../../access/disclosures';
+import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
+import type { Asker } from '../../../work/asker';
+import { Work } from '../../../work/work';
+import { OriginsService } from './origins.service';
+
+/** Which leaves of which version are asked for. */
+export interface LeavesRequest {
+  /** Null: of the latest version. */
+  version: number | null;
+  /** JSON Pointer into the envelope, at `/attributes` or below. */
+  path: string;
+  limit: number;
+  /** The version that the list began with, and the place among its leaves. */
+  after: PagePosition | null;
+}
+
+/** A leaf with what is known of the version that made it what it is. */
+export interface ProvedLeaf extends LeafProvenance {
+  since: { createdAt: Date; generatedAt: string };
+  /** As JSON text. */
+  changedBy: string;
+}
+
+export interface LeavesPage {
+  snapshot: SnapshotRecord;
+  items: readonly ProvedLeaf[];
+  next: PagePosition | null;
+}
+
+/** What is known, since when, and from what evidence. */
+@Injectable()
+export class ProvenanceService {
+  constructor(
+    private readonly provenance: ProvenanceStore,
+    private readonly origins: OriginsService,
+    private readonly access: ReadAccess,
+    private readonly disclosures: Disclosures,
+    private readonly work: Work,
+  ) {}
+
+  /**
+   * A page of a version's leaves. Throws `forbidden` or `not_found`, also for a path that the version does not have, and
+   * `unavailable` where too much was written before provenance was kept.
+   */
+  async list(reader: Reader & Asker, subject: SubjectRef, request: LeavesRequest): Promise<LeavesPage> {
+    const [begun, from = 0] = request.after ?? [];
+    // A list goes on in the version that it began with, whatever is written meanwhile.
+    const version = begun === undefined ? request.version : Number(begun);
+    const { facts, disclosure, snapshot, origins: kept } = await this.provenance.read(reader, subject, version);
+    this.access.require(reader, facts, RULES.readLineage);
+    if (snapshot === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
+    const { snapshotVersion } = snapshot;
+    await this.disclosures.record(reader, disclosure, { from: snapshotVersion, to: snapshotVersion }, 'provenance');
+
+    const found = await this.origins.find(reader, snapshot, kept);
+    if (found === null) throw notKept();
+    const page = await this.work.run(reader, 'list_provenance', {
+      text: snapshot.envelope ?? '{}',
+      origins: found.origins,
+      path: request.path,
+      from: Number(from),
+      limit: request.limit,
+      maxBytes: PAGE_BYTES,
+    });
+    const versions = await this.versions(subject, page.leaves);
+    const authors = new Map(found.authors).set(snapshotVersion, page.changedBy);
+    const items = page.leaves.map((leaf) => {
+      const made = versions.get(leaf.sinceVersion);
+      if (made === undefined) throw new Error(`a leaf is of version ${leaf.sinceVersion}, which is not there`);
+      const { createdAt, generatedAt, changedBy } = made;
+      const author = changedBy ?? authors.get(leaf.sinceVersion) ?? 'null';
+      return { ...leaf, since: { createdAt, generatedAt }, changedBy: author };
+    });
+    return { snapshot, items, next: page.next === null ? null : [snapshotVersion, page.next] };
+  }
+
+  private async versions(
+    subject: SubjectRef,
+    leaves: readonly LeafProvenance[],
+  ): Promise<ReadonlyMap<number, VersionFacts>> {
+    const versions = [...new Set(leaves.map(({ sinceVersion }) => sinceVersion))];
+    if (versions.length === 0) return new Map();
+    const facts = await this.provenance.versions(subject, versions);
+    return new Map(facts.map((one) => [one.snapshotVersion, one]));
+  }
+
+  /** The owner is told which version is the latest. */
+  private async unknown(
+    reader: Reader,
+    subject: SubjectRef,
+    version: number | null,
+    isOwner: boolean,
+  ): Promise<DomainError> {
+    if (version === null || !isOwner) return notFound();
+    const { snapshot } = await this.provenance.read(reader, subject, null);
+    return snapshot === null ? notFound() : noSuchVersion(version, snapshot.snapshotVersion, '/query/version');
+  }
+}
+
+function notKept(): DomainError {
+  return new DomainError(
+    'unavailable',
+    'This version was written before provenance was kept, and so were too many before it. An operator fills it in: npm run db:fill-provenance.',
+  );
+}

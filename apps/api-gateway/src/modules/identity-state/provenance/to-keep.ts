@@ -1,0 +1,14 @@
+import type { TracedVersion } from '@iss/domain';
+import type { SnapshotToAppend } from '@iss/persistence';
+
+type Kept = Pick<SnapshotToAppend, 'changedBy' | 'origins' | 'firstChangedBy' | 'hasMissing' | 'hasCarried'>;
+
+/** What is written of a later version beside its envelope; nothing where nothing is known of what it follows. */
+export function toKeep(traced: TracedVersion | null, snapshotVersion: number): Kept {
+  if (traced === null) {
+    return { changedBy: null, origins: null, firstChangedBy: null, hasMissing: false, hasCarried: false };
+  }
+  const { origins, changedBy, baseChangedBy, hasMissing, hasCarried } = traced;
+  const firstChangedBy = snapshotVersion === 2 ? baseChangedBy : null;
+  return { changedBy, origins: Buffer.from(origins), firstChangedBy, hasMissing, hasCarried };
+}

@@ -1,0 +1,140 @@
+import type { Test } from 'supertest';
+import { envelope, startGateway, type TestGateway } from './gateway';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  for (const tenantId of ['open', 'resolved', 'fresh']) {
+    const tenant = { tenant_id: tenantId, name: tenantId, evidence_policy: tenantId };
+    await gateway.as('alice', 'post', '/v1/tenants').send(tenant).expect(201);
+  }
+});
+afterAll(() => gateway?.close());
+
+const REF = { evidence_id: 'ev-1', evidence_type: 'extract' };
+const ITEM = { ...REF, source: 'register', captured_at: '2026-01-15T09:00:00Z' };
+const NAME = '/attributes/name';
+const at = (path: string, ...refs: object[]) => ({ [path]: refs });
+/** What backs all that it says, as far as it is changed. */
+const backed = (change: object = {}) => ({
+  attributes: { name: 'A' },
+  evidence: [ITEM],
+  attribute_paths: at(NAME, REF),
+  ...change,
+});
+const subjectOf = (subjectId: string) => ({ subject: { subject_type: 'entity', subject_id: subjectId } });
+let count = 0;
+
+const write = (tenantId: string, change: object): Test =>
+  gateway
+    .as('alice', 'post', `/v1/tenants/${tenantId}/entity-states`)
+    .send(envelope({ ...subjectOf(`s${count++}`), ...change }));
+
+const details = ({ body }: { body: { error: { details: { path: string; code: string }[] } } }) =>
+  body.error.details.map(({ path, code }) => `${path} ${code}`);
+
+const DANGLING = backed({ attribute_paths: at(NAME, { ...REF, evidence_id: 'ev-9' }) });
+const ASTRAY = backed({ attribute_paths: { ...at(NAME, REF), ...at('/attributes/nothing', REF) } });
+const UNBACKED = backed({ attributes: { name: 'A', more: { of: 'it' } } });
+
+test.each<[string, object, Record<string, string[]>]>([
+  ['everything backed', backed(), { open: [], resolved: [], fresh: [] }],
+  ['a reference to nothing', DANGLING, {
+    open: [],
+    resolved: ['/attribute_paths/~1attributes~1name/0 unknown_evidence'],
+    fresh: ['/attribute_paths/~1attributes~1name/0 unknown_evidence', '/attributes/name no_fresh_evidence'],
+  }],
+  ['a path to nothing', ASTRAY, {
+    open: [],
+    resolved: ['/attribute_paths/~1attributes~1nothing unknown_path'],
+    fresh: ['/attribute_paths/~1attributes~1nothing unknown_path'],
+  }],
+  ['a value without evidence', UNBACKED, { open: [], resolved: [], fresh: ['/attributes/more/of no_fresh_evidence'] }],
+])('a first version with %s', async (_, change, expected) => {
+  for (const [policy, problems] of Object.entries(expected)) {
+    const answer = await write(policy, change).expect(problems.length === 0 ? 201 : 400);
+    if (problems.length > 0) expect(details(answer)).toEqual(problems);
+  }
+}); // prettier-ignore
+
+describe('later versions', () => {
+  const SECOND = { ...ITEM, evidence_id: 'ev-2' };
+  const SECOND_REF = { ...REF, evidence_id: 'ev-2' };
+  const corroborating = { ...REF, role: 'corroborating' };
+  const cases: [string, object, Record<string, string[]>][] = [
+    ['that changes nothing', backed(), { open: [], resolved: [], fresh: [] }],
+    ['with a new value on old evidence', backed({ attributes: { name: 'B' } }), { open: [], resolved: [], fresh: [`${NAME} no_fresh_evidence`] }],
+    ['with a new value on new evidence', { attributes: { name: 'B' }, evidence: [ITEM, SECOND], attribute_paths: at(NAME, SECOND_REF) }, { fresh: [] }],
+    ['with a new value on old evidence that is said to corroborate it', backed({ attributes: { name: 'B' }, attribute_paths: at(NAME, corroborating) }), { fresh: [] }],
+    ['with new evidence that is not named for the new value', backed({ attributes: { name: 'B' }, evidence: [ITEM, SECOND] }), { fresh: [`${NAME} no_fresh_evidence`] }],
+    ['with the same evidence captured anew', backed({ attributes: { name: 'B' }, evidence: [{ ...ITEM, captured_at: '2026-03-01T00:00:00Z' }] }), { fresh: [] }],
+    ['without a value that was there', backed({ attributes: {}, attribute_paths: {} }), { fresh: [] }],
+    ['whose path went with its value, and not its reference', backed({ attributes: {} }), { open: [], resolved: ['/attribute_paths/~1attributes~1name unknown_path'] }],
+  ]; // prettier-ignore
+
+  test.each(cases)('written directly, one %s', async (_, change, expected) => {
+    for (const [policy, problems] of Object.entries(expected)) {
+      const subject = subjectOf(`s${count++}`);
+      await write(policy, { ...backed(), ...subject }).expect(201);
+      const answer = await write(policy, { ...change, ...subject, snapshot_version: 2 }).expect(problems.length === 0 ? 201 : 400);
+      if (problems.length > 0) expect(details(answer)).toEqual(problems);
+    }
+  }); // prettier-ignore
+});
+
+async function patchable(tenantId: string): Promise<string> {
+  const subject = subjectOf(`s${count++}`);
+  await write(tenantId, { ...backed(), ...subject }).expect(201);
+  return `/v1/tenants/${tenantId}/subjects/entity/${subject.subject.subject_id}/updates`;
+}
+const propose = (updates: string, ops: object[]): Test =>
+  gateway.as('alice', 'post', updates).send({
+    subject_id: updates.split('/').at(-2),
+    base_snapshot_version: 1,
+    patch_ops: ops,
+  });
+const RENAME = { op: 'replace', path: NAME, value: 'B' };
+
+test('a proposal is held to the policy in its dry run, at the operation that falls short of it', async () => {
+  const updates = await patchable('fresh');
+  const answer = await propose(updates, [{ op: 'add', path: '/source', value: 'x' }, RENAME]).expect(400);
+  expect(details(answer)).toEqual(['/patch_ops/1 no_fresh_evidence']);
+  const renewed = { op: 'replace', path: '/evidence/0/captured_at', value: '2026-03-01T00:00:00Z' };
+  const { body } = await propose(updates, [RENAME, renewed]).expect(201);
+  await gateway.as('alice', 'post', `${updates}/${body.update_id}/apply`).expect(200);
+});
+
+test('an application is held to the policy of its moment, which acts at once', async () => {
+  const updates = await patchable('open');
+  const { body: proposed } = await propose(updates, [RENAME]).expect(201);
+  const change = (evidence_policy: string) =>
+    gateway.as('alice', 'patch', '/v1/tenants/open').send({ evidence_policy });
+  expect((await change('fresh').expect(200)).body).toMatchObject({ evidence_policy: 'fresh', chain_enforced: true });
+  const apply = () => gateway.as('alice', 'post', `${updates}/${proposed.update_id}/apply`);
+  expect(details(await apply().expect(400))).toEqual(['/patch_ops/0 no_fresh_evidence']);
+  await write('open', UNBACKED).expect(400);
+  await change('open').expect(200);
+  await apply().expect(200);
+  await write('open', UNBACKED).expect(201);
+});
+
+test('who may not write learns nothing of the policy', async () => {
+  const body = envelope({ ...subjectOf(`s${count++}`), ...UNBACKED });
+  await gateway.as('bob', 'post', '/v1/tenants/fresh/entity-states').send(body).expect(403);
+});
+
+test('a tenant that demands nothing is asked nothing more, another one a second time', async () => {
+  gateway.sent.length = 0;
+  await write('open', UNBACKED).expect(201);
+  expect(gateway.sent).toEqual(['snapshot_create']);
+  gateway.sent.length = 0;
+  await write('fresh', backed()).expect(201);
+  expect(gateway.sent).toEqual(['snapshot_create', 'snapshot_create']);
+});
+
+test('tenants show their policy, and take no other', async () => {
+  expect((await gateway.as('alice', 'get', '/v1/tenants/resolved').expect(200)).body).toMatchObject({ evidence_policy: 'resolved' });
+  const { body } = await gateway.as('alice', 'patch', '/v1/tenants/resolved').send({ evidence_policy: 'strict' }).expect(400);
+  expect(body.error.details[0].path).toBe('/evidence_policy');
+}); // prettier-ignore

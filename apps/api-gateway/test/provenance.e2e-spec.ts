@@ -1,0 +1,212 @@
+import { fillProvenance } from '@iss/persistence';
+import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
+
+let world: ReadWorld;
+
+beforeAll(async () => {
+  world = await ReadWorld.open();
+});
+afterAll(() => world?.close());
+
+const REF = { evidence_id: 'ev-1', evidence_type: 'extract' };
+const ITEM = { ...REF, source: 'register', captured_at: '2026-01-15T09:00:00Z' };
+const NAME = '/attributes/legal/legal_name';
+const FIRST = {
+  attributes: { legal: { legal_name: 'Acme AG', legal_form: 'AG' }, tags: ['x', 'y'] },
+  evidence: [ITEM],
+  attribute_paths: { [NAME]: [{ ...REF, role: 'primary' }] },
+};
+const NAMED = {
+  evidence: [{ ...ITEM, role: 'primary' }],
+  unresolved: [],
+};
+
+/** Proposes and applies a patch on the latest version. */
+async function update(subject: Subject, base: number, ops: object[]): Promise<void> {
+  const { body: head } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/snapshots/${base}?view=header`);
+  const proposal = { ...subject, base_snapshot_id: head.snapshot_id, base_snapshot_version: base, patch_ops: ops };
+  const updates = '/v1/tenants/acme/entity-state-updates';
+  const { body } = await world.gateway.as('alice', 'post', updates).send(proposal).expect(201);
+  await world.gateway.as('alice', 'post', `${updates}/${body.update_id}/apply`).expect(201);
+}
+
+interface Leaf {
+  path: string;
+  since_version: number;
+  evidence_status: string;
+}
+
+const leaves = async (subject: Subject, query = '', form = '/v1/tenants/acme') =>
+  (await world.read(`${pathOf(form, subject)}/provenance${query}`)).body;
+
+/** `path since status` of each leaf. */
+const lines = async (subject: Subject, query = ''): Promise<string[]> =>
+  (await leaves(subject, query)).items.map(
+    ({ path, since_version, evidence_status }: Leaf) =>
+      `${path.slice('/attributes'.length)} ${since_version} ${evidence_status}`,
+  );
+
+describe.each(FORMS)('%s', (form) => {
+  test('says of each value since when it is known, by whom, and from what evidence', async () => {
+    const subject = newSubject();
+    const sent = await world.write(subject, 1, FIRST);
+    await update(subject, 1, [{ op: 'replace', path: NAME, value: 'Acme Holding AG' }]);
+    const [first, second] = await Promise.all(
+      [1, 2].map(async (version) => (await world.read(`${pathOf(form, subject)}/snapshots/${version}?view=header`)).body),
+    );
+    const { items, ...rest } = await leaves(subject, '', form);
+    expect(rest).toEqual({ ...second, next_cursor: null, has_more: false, page: { limit: 200, next_cursor: null } });
+    const since = { recorded_at: first.created_at, effective_at: sent['generated_at'] };
+    const unbacked = { since_version: 1, since, changed_by: 'importer', evidence: [], unresolved: [], evidence_status: 'none' };
+    expect(items).toEqual([
+      { ...unbacked, path: '/attributes/legal/legal_form', value: 'AG' },
+      {
+        path: NAME,
+        value: 'Acme Holding AG',
+        since_version: 2,
+        since: { recorded_at: second.created_at, effective_at: second.generated_at },
+        changed_by: 'oidc:test#alice',
+        evidence_status: 'carried',
+        ...NAMED,
+      },
+      { ...unbacked, path: '/attributes/tags/0', value: 'x' },
+      { ...unbacked, path: '/attributes/tags/1', value: 'y' },
+    ]);
+    const { items: earlier } = await leaves(subject, '?version=1', form);
+    expect(earlier[1]).toEqual({ ...unbacked, path: NAME, value: 'Acme AG', evidence_status: 'current', ...NAMED });
+  }); // prettier-ignore
+
+  test('refuses what it does not take, and tells of what is not there', async () => {
+    const subject = newSubject();
+    await world.write(subject, 1, FIRST);
+    const path = `${pathOf(form, subject)}/provenance`;
+    expect(await world.faultOf(`${path}?path=legal`)).toMatchObject({ path: '/query/path' });
+    expect(await world.faultOf(`${path}?limit=1001`)).toMatchObject({ path: '/query/limit' });
+    expect(await world.faultOf(`${path}?version=0`)).toMatchObject({ path: '/query/version' });
+    expect(await world.faultOf(`${path}?version=2147483648`)).toMatchObject({ path: '/query/version' });
+    const { body } = await world.read(`${path}?path=/legal/legal_name`, 400);
+    expect(body.error.message).toContain(`Did you mean "${NAME}"?`);
+    expect((await world.read(`${path}?path=/attributes/legal/x`, 404)).body.error.details[0].path).toBe('/query/path');
+    await world.read(`${pathOf(form, newSubject())}/provenance`, form === '/v1' ? 404 : 403);
+    await world.read(`${path}`, form === '/v1' ? 404 : 403, 'stranger');
+    await world.read(`${path}?version=2`, 404);
+  });
+});
+
+test('the owner is told which version is the latest', async () => {
+  const subject = await world.written(2);
+  const { body } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance?version=3`, 404);
+  expect(body.error.message).toContain('the latest is 2');
+});
+
+test('a grantee of the lineage reads it, one of the latest alone does not', async () => {
+  const subject = newSubject();
+  await world.write(subject, 1, FIRST);
+  const path = `${pathOf('/v1/tenants/beta', subject)}/provenance`;
+  const grant = async (scope: string): Promise<string> => {
+    const body = { grantee_tenant_id: 'beta', ...subject, scopes: [scope] };
+    return (await world.gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(body).expect(201)).body.grant_id;
+  };
+  const latest = await grant('read_latest');
+  await world.read(path, 403, 'bob');
+  await world.gateway.as('alice', 'post', `/v1/tenants/acme/grants/${latest}/revoke`).expect(200);
+  await grant('read_lineage');
+  expect((await world.read(path, 200, 'bob')).body.items).toHaveLength(4);
+});
+
+describe('a chain of updates', () => {
+  test('elements move without becoming new, evidence is renewed, and what was removed begins anew', async () => {
+    const subject = newSubject();
+    await world.write(subject, 1, FIRST);
+    await update(subject, 1, [{ op: 'replace', path: NAME, value: 'B' }, { op: 'add', path: '/attributes/tags/0', value: 'new' }]);
+    expect(await lines(subject)).toEqual(['/legal/legal_form 1 none', '/legal/legal_name 2 carried', '/tags/0 2 none', '/tags/1 1 none', '/tags/2 1 none']);
+    await update(subject, 2, [{ op: 'move', from: '/attributes/tags/2', path: '/attributes/tags/0' }, { op: 'remove', path: '/attributes/legal/legal_form' }]);
+    expect(await lines(subject)).toEqual(['/legal/legal_name 2 carried', '/tags/0 1 none', '/tags/1 2 none', '/tags/2 1 none']);
+    const again = { ...ITEM, evidence_id: 'ev-2' };
+    await update(subject, 3, [
+      { op: 'add', path: '/evidence/-', value: again },
+      { op: 'replace', path: '/attribute_paths/~1attributes~1legal~1legal_name', value: [{ ...REF, evidence_id: 'ev-2' }] },
+      { op: 'add', path: '/attributes/legal/legal_form', value: 'AG' },
+    ]);
+    expect(await lines(subject, '?path=/attributes/legal')).toEqual(['/legal/legal_form 4 none', '/legal/legal_name 2 current']);
+    await update(subject, 4, [{ op: 'remove', path: '/evidence/1' }]);
+    expect(await lines(subject, '?path=/attributes/legal/legal_name')).toEqual(['/legal/legal_name 2 missing']);
+    const { items } = await leaves(subject, `?path=${NAME}`);
+    expect(items[0]).toMatchObject({ evidence: [], unresolved: [{ ...REF, evidence_id: 'ev-2' }] });
+    expect(await lines(subject, '?version=2')).toHaveLength(5);
+  }); // prettier-ignore
+
+  test('a direct write of a later version is traced as well, with its own author', async () => {
+    const subject = newSubject();
+    await world.write(subject, 1, FIRST);
+    const audit = { created_by: 'a\u0000 register', created_at: '2026-02-01T00:00:00Z', source: 'import' };
+    const attributes = { ...FIRST.attributes, legal: { legal_name: 'Acme AG', legal_form: 'SE' } };
+    world.gateway.sent.length = 0;
+    await world.write(subject, 2, { ...FIRST, attributes, audit });
+    expect(world.gateway.sent).toEqual(['snapshot_parent', 'snapshot_append']);
+    await update(subject, 2, [{ op: 'add', path: '/attributes/x', value: 1 }]);
+    const { items } = await leaves(subject);
+    expect(items[0]).toMatchObject({ value: 'SE', since_version: 2, changed_by: 'a\u0000 register' });
+    expect(items.at(-1)).toMatchObject({ path: '/attributes/x', since_version: 3, changed_by: 'oidc:test#alice' });
+  });
+});
+
+test('pages are of one version, whatever is written meanwhile, and take two statements each', async () => {
+  const subject = newSubject();
+  await world.write(subject, 1, FIRST);
+  const path = `${pathOf('/v1/tenants/acme', subject)}/provenance`;
+  world.gateway.sent.length = 0;
+  const { body: page, headers } = await world.read(`${path}?limit=3`);
+  expect(world.gateway.sent).toEqual(['provenance_latest_tenant', 'provenance_versions']);
+  expect(page).toMatchObject({ has_more: true, page: { limit: 3 } });
+  expect(headers['link']).toContain('rel="next"');
+  await update(subject, 1, [{ op: 'remove', path: '/attributes/tags' }]);
+  const { body: last } = await world.read(`${path}?limit=3&cursor=${encodeURIComponent(page.next_cursor)}`);
+  expect(last).toMatchObject({ snapshot_version: 1, has_more: false });
+  expect([...page.items, ...last.items].map((leaf: Leaf) => leaf.path)).toEqual([
+    '/attributes/legal/legal_form', NAME, '/attributes/tags/0', '/attributes/tags/1',
+  ]); // prettier-ignore
+  await world.read(`${path}?version=1&cursor=${encodeURIComponent(page.next_cursor)}`, 400);
+});
+
+test('a large document is traced in a thread, and pages end by bytes', async () => {
+  const subject = newSubject();
+  const note = 'n'.repeat(250_000);
+  const list = Array.from({ length: 100 }, (_, at) => at);
+  const large = { attributes: { list }, evidence: [{ ...ITEM, notes: note }], attribute_paths: { '/attributes/list': [REF] } };
+  await world.write(subject, 1, large);
+  await update(subject, 1, [{ op: 'replace', path: '/attributes/list/50', value: 'x' }]);
+  const { items, next_cursor } = await leaves(subject);
+  expect(items.length).toBeGreaterThan(20);
+  expect(items.length).toBeLessThan(40);
+  const { items: more } = await leaves(subject, `?cursor=${encodeURIComponent(next_cursor)}`);
+  const found = [...items, ...more].find((leaf: Leaf) => leaf.path === '/attributes/list/50');
+  expect(found).toMatchObject({ since_version: 2, evidence_status: 'carried' });
+}); // prettier-ignore
+
+describe('what was written before provenance was kept', () => {
+  test('is walked through as far as that is short, and known for good from the next write on', async () => {
+    const subject = await world.lineage(120);
+    const expected = [expect.objectContaining({ since_version: 1, changed_by: 'importer', evidence_status: 'none' })];
+    expect((await leaves(subject)).items).toEqual(expected);
+    await update(subject, 120, [{ op: 'add', path: '/attributes/x', value: 1 }]);
+    world.gateway.sent.length = 0;
+    expect(await lines(subject)).toEqual(['/padding 1 none', '/x 121 none']);
+    expect(world.gateway.sent).toEqual(['provenance_latest_tenant', 'provenance_versions']);
+  });
+
+  test('is filled in by the maintenance command, and not answered where that would take long', async () => {
+    const subject = await world.lineage(400);
+    const { body } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance`, 503);
+    expect(body.error.message).toContain('db:fill-provenance');
+    await update(subject, 400, [{ op: 'add', path: '/attributes/x', value: 1 }]);
+    await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance`, 503);
+    const { versions } = await fillProvenance(world.gateway.databaseUrl);
+    expect(versions).toBeGreaterThanOrEqual(401);
+    expect((await leaves(subject)).items).toMatchObject([
+      { since_version: 1, changed_by: 'importer' },
+      { since_version: 401, changed_by: 'oidc:test#alice' },
+    ]);
+    await expect(fillProvenance(world.gateway.databaseUrl)).resolves.toMatchObject({ versions: 0 });
+  });
+});

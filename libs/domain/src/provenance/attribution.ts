@@ -1,0 +1,136 @@
+import type { Classes } from '../json/classes';
+import { getMember, isPointer, parsePointer } from '../json/pointer';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+
+/** A reference of `attribute_paths`, and the item of `evidence` that it names; null where there is none. */
+export interface ResolvedReference {
+  reference: JsonValue;
+  item: JsonObject | null;
+}
+
+/** The references that stand at one path of `attribute_paths`. */
+export class Cover {
+  private resolved: readonly ResolvedReference[] | undefined;
+  private content: JsonValue[] | undefined;
+  private hasMissing: boolean | undefined;
+
+  constructor(
+    readonly path: string,
+    private readonly list: readonly JsonValue[],
+    private readonly items: ReadonlyMap<string, JsonObject>,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.list.length === 0;
+  }
+
+  get references(): readonly ResolvedReference[] {
+    return (this.resolved ??= this.list.map((reference) => ({ reference, item: this.itemOf(reference) })));
+  }
+
+  /** Whether one of them resolves to nothing. */
+  get isMissing(): boolean {
+    return (this.hasMissing ??= this.references.some(({ item }) => item === null));
+  }
+
+  /** The same number for the same references to items of the same content, whichever envelope they stand in. */
+  classIn(classes: Classes): number {
+    this.content ??= this.references.map(({ reference, item }) => [reference, item]);
+    return classes.of(this.content);
+  }
+
+  private itemOf(reference: JsonValue): JsonObject | null {
+    return this.items.get(keyOf(reference)) ?? null;
+  }
+}
+
+/** Whether two places are covered by the same: nothing, or the same references to items of the same content. */
+export function isSameCover(one: Cover | null, other: Cover | null, classes: Classes): boolean {
+  if (one === null || other === null || one.isEmpty || other.isEmpty) {
+    return (one?.isEmpty ?? true) && (other?.isEmpty ?? true);
+  }
+  return one.classIn(classes) === other.classIn(classes);
+}
+
+/** What `attribute_paths` has at a place, and below it. */
+interface Node {
+  cover: Cover | null;
+  children: Map<string, Node> | undefined;
+}
+
+/** A place of an envelope as the references see it: the nearest ones at it or around it cover it. */
+export class Place {
+  private plain: Place | undefined;
+
+  constructor(
+    readonly cover: Cover | null,
+    private readonly node: Node | undefined,
+  ) {}
+
+  /** Whether everything below has the same cover. */
+  get isUniform(): boolean {
+    return this.node?.children === undefined;
+  }
+
+  step(token: string | number): Place {
+    if (this.isUniform) return this;
+    const child = this.node?.children?.get(String(token));
+    return child === undefined ? this.withoutOwn() : new Place(child.cover ?? this.cover, child);
+  }
+
+  /** A place below of which `attribute_paths` says nothing by itself. */
+  withoutOwn(): Place {
+    if (this.isUniform) return this;
+    return (this.plain ??= new Place(this.cover, undefined));
+  }
+
+  /** The place that these tokens lead to. */
+  at(tokens: readonly (string | number)[]): Place {
+    return tokens.reduce<Place>((place, token) => place.step(token), this);
+  }
+}
+
+/** Which evidence backs which place of an envelope: its `attribute_paths` and `evidence`, read once. */
+export class Attribution {
+  readonly root: Place;
+  /** One for each path that `attribute_paths` names, in its order. */
+  readonly covers: readonly Cover[];
+  readonly items: ReadonlyMap<string, JsonObject>;
+
+  constructor(envelope: JsonValue) {
+    const paths = getMember(envelope, 'attribute_paths');
+    const lists = isJsonObject(paths) ? Object.entries(paths) : [];
+    this.items = lists.length === 0 ? new Map() : itemsOf(envelope);
+    const root: Node = { cover: null, children: undefined };
+    const covers: Cover[] = [];
+    for (const [path, list] of lists) {
+      if (!Array.isArray(list) || !isPointer(path)) continue;
+      const node = parsePointer(path).reduce(childOf, root);
+      node.cover = new Cover(path, list, this.items);
+      covers.push(node.cover);
+    }
+    this.covers = covers;
+    this.root = new Place(root.cover, root);
+  }
+}
+
+function childOf(node: Node, token: string): Node {
+  node.children ??= new Map();
+  let child = node.children.get(token);
+  if (child === undefined) node.children.set(token, (child = { cover: null, children: undefined }));
+  return child;
+}
+
+function itemsOf(envelope: JsonValue): Map<string, JsonObject> {
+  const items = new Map<string, JsonObject>();
+  const evidence = getMember(envelope, 'evidence');
+  for (const item of Array.isArray(evidence) ? evidence : []) {
+    if (isJsonObject(item) && !items.has(keyOf(item))) items.set(keyOf(item), item);
+  }
+  return items;
+}
+
+/** Items and references meet by id and type. */
+function keyOf(value: JsonValue): string {
+  return JSON.stringify([getMember(value, 'evidence_id') ?? null, getMember(value, 'evidence_type') ?? null]);
+}

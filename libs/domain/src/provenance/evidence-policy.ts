@@ -1,0 +1,105 @@
+import { DomainError, type ErrorDetail } from '../errors';
+import { Classes } from '../json/classes';
+import { MAX_PROBLEMS } from '../limits';
+import { parseStoredJson } from '../json/parse';
+import { formatPointer, getAt, getMember, parsePointer } from '../json/pointer';
+import type { JsonValue } from '../json/value';
+import { Attribution, type Cover } from './attribution';
+import { attributesOf, pathsOfLeaves } from './leaves';
+import { type ChangedLeaf, changedLeaves } from './trace';
+
+export const EVIDENCE_POLICIES = ['open', 'resolved', 'fresh'] as const;
+/** What a tenant demands of the evidence in what it writes (docs/provenance.md). */
+export type EvidencePolicy = (typeof EVIDENCE_POLICIES)[number];
+
+/** A stored envelope that is to be held to a policy, and the version before it. */
+export interface TextToHold {
+  policy: EvidencePolicy;
+  /** Null: it is the first version. */
+  base: string | null;
+  text: string;
+}
+
+/** Throws `validation_error` naming each place where the envelope falls short of the policy. */
+export function holdToPolicy({ policy, base, text }: TextToHold): void {
+  const problems = policyProblems(policy, base === null ? null : parseStoredJson(base), parseStoredJson(text));
+  if (problems.length > 0) throw againstPolicy(policy, problems);
+}
+
+export function againstPolicy(policy: EvidencePolicy, problems: readonly ErrorDetail[]): DomainError {
+  const message = `The tenant's evidence_policy is ${policy}: correct the evidence at what details names.`;
+  return new DomainError('validation_error', message, problems);
+}
+
+/**
+ * What speaks against an envelope under a policy, the first 100, with pointers into it. `open`: nothing. `resolved`: every
+ * path of `attribute_paths` is there, and every reference resolves. `fresh`: besides, each leaf that was changed or added is
+ * covered by evidence that the version before did not have, or by a reference that says `corroborating` and did not before.
+ */
+export function policyProblems(policy: EvidencePolicy, base: JsonValue | null, next: JsonValue): ErrorDetail[] {
+  switch (policy) {
+    case 'open':
+      return [];
+    case 'resolved':
+      return unresolvedProblems(next).slice(0, MAX_PROBLEMS);
+    case 'fresh':
+      return [...unresolvedProblems(next), ...staleProblems(base, next)].slice(0, MAX_PROBLEMS);
+  }
+}
+
+function unresolvedProblems(envelope: JsonValue): ErrorDetail[] {
+  const problems: ErrorDetail[] = [];
+  for (const { path, references } of new Attribution(envelope).covers) {
+    const at = formatPointer(['attribute_paths', path]);
+    if (getAt(envelope, parsePointer(path)) === undefined) {
+      problems.push({ path: at, message: 'names a path that the envelope does not have', code: 'unknown_path' });
+    }
+    references.forEach(({ item }, index) => {
+      if (item !== null) return;
+      const message = 'names evidence that the envelope does not have';
+      problems.push({ path: `${at}/${index}`, message, code: 'unknown_evidence' });
+    });
+  }
+  return problems;
+}
+
+function staleProblems(base: JsonValue | null, next: JsonValue): ErrorDetail[] {
+  const evidence = new FreshEvidence(base);
+  const stale = changedLeaves(base ?? {}, next).filter((leaf) => !evidence.covers(leaf));
+  const paths = pathsOfLeaves(
+    attributesOf(next),
+    stale.slice(0, MAX_PROBLEMS).map(({ index }) => index),
+  );
+  const message = 'has a new value without evidence that is new for it';
+  return paths.map((path) => ({ path, message, code: 'no_fresh_evidence' }));
+}
+
+/** Tells evidence that a version brings from what the one before it had. */
+class FreshEvidence {
+  private readonly classes = new Classes();
+  private readonly known: ReadonlySet<number>;
+  /** What was found out, by what covers now and what covered before: many leaves share both. */
+  private readonly answers = new Map<Cover | null, Map<Cover | null, boolean>>();
+
+  constructor(base: JsonValue | null) {
+    const evidence = base === null ? undefined : getMember(base, 'evidence');
+    this.known = new Set((Array.isArray(evidence) ? evidence : []).map((item) => this.classes.of(item)));
+  }
+
+  covers({ cover, coverBefore }: ChangedLeaf): boolean {
+    const answers = this.answers.get(cover) ?? new Map<Cover | null, boolean>();
+    this.answers.set(cover, answers);
+    let answer = answers.get(coverBefore);
+    if (answer === undefined) answers.set(coverBefore, (answer = this.isFresh(cover, coverBefore)));
+    return answer;
+  }
+
+  private isFresh(cover: Cover | null, before: Cover | null): boolean {
+    const said = new Set(before?.references.map(({ reference }) => this.classes.of(reference)));
+    return (cover?.references ?? []).some(
+      ({ reference, item }) =>
+        (item !== null && !this.known.has(this.classes.of(item))) ||
+        (getMember(reference, 'role') === 'corroborating' && !said.has(this.classes.of(reference))),
+    );
+  }
+}

@@ -1,0 +1,183 @@
+import { DomainError } from '../errors';
+import { canonicalize } from '../json/canonicalize';
+import { parseStoredJson } from '../json/parse';
+import { arrayIndex, formatPointer, parsePointer } from '../json/pointer';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+import { Attribution, type Cover, type Place } from './attribution';
+import { attributesOf, canonicalKeys, childOf, isBranch, Leaves } from './leaves';
+import { decodeOrigins, type LeafOrigin } from './origins';
+import { authorOf, type EvidenceStatus, evidenceStatus } from './trace';
+
+/** Which leaves of a stored version are asked for. */
+export interface ProvenanceRequest {
+  text: string;
+  /** Null: it is the first version. */
+  origins: Uint8Array | null;
+  /** JSON Pointer into the envelope, at `/attributes` or below. */
+  path: string;
+  /** The place among all leaves of the version to begin at. */
+  from: number;
+  limit: number;
+  /** Bytes of leaves after which the page ends; one leaf is on it in any case. */
+  maxBytes: number;
+}
+
+/** A leaf of the attributes. What is JSON is text. */
+export interface LeafProvenance {
+  path: string;
+  value: string;
+  sinceVersion: number;
+  /** Each item of evidence that covers it, with the `role` of its reference. */
+  evidence: string;
+  status: EvidenceStatus;
+  /** The references that resolve to nothing. */
+  unresolved: string;
+}
+
+export interface ProvenancePage {
+  leaves: readonly LeafProvenance[];
+  /** Where the next page begins; null after the last one. */
+  next: number | null;
+  /** Who made this very version, as JSON text. */
+  changedBy: string;
+}
+
+/**
+ * A page of the leaves of a version, in canonical order, each with what backs it. Throws `not_found` where the version has
+ * nothing at `path`.
+ */
+export function listProvenance(request: ProvenanceRequest): ProvenancePage {
+  const envelope = parseStoredJson(request.text);
+  const lister = new Lister(envelope, request);
+  return { ...lister.list(), changedBy: authorOf(envelope) };
+}
+
+/** Ends the walk when the page is full. */
+type Walk = 'goes on' | 'is over';
+
+class Lister {
+  private readonly leaves = new Leaves();
+  private readonly origins: readonly LeafOrigin[];
+  private readonly attributes: JsonObject;
+  private readonly attribution: Attribution;
+  private readonly evidence = new Map<Cover, Pick<LeafProvenance, 'evidence' | 'unresolved'>>();
+  private readonly found: LeafProvenance[] = [];
+  private readonly tokens: (string | number)[] = ['attributes'];
+  private at = 0;
+  private bytes = 0;
+  private next: number | null = null;
+
+  constructor(
+    envelope: JsonValue,
+    private readonly request: ProvenanceRequest,
+  ) {
+    this.attributes = attributesOf(envelope);
+    this.attribution = new Attribution(envelope);
+    this.origins = decodeOrigins(request.origins, this.leaves.countAll(this.attributes));
+  }
+
+  list(): Omit<ProvenancePage, 'changedBy'> {
+    const place = this.attribution.root.step('attributes');
+    const [, ...tokens] = parsePointer(this.request.path);
+    if (isBranch(this.attributes)) this.descend(this.attributes, tokens, place);
+    else if (tokens.length > 0) throw noSuchPath();
+    return { leaves: this.found, next: this.next };
+  }
+
+  /** To the subtree that is asked for, counting the leaves before it. */
+  private descend(value: JsonValue, [token, ...rest]: readonly string[], place: Place): void {
+    if (token === undefined) {
+      this.walk(value, place);
+      return;
+    }
+    if (Array.isArray(value)) {
+      const index = arrayIndex(token, value.length);
+      if (index < 0) throw noSuchPath();
+      for (const element of value.slice(0, index)) this.at += this.leaves.count(element);
+      this.tokens.push(index);
+      this.descend(value[index]!, rest, place.step(index));
+      return;
+    }
+    if (!isJsonObject(value) || !Object.hasOwn(value, token)) throw noSuchPath();
+    for (const key of canonicalKeys(value)) {
+      if (key === token) break;
+      this.at += this.leaves.count(value[key]!);
+    }
+    this.tokens.push(token);
+    this.descend(value[token]!, rest, place.step(token));
+  }
+
+  private walk(value: JsonValue, place: Place): Walk {
+    if (!isBranch(value)) return this.leaf(value, place.cover);
+    const count = this.leaves.count(value);
+    if (this.at + count <= this.request.from) {
+      this.at += count;
+      return 'goes on';
+    }
+    for (const key of Array.isArray(value) ? value.keys() : canonicalKeys(value)) {
+      this.tokens.push(key);
+      const walk = this.walk(childOf(value, key), place.step(key));
+      this.tokens.pop();
+      if (walk === 'is over') return walk;
+    }
+    return 'goes on';
+  }
+
+  private leaf(value: JsonValue, cover: Cover | null): Walk {
+    const index = this.at++;
+    if (index < this.request.from) return 'goes on';
+    const origin = this.origins[index]!;
+    const leaf: LeafProvenance = {
+      path: formatPointer(this.tokens),
+      value: canonicalize(value),
+      sinceVersion: origin.sinceVersion,
+      status: evidenceStatus(origin, cover),
+      ...this.evidenceOf(cover),
+    };
+    const { path, value: text, evidence, unresolved } = leaf;
+    this.bytes += [path, text, evidence, unresolved].reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+    const isFull = this.found.length >= this.request.limit || this.bytes > this.request.maxBytes;
+    if (isFull && this.found.length > 0) {
+      this.next = index;
+      return 'is over';
+    }
+    this.found.push(leaf);
+    return 'goes on';
+  }
+
+  /** The same text for all leaves that a list of references covers. */
+  private evidenceOf(cover: Cover | null): Pick<LeafProvenance, 'evidence' | 'unresolved'> {
+    if (cover === null) return { evidence: '[]', unresolved: '[]' };
+    let texts = this.evidence.get(cover);
+    if (texts === undefined) this.evidence.set(cover, (texts = textsOf(cover)));
+    return texts;
+  }
+}
+
+/** Each item once a role, and each reference to nothing once, however often the list names them. */
+function textsOf(cover: Cover): Pick<LeafProvenance, 'evidence' | 'unresolved'> {
+  const items = new Set<string>();
+  const unresolved = new Set<string>();
+  const named = new Map<JsonObject, Set<JsonValue>>();
+  for (const { reference, item } of cover.references) {
+    if (item === null) {
+      unresolved.add(canonicalize(reference));
+      continue;
+    }
+    const role = isJsonObject(reference) && Object.hasOwn(reference, 'role') ? reference['role']! : null;
+    const roles = named.get(item) ?? new Set();
+    if (roles.has(role)) continue;
+    named.set(item, roles.add(role));
+    items.add(canonicalize(role === null ? item : { ...item, role }));
+  }
+  return {
+    evidence: `[${[...items].join(',')}]`,
+    unresolved: `[${[...unresolved].join(',')}]`,
+  };
+}
+
+function noSuchPath(): DomainError {
+  return new DomainError('not_found', 'This version has nothing at path. Read the snapshot for its attributes.', [
+    { path: '/query/path', message: 'names nothing in this version', code: 'not_found' },
+  ]);
+}

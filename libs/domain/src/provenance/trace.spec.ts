@@ -1,0 +1,292 @@
+import * as fc from 'fast-check';
+import { formatPointer } from '../json/pointer';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+import { jsonEquals } from '../json/equals';
+import { jsonValues, plainKey } from '../testing/json-values';
+import { decodeOrigins, encodeOrigins, type LeafOrigin } from './origins';
+import { listProvenance, type LeafProvenance } from './provenance';
+import { changedLeaves, isEvidenceMissing, traceVersion } from './trace';
+
+const REF = { evidence_id: 'ev-1', evidence_type: 'extract' };
+const ITEM = { ...REF, source: 'register', captured_at: '2026-01-01T00:00:00Z' };
+const OTHER = { evidence_id: 'ev-2', evidence_type: 'extract' };
+const OTHER_ITEM = { ...OTHER, source: 'passport', captured_at: '2026-02-01T00:00:00Z' };
+
+interface Version {
+  attributes: JsonObject;
+  evidence?: JsonValue[];
+  attribute_paths?: JsonObject;
+}
+
+function envelope({ attributes, evidence = [ITEM], attribute_paths = {} }: Version, by = 'alice'): JsonObject {
+  return { attributes, evidence, attribute_paths, audit: { created_by: by } };
+}
+
+/** The origins of the last of these versions, each traced back to the one before it. */
+function traced(versions: readonly JsonObject[]): Uint8Array | null {
+  let origins: Uint8Array | null = null;
+  versions.forEach((version, at) => {
+    const base = versions[at - 1];
+    if (base !== undefined) ({ origins } = traceVersion(base, origins, version, at + 1));
+  });
+  return origins;
+}
+
+function leavesOf(versions: readonly JsonObject[]): readonly LeafProvenance[] {
+  const text = JSON.stringify(versions.at(-1));
+  return listProvenance({ text, origins: traced(versions), path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9 })
+    .leaves;
+}
+
+/** `path since status` of each leaf. */
+const lines = (...versions: readonly Version[]): string[] =>
+  leavesOf(versions.map((version) => envelope(version))).map(
+    ({ path, sinceVersion, status }) => `${path.slice('/attributes'.length)} ${sinceVersion} ${status}`,
+  );
+
+describe('since', () => {
+  test.each<[string, JsonObject[], string[]]>([
+    ['everything is of the first version', [{ a: 1, b: { c: [1, {}] } }], ['/a 1', '/b/c/0 1', '/b/c/1 1']],
+    ['nothing where there are no attributes', [{ a: 1 }, {}], []],
+    ['what changed', [{ a: 1, b: 1 }, { a: 1, b: 2 }], ['/a 1', '/b 2']],
+    ['what came', [{ a: 1 }, { a: 1, b: 2 }], ['/a 1', '/b 2']],
+    ['what went and came again', [{ a: 1, b: 1 }, { a: 1 }, { a: 1, b: 1 }], ['/a 1', '/b 3']],
+    ['what changed and changed back', [{ a: 1 }, { a: 2 }, { a: 1 }], ['/a 3']],
+    ['what became an object, and plain again', [{ a: 1 }, { a: { b: 1 } }, { a: 1 }], ['/a 3']],
+    ['what is empty as a value', [{ a: [] }, { a: {} }, { a: {} }, { a: [] }], ['/a 4']],
+    ['what was emptied', [{ a: { b: 1 } }, { a: {} }], ['/a 2']],
+    ['an element behind one that came', [{ a: ['x', 'y'] }, { a: ['new', 'x', 'y'] }], ['/a/0 2', '/a/1 1', '/a/2 1']],
+    ['an element behind one that went', [{ a: ['x', 'y', 'z'] }, { a: ['y', 'z'] }], ['/a/0 1', '/a/1 1']],
+    ['elements that changed places', [{ a: ['x', 'y'] }, { a: ['y', 'x'] }], ['/a/0 1', '/a/1 1']],
+    ['two in the middle that changed places', [{ a: [1, 2, 3, 4] }, { a: [1, 3, 2, 4] }], ['/a/0 1', '/a/1 1', '/a/2 1', '/a/3 1']],
+    ['an element that changed where it stands', [{ a: [{ i: 1, v: 1 }, { i: 2, v: 1 }] }, { a: [{ i: 1, v: 2 }, { i: 2, v: 1 }] }],
+      ['/a/0/i 1', '/a/0/v 2', '/a/1/i 1', '/a/1/v 1']],
+    ['one more of what is there', [{ a: ['x'] }, { a: ['x', 'x'] }], ['/a/0 1', '/a/1 2']],
+    ['an element that moved to another array', [{ a: ['x'], b: [] }, { a: [], b: ['x'] }], ['/a 2', '/b/0 2']],
+    ['keys that look like numbers', [{ '10': 1, '9': 1, a: 1 }, { '10': 1, '9': 2, a: 1 }], ['/10 1', '/9 2', '/a 1']],
+  ])('%s', (_, versions, expected) => {
+    const found = lines(...versions.map((attributes) => ({ attributes })));
+    expect(found).toEqual(expected.map((line) => `${line} none`));
+  }); // prettier-ignore
+});
+
+describe('evidence', () => {
+  const named = (path: string, ...refs: JsonValue[]): JsonObject => ({ [`/attributes${path}`]: refs });
+
+  test.each<[string, Version[], string[]]>([
+    ['is current where it is named', [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }], ['/a 1 current']],
+    ['is none where nothing names the place', [{ attributes: { a: 1, b: 1 }, attribute_paths: named('/a', REF) }], ['/a 1 current', '/b 1 none']],
+    ['is missing where a reference resolves to nothing', [{ attributes: { a: 1 }, attribute_paths: named('/a', REF, OTHER) }], ['/a 1 missing']],
+    ['is missing where the type is another', [{ attributes: { a: 1 }, attribute_paths: named('/a', { ...REF, evidence_type: 'x' }) }], ['/a 1 missing']],
+    ['is carried where the value changed alone',
+      [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: { a: 2 }, attribute_paths: named('/a', REF) }], ['/a 2 carried']],
+    ['stays carried', [1, 2, 2].map((a) => ({ attributes: { a }, attribute_paths: named('/a', REF) })), ['/a 2 carried']],
+    ['is current again where the references change later',
+      [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: { a: 2 }, attribute_paths: named('/a', REF) },
+        { attributes: { a: 2 }, attribute_paths: named('/a', { ...REF, role: 'corroborating' }) }], ['/a 2 current']],
+    ['is current again where the item behind changes later',
+      [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: { a: 2 }, attribute_paths: named('/a', REF) },
+        { attributes: { a: 2 }, attribute_paths: named('/a', REF), evidence: [{ ...ITEM, source: 'anew' }] }], ['/a 2 current']],
+    ['is current where value and references change together',
+      [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) },
+        { attributes: { a: 2 }, attribute_paths: named('/a', OTHER), evidence: [ITEM, OTHER_ITEM] }], ['/a 2 current']],
+    ['is not carried by other evidence that comes',
+      [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) },
+        { attributes: { a: 2 }, attribute_paths: named('/a', REF), evidence: [OTHER_ITEM, ITEM] }], ['/a 2 carried']],
+    ['is none where an empty list takes it away',
+      [{ attributes: { a: { b: 1 }, c: 1 }, attribute_paths: { '/attributes': [REF], '/attributes/a': [] } }], ['/a/b 1 none', '/c 1 current']],
+    ['is that of the nearest path around the leaf',
+      [{ attributes: { a: { b: 1, c: 1 } }, attribute_paths: { '/attributes/a': [REF], '/attributes/a/b': [OTHER] } }], ['/a/b 1 missing', '/a/c 1 current']],
+    ['may be that of the whole envelope', [{ attributes: { a: 1 }, attribute_paths: { '': [REF] } }], ['/a 1 current']],
+    ['is carried for what comes below a path that had it before',
+      [{ attributes: { a: { b: 1 } }, attribute_paths: named('/a', REF) }, { attributes: { a: { b: 1, c: 1 } }, attribute_paths: named('/a', REF) }],
+      ['/a/b 1 current', '/a/c 2 carried']],
+    ['is carried for what went and came again',
+      [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: {}, attribute_paths: named('/a', REF) },
+        { attributes: { a: 1 }, attribute_paths: named('/a', REF) }], ['/a 3 carried']],
+    ['moves with its element',
+      [{ attributes: { a: ['x', 'y'] }, attribute_paths: named('/a/0', REF) }, { attributes: { a: ['n', 'x', 'y'] }, attribute_paths: named('/a/1', REF) }],
+      ['/a/0 2 none', '/a/1 1 current', '/a/2 1 none']],
+    ['of an index is no evidence for an element that comes there',
+      [{ attributes: { a: ['x', 'y'] }, attribute_paths: named('/a/0', REF) }, { attributes: { a: ['n', 'x', 'y'] }, attribute_paths: named('/a/0', REF) }],
+      ['/a/0 2 current', '/a/1 1 none', '/a/2 1 none']],
+  ])('%s', (_, versions, expected) => {
+    expect(lines(...versions)).toEqual(expected);
+  }); // prettier-ignore
+
+  test('says which items, in which role, and what is not there', () => {
+    const attribute_paths = named('/a', { ...REF, role: 'primary' }, REF, { ...REF, role: 'primary' }, OTHER, OTHER);
+    const [leaf] = leavesOf([envelope({ attributes: { a: 1 }, attribute_paths })]);
+    expect(JSON.parse(leaf?.evidence ?? '')).toEqual([{ ...ITEM, role: 'primary' }, ITEM]);
+    expect(JSON.parse(leaf?.unresolved ?? '')).toEqual([OTHER]);
+  });
+
+  test('flags what its owner must mend', () => {
+    const base = envelope({ attributes: { a: 1 }, attribute_paths: named('/a', REF) });
+    const flags = (version: Version): unknown => {
+      const { hasMissing, hasCarried } = traceVersion(base, null, envelope(version), 2);
+      return { hasMissing, hasCarried };
+    };
+    const paths = { attribute_paths: named('/a', REF) };
+    expect(flags({ attributes: { a: 1 }, ...paths })).toEqual({ hasMissing: false, hasCarried: false });
+    expect(flags({ attributes: { a: 2 }, ...paths })).toEqual({ hasMissing: false, hasCarried: true });
+    expect(flags({ attributes: { a: 2 }, ...paths, evidence: [] })).toEqual({ hasMissing: true, hasCarried: false });
+    expect(flags({ attributes: {}, ...paths, evidence: [] })).toEqual({ hasMissing: false, hasCarried: false });
+  });
+
+  test.each<[string, Version, boolean]>([
+    ['all resolve', { attributes: { a: [{ b: 1 }] }, attribute_paths: named('/a', REF) }, false],
+    ['one does not', { attributes: { a: [{ b: 1 }] }, attribute_paths: named('/a/0/b', OTHER) }, true],
+    ['it covers nothing that is there', { attributes: { a: [1] }, attribute_paths: named('/b', OTHER) }, false],
+    ['what is nearer resolves', { attributes: { a: [1] }, attribute_paths: { ...named('', OTHER), ...named('/a', REF) } }, false],
+    ['it covers the whole', { attributes: { a: [1] }, attribute_paths: { '': [OTHER] } }, true],
+    ['there is nothing to cover', { attributes: {}, attribute_paths: { '': [OTHER] } }, false],
+  ])('is missing in a first version or not: %s', (_, version, isMissing) => {
+    expect(isEvidenceMissing(envelope(version))).toBe(isMissing);
+    expect(lines(version).some((line) => line.endsWith('missing'))).toBe(isMissing);
+  }); // prettier-ignore
+});
+
+describe('authors', () => {
+  test.each<[string, JsonValue, string]>([
+    ['as they are', 'oidc:dev#alice', '"oidc:dev#alice"'],
+    ['with what a database takes for an end', 'a\u0000b', '"a\\u0000b"'],
+    ['cut where they are no names', 'x'.repeat(2000), JSON.stringify(`${'x'.repeat(1023)}…`)],
+    ['empty where there is none', null, '""'],
+  ])('%s', (_, by, expected) => {
+    const next = { attributes: {}, audit: { created_by: by } };
+    expect(traceVersion(envelope({ attributes: {} }, 'bob'), null, next, 2)).toMatchObject({
+      changedBy: expected,
+      baseChangedBy: '"bob"',
+    });
+  });
+});
+
+describe('paging', () => {
+  const version = envelope({ attributes: { a: [1, 2, { b: 3 }], c: { d: 4, e: 5 }, f: 6 } });
+  const page = (path: string, from: number, limit: number, maxBytes = 1e6) => {
+    const { leaves, next } = listProvenance({
+      text: JSON.stringify(version),
+      origins: null,
+      path,
+      from,
+      limit,
+      maxBytes,
+    });
+    return [leaves.map((leaf) => leaf.path.slice('/attributes'.length)), next];
+  };
+
+  test.each<[string, number, number, unknown]>([
+    ['/attributes', 0, 3, [['/a/0', '/a/1', '/a/2/b'], 3]],
+    ['/attributes', 3, 3, [['/c/d', '/c/e', '/f'], null]],
+    ['/attributes', 3, 2, [['/c/d', '/c/e'], 5]],
+    ['/attributes/c', 0, 9, [['/c/d', '/c/e'], null]],
+    ['/attributes/c', 4, 9, [['/c/e'], null]],
+    ['/attributes/c/e', 0, 9, [['/c/e'], null]],
+    ['/attributes/a/2', 0, 9, [['/a/2/b'], null]],
+  ])('%s from %i, %i of them', (path, from, limit, expected) => {
+    expect(page(path, from, limit)).toEqual(expected);
+  });
+
+  test('ends by bytes, after one leaf at least', () => {
+    expect(page('/attributes', 1, 9, 1)).toEqual([['/a/1'], 2]);
+  });
+
+  test.each(['/attributes/x', '/attributes/a/3', '/attributes/a/-', '/attributes/f/g'])('knows no %s', (path) => {
+    expect(() => page(path, 0, 9)).toThrow('nothing at path');
+  });
+});
+
+/** "git blame" of documents without arrays, by hand: the last version in which a path got the value that it has. */
+function blame(versions: readonly JsonObject[]): Record<string, number> {
+  const leaves = (value: JsonValue, path: string): [string, JsonValue][] =>
+    isJsonObject(value) && Object.keys(value).length > 0
+      ? Object.keys(value).flatMap((key) => leaves(value[key]!, path + formatPointer([key])))
+      : [[path, value]];
+  const chain = versions.map((version) => new Map(Object.keys(version).length === 0 ? [] : leaves(version, '')));
+  const since: Record<string, number> = {};
+  for (const [path, value] of chain.at(-1) ?? []) {
+    let at = chain.length - 1;
+    while (at > 0 && chain[at - 1]!.has(path) && jsonEquals(chain[at - 1]!.get(path)!, value)) at--;
+    since[path] = at + 1;
+  }
+  return since;
+}
+
+/** Documents of objects and plain values: what arrays there are become one value. */
+const document = fc
+  .array(fc.tuple(plainKey, jsonValues(plainKey)), { maxLength: 4 })
+  .map((entries): JsonObject =>
+    JSON.parse(
+      JSON.stringify(Object.fromEntries(entries), (_, value: unknown) =>
+        Array.isArray(value) ? JSON.stringify(value) : value,
+      ),
+    ),
+  );
+
+test('is what walking the whole chain finds', () => {
+  fc.assert(
+    fc.property(fc.array(document, { minLength: 1, maxLength: 8 }), (chain) => {
+      const versions = chain.map((attributes) => envelope({ attributes }));
+      const found = leavesOf(versions).map((leaf) => [leaf.path.slice('/attributes'.length), leaf.sinceVersion]);
+      expect(Object.fromEntries(found)).toEqual(blame(chain));
+    }),
+  );
+});
+
+/** Elements that are told apart by their ids, and stay what they are. */
+const list = fc.uniqueArray(fc.integer({ min: 0, max: 11 }), { maxLength: 10 });
+
+test('elements of an array that stay, wherever they move, keep their version', () => {
+  fc.assert(
+    fc.property(fc.array(list, { minLength: 1, maxLength: 8 }), (chain) => {
+      const versions = chain.map((ids) => envelope({ attributes: { a: ids.map((id) => ({ id })), z: 0 } }));
+      const found = leavesOf(versions).map((leaf) => leaf.sinceVersion);
+      const last = chain.at(-1) ?? [];
+      const since = last.map((id) => {
+        let at = chain.length - 1;
+        while (at > 0 && chain[at - 1]!.includes(id)) at--;
+        return at + 1;
+      });
+      if (last.length > 0) expect(found).toEqual([...since, 1]);
+    }),
+  );
+});
+
+test('any two documents can be traced, and only what differs is new', () => {
+  const anyDocument = fc
+    .array(fc.tuple(plainKey, jsonValues(plainKey)), { maxLength: 4 })
+    .map((e): JsonObject => Object.fromEntries(e));
+  fc.assert(
+    fc.property(anyDocument, anyDocument, (one, other) => {
+      const [from, to] = [envelope({ attributes: one }), envelope({ attributes: other })];
+      expect(changedLeaves(from, from)).toEqual([]);
+      const changed = changedLeaves(from, to).map(({ index }) => index);
+      const origins = leavesOf([from, to]).map(({ sinceVersion }) => sinceVersion);
+      expect(origins.flatMap((since, index) => (since === 2 ? [index] : []))).toEqual(changed);
+    }),
+  );
+});
+
+const origin = fc.record<LeafOrigin>({
+  sinceVersion: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  isCarried: fc.boolean(),
+});
+
+test('origins are read as they were written, and as those of no other number of leaves', () => {
+  fc.assert(
+    fc.property(fc.array(origin, { maxLength: 40 }), (origins) => {
+      const bytes = encodeOrigins(origins);
+      expect(decodeOrigins(bytes, origins.length)).toEqual(origins);
+      expect(() => decodeOrigins(bytes, origins.length + 1)).toThrow('not those of');
+      if (origins.length > 0) expect(() => decodeOrigins(bytes, origins.length - 1)).toThrow('not those of');
+    }),
+  );
+  expect(() => decodeOrigins(Uint8Array.of(0x80), 1)).toThrow('within a number');
+});
+
+test('one change among thousands of leaves takes a few bytes', () => {
+  const attributes = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, at]));
+  const [from, to] = [envelope({ attributes }), envelope({ attributes: { ...attributes, k2500: 'x' } })];
+  expect(traceVersion(from, null, to, 10_000).origins.length).toBeLessThan(12);
+});

@@ -1,0 +1,2 @@
+ALTER TABLE tenants DROP COLUMN evidence_policy;
+DROP TABLE subject_evidence, snapshot_provenance;

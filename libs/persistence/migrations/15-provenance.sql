@@ -1,0 +1,30 @@
+-- Since when each leaf of a version is what it is, and what of the evidence its owner must mend (docs/provenance.md). Both
+-- are written with the version. Of what was there before, npm run db:fill-provenance finds it.
+
+CREATE TABLE snapshot_provenance (
+  subject_key      bigint NOT NULL,
+  snapshot_version integer NOT NULL,
+  changed_by       text NOT NULL,
+  origins          bytea,
+  PRIMARY KEY (subject_key, snapshot_version),
+  CHECK ((origins IS NULL) = (snapshot_version = 1))
+);
+COMMENT ON TABLE snapshot_provenance IS 'One row a version of a subject that has several; that of the first is written with the second';
+COMMENT ON COLUMN snapshot_provenance.changed_by IS 'audit.created_by as JSON text, since a string of JSON may hold what no text here may';
+COMMENT ON COLUMN snapshot_provenance.origins IS 'Runs of leaves in canonical order: how many, twice the version, plus one where evidence was carried; varints';
+
+CREATE TABLE subject_evidence (
+  subject_key     bigint PRIMARY KEY,
+  owner_tenant_id text COLLATE "C" NOT NULL,
+  subject_type    text COLLATE "C" NOT NULL,
+  subject_id      text COLLATE "C" NOT NULL,
+  has_missing     boolean NOT NULL,
+  has_carried     boolean NOT NULL,
+  CHECK (has_missing OR has_carried)
+);
+CREATE INDEX subject_evidence_missing ON subject_evidence (owner_tenant_id, subject_type, subject_id) WHERE has_missing;
+CREATE INDEX subject_evidence_carried ON subject_evidence (owner_tenant_id, subject_type, subject_id) WHERE has_carried;
+COMMENT ON TABLE subject_evidence IS 'Subjects whose latest version has leaves with missing or carried evidence, and no others';
+
+ALTER TABLE tenants ADD COLUMN evidence_policy text NOT NULL DEFAULT 'open'
+  CHECK (evidence_policy IN ('open', 'resolved', 'fresh'));

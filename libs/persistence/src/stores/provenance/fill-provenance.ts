@@ -1,0 +1,120 @@
+import { authorOf, isEvidenceMissing, parseStoredJson, traceTexts } from '@iss/domain';
+import { asOwner } from '../../owner';
+import type { TransactionSql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+
+export interface FilledProvenance {
+  /** Versions of which it is known now where they come from. */
+  versions: number;
+  /** Subjects whose latest version has evidence to mend. */
+  flagged: number;
+}
+
+interface Unfilled {
+  subjectKey: string;
+  snapshotVersion: number;
+  isLatest: boolean;
+  isFilled: boolean;
+}
+
+interface Texts {
+  envelope: string;
+  baseEnvelope: string | null;
+  baseOrigins: Buffer | null;
+}
+
+const BATCH = 500;
+
+/** Every version in the order of its chain: rows of the index alone, so that what is filled already is passed over quickly. */
+const NEXT = statement<{ afterKey: string; afterVersion: number }, Unfilled>(
+  'fill_provenance_next',
+  `SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
+       (SELECT true FROM snapshots l WHERE l.subject_key = n.subject_key
+           AND l.snapshot_version = n.snapshot_version + 1 LIMIT 1) IS NULL AS "isLatest",
+       (SELECT true FROM snapshot_provenance p WHERE p.subject_key = n.subject_key
+           AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL AS "isFilled"
+  FROM snapshots n
+ WHERE (n.subject_key, n.snapshot_version) > (:afterKey::bigint, :afterVersion::integer)
+ ORDER BY n.subject_key, n.snapshot_version LIMIT ${BATCH}`,
+);
+
+const TEXTS = statement<{ subjectKey: string; snapshotVersion: number }, Texts>(
+  'fill_provenance_texts',
+  `SELECT n.envelope, b.envelope AS "baseEnvelope", p.origins AS "baseOrigins"
+  FROM (SELECT :subjectKey::bigint AS subject_key, :snapshotVersion::integer AS snapshot_version) i
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = i.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n
+  LEFT JOIN LATERAL (SELECT * FROM snapshots b
+                      WHERE b.subject_key = i.subject_key AND b.snapshot_version = i.snapshot_version - 1 LIMIT 1) b ON true
+  LEFT JOIN LATERAL (SELECT * FROM snapshot_provenance p
+                      WHERE p.subject_key = i.subject_key AND p.snapshot_version = i.snapshot_version - 1 LIMIT 1) p ON true`,
+);
+
+const FILL = statement<
+  { subjectKey: string; snapshotVersion: number; changedBy: string; origins: Buffer | null },
+  { snapshotVersion: number }
+>(
+  'fill_provenance_version',
+  `INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
+VALUES (:subjectKey::bigint, :snapshotVersion::integer, :changedBy::text, :origins::bytea)
+ON CONFLICT DO NOTHING
+RETURNING snapshot_version AS "snapshotVersion"`,
+);
+
+/** Of the latest version alone: a later one that was written meanwhile has told of itself. */
+const FLAG = statement<
+  { subjectKey: string; snapshotVersion: number; hasMissing: boolean; hasCarried: boolean },
+  { subjectKey: string }
+>(
+  'fill_provenance_flags',
+  `INSERT INTO subject_evidence (subject_key, owner_tenant_id, subject_type, subject_id, has_missing, has_carried)
+SELECT s.subject_key, s.owner_tenant_id, s.subject_type, s.subject_id, :hasMissing::boolean, :hasCarried::boolean
+  FROM subjects s
+ WHERE s.subject_key = :subjectKey::bigint
+   AND (SELECT true FROM snapshots l WHERE l.subject_key = s.subject_key
+           AND l.snapshot_version = :snapshotVersion::integer + 1 LIMIT 1) IS NULL
+ON CONFLICT DO NOTHING
+RETURNING subject_key AS "subjectKey"`,
+);
+
+/**
+ * Finds where versions come from that were written before that was kept, version by version, each in a statement of its
+ * own: an end in between is gone on from. Repeating it changes nothing. As the owner of the tables; writers go on meanwhile.
+ * Throws `unavailable` when the database cannot be reached.
+ */
+export async function fillProvenance(databaseUrl: string): Promise<FilledProvenance> {
+  return asOwner(databaseUrl, async (sql) => {
+    const filled: FilledProvenance = { versions: 0, flagged: 0 };
+    let rows: Unfilled[] = [];
+    do {
+      const last = rows.at(-1);
+      rows = await sql.run(NEXT, { afterKey: last?.subjectKey ?? '0', afterVersion: last?.snapshotVersion ?? 0 });
+      for (const row of rows) if (!row.isFilled) await fill(sql, row, filled);
+    } while (rows.length === BATCH);
+    return filled;
+  });
+}
+
+async function fill(sql: TransactionSql, row: Unfilled, filled: FilledProvenance): Promise<void> {
+  const { subjectKey, snapshotVersion, isLatest } = row;
+  const { envelope, baseEnvelope, baseOrigins } = await sql.one(TEXTS, { subjectKey, snapshotVersion });
+  const traced = traceOf(envelope, baseEnvelope, baseOrigins, snapshotVersion);
+  const { changedBy, origins, hasMissing, hasCarried } = traced;
+  // Of a subject with one version nothing is kept but its flags.
+  if (snapshotVersion > 1 || !isLatest) {
+    filled.versions += (await sql.run(FILL, { subjectKey, snapshotVersion, changedBy, origins })).length;
+  }
+  if (isLatest && (hasMissing || hasCarried)) {
+    filled.flagged += (await sql.run(FLAG, { subjectKey, snapshotVersion, hasMissing, hasCarried })).length;
+  }
+}
+
+function traceOf(text: string, base: string | null, baseOrigins: Buffer | null, version: number) {
+  if (base === null) {
+    const envelope = parseStoredJson(text);
+    const hasMissing = isEvidenceMissing(envelope);
+    return { changedBy: authorOf(envelope), origins: null, hasMissing, hasCarried: false };
+  }
+  const { origins, ...traced } = traceTexts({ base, baseOrigins, text, version });
+  return { ...traced, origins: Buffer.from(origins) };
+}

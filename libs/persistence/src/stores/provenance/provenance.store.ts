@@ -1,0 +1,141 @@
+import { type AccessFacts, type Actor, type EvidencePolicy, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { columns } from '../../sql/columns';
+import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
+import type { Sql } from '../../sql/sql';
+import { type Statement, statement } from '../../sql/statement';
+import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
+import { latestSnapshot, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
+import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
+
+/** A version with what is known of its leaves, and the facts by which it is decided whether the caller may see it. */
+export interface ProvenanceRead {
+  facts: AccessFacts;
+  /** Null where the owner reads. */
+  disclosure: SubjectDisclosure | null;
+  snapshot: SnapshotRecord | null;
+  /** See `encodeOrigins`; null for a first version, and where they are not known. */
+  origins: Buffer | null;
+}
+
+/** What a direct write of a later version follows. */
+export interface ParentRead extends Omit<ProvenanceRead, 'disclosure'> {
+  /** What the tenant demands of evidence. */
+  evidencePolicy: EvidencePolicy;
+}
+
+/** When a version was made, and by whom. */
+export interface VersionFacts {
+  snapshotVersion: number;
+  createdAt: Date;
+  generatedAt: string;
+  /** As JSON text; null where it is not known. */
+  changedBy: string | null;
+}
+
+/** The newest version up to a given one of which the origins are known; those of a first one are null. */
+export interface NearestOrigins {
+  snapshotVersion: number;
+  origins: Buffer | null;
+}
+
+const VERSION = `${columns(snapshotColumns('n.envelope'), 'snapshot?')},
+  ${originsOf('n.subject_key', 'n.snapshot_version')} AS origins`;
+const ACCESS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLineage.subject) };
+
+function latest(form: 'tenant' | 'global'): Statement<Reader & SubjectRef, ProvenanceRead> {
+  return statement(
+    `provenance_latest_${form}`,
+    `SELECT ${FACTS},
+  ${DISCLOSURE[form]},
+  ${VERSION}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
+  ${NAMED_SUBJECT}
+  ${latestSnapshot('s.subject_key', 'n')}
+  ${ACCESS[form]}`,
+  );
+}
+
+function ofVersion(form: 'tenant' | 'global'): Statement<Reader & SubjectRef & { version: number }, ProvenanceRead> {
+  return statement(
+    `provenance_version_${form}`,
+    `SELECT ${FACTS},
+  ${DISCLOSURE[form]},
+  ${VERSION}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, version: 'int' })}
+  ${NAMED_SUBJECT}
+  ${snapshotOfVersion('s.subject_key', 'i.version', 'n')}
+  ${ACCESS[form]}`,
+  );
+}
+
+const LATEST = { tenant: latest('tenant'), global: latest('global') };
+const OF_VERSION = { tenant: ofVersion('tenant'), global: ofVersion('global') };
+
+const PARENT = statement<Actor & SubjectRef, ParentRead>(
+  'snapshot_parent',
+  `SELECT ${FACTS},
+  ${VERSION}, coalesce(t.evidence_policy, 'open') AS "evidencePolicy"
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
+  ${NAMED_SUBJECT}
+  ${TENANT_ACCESS}
+  LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key AND f.owns_subject
+                      ORDER BY n.snapshot_version DESC LIMIT 1) n ON true`,
+);
+
+const VERSIONS = statement<SubjectRef & { versions: readonly number[] }, VersionFacts>(
+  'provenance_versions',
+  `SELECT n.snapshot_version AS "snapshotVersion", n.created_at AS "createdAt", n.generated_at AS "generatedAt",
+       p.changed_by AS "changedBy"
+  FROM subjects s
+ CROSS JOIN unnest(:versions::int[]) v
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = s.subject_key AND n.snapshot_version = v LIMIT 1) n
+  LEFT JOIN LATERAL (SELECT p.changed_by FROM snapshot_provenance p
+                      WHERE p.subject_key = s.subject_key AND p.snapshot_version = v LIMIT 1) p ON true
+ WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId`,
+);
+
+const NEAREST = statement<SubjectRef & { version: number }, NearestOrigins>(
+  'provenance_nearest',
+  `SELECT p.snapshot_version AS "snapshotVersion", p.origins
+  FROM subjects s
+ CROSS JOIN LATERAL (SELECT * FROM snapshot_provenance p
+                      WHERE p.subject_key = s.subject_key AND p.snapshot_version <= :version::int
+                      ORDER BY p.snapshot_version DESC LIMIT 1) p
+ WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId`,
+);
+
+/** What is kept of where versions come from. */
+export class ProvenanceStore {
+  constructor(private readonly sql: Sql) {}
+
+  /** A version of a subject, the latest where `version` is null, with the access facts in one statement. */
+  async read(reader: Reader, subject: SubjectRef, version: number | null): Promise<ProvenanceRead> {
+    const form = reader.tenantId === null ? 'global' : 'tenant';
+    const whose = reader.tenantId ?? reader.principalId;
+    const [row] = await (version === null
+      ? this.sql.runInTurn(whose, LATEST[form], { ...reader, ...subject })
+      : this.sql.runInTurn(whose, OF_VERSION[form], { ...reader, ...subject, version }));
+    if (row === undefined) throw new Error('a read of provenance answered no row');
+    return row;
+  }
+
+  /** The latest version, shown to the owner alone, for a write that follows it. */
+  async parent(actor: Actor, subject: SubjectRef): Promise<ParentRead> {
+    const [row] = await this.sql.runInTurn(actor.tenantId, PARENT, { ...actor, ...subject });
+    if (row === undefined) throw new Error('a read of a parent answered no row');
+    return row;
+  }
+
+  /** When and by whom these versions were made. For a reader who may see the subject's lineage. */
+  versions(subject: SubjectRef, versions: readonly number[]): Promise<VersionFacts[]> {
+    return this.sql.run(VERSIONS, { ...subject, versions });
+  }
+
+  /** Null where nothing is kept of any version up to this one, so that everything begins with the first. */
+  async nearest(subject: SubjectRef, version: number): Promise<NearestOrigins | null> {
+    const [nearest = null] = await this.sql.run(NEAREST, { ...subject, version });
+    return nearest;
+  }
+}
