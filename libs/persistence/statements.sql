@@ -922,6 +922,66 @@ WHERE child.snapshot_id = ANY ($1::uuid[]) AND (child.prev_hash IS NULL) IS TRUE
   LIMIT 1) IS NOT NULL
 RETURNING child.snapshot_id AS "snapshotId";
 
+-- fill_provenance_flags
+--   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   $1 hasMissing boolean
+--   $2 hasCarried boolean
+--   $3 subjectKey bigint
+--   $4 snapshotVersion integer
+--   enters snapshots_version_key, subjects_pkey
+PREPARE fill_provenance_flags (boolean, boolean, bigint, integer) AS
+INSERT INTO subject_evidence (subject_key, owner_tenant_id, subject_type, subject_id, has_missing, has_carried)
+SELECT s.subject_key, s.owner_tenant_id, s.subject_type, s.subject_id, $1::boolean, $2::boolean
+FROM subjects s
+WHERE s.subject_key = $3::bigint
+  AND (SELECT true FROM snapshots l WHERE l.subject_key = s.subject_key
+    AND l.snapshot_version = $4::integer + 1 LIMIT 1) IS NULL
+ON CONFLICT DO NOTHING
+RETURNING subject_key AS "subjectKey";
+
+-- fill_provenance_next
+--   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   $1 afterKey bigint
+--   $2 afterVersion integer
+--   enters snapshot_provenance_pkey, snapshots_version_key
+PREPARE fill_provenance_next (bigint, integer) AS
+SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
+  (SELECT true FROM snapshots l WHERE l.subject_key = n.subject_key
+    AND l.snapshot_version = n.snapshot_version + 1 LIMIT 1) IS NULL AS "isLatest",
+  (SELECT true FROM snapshot_provenance p WHERE p.subject_key = n.subject_key
+    AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL AS "isFilled"
+FROM snapshots n
+WHERE (n.subject_key, n.snapshot_version) > ($1::bigint, $2::integer)
+ORDER BY n.subject_key, n.snapshot_version LIMIT 500;
+
+-- fill_provenance_texts
+--   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   $1 subjectKey bigint
+--   $2 snapshotVersion integer
+--   enters snapshot_provenance_pkey, snapshots_version_key
+PREPARE fill_provenance_texts (bigint, integer) AS
+SELECT n.envelope, b.envelope AS "baseEnvelope", p.origins AS "baseOrigins"
+FROM (SELECT $1::bigint AS subject_key, $2::integer AS snapshot_version) i
+CROSS JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = i.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n
+LEFT JOIN LATERAL (SELECT * FROM snapshots b
+  WHERE b.subject_key = i.subject_key AND b.snapshot_version = i.snapshot_version - 1 LIMIT 1) b ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshot_provenance p
+  WHERE p.subject_key = i.subject_key AND p.snapshot_version = i.snapshot_version - 1 LIMIT 1) p ON true;
+
+-- fill_provenance_version
+--   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   $1 subjectKey bigint
+--   $2 snapshotVersion integer
+--   $3 changedBy text
+--   $4 origins bytea
+--   enters no index
+PREPARE fill_provenance_version (bigint, integer, text, bytea) AS
+INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
+VALUES ($1::bigint, $2::integer, $3::text, $4::bytea)
+ON CONFLICT DO NOTHING
+RETURNING snapshot_version AS "snapshotVersion";
+
 -- grant_change
 --   asked by GrantStore.change (stores/grants/grant.store.ts)
 --   $1 changesScopes boolean
@@ -2430,6 +2490,289 @@ ORDER BY (-c.owner_change_id);
 PREPARE ping AS
 SELECT clock_timestamp() AS at;
 
+-- provenance_latest_global
+--   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+PREPARE provenance_latest_global (text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope",
+  (SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access
+  ) h
+) f ON true;
+
+-- provenance_latest_tenant
+--   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+PREPARE provenance_latest_tenant (text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope",
+  (SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true;
+
+-- provenance_nearest
+--   asked by ProvenanceStore.nearest (stores/provenance/provenance.store.ts)
+--   $1 version integer
+--   $2 subjectType text
+--   $3 subjectId text
+--   enters snapshot_provenance_pkey, subjects_identity_key
+PREPARE provenance_nearest (integer, text, text) AS
+SELECT p.snapshot_version AS "snapshotVersion", p.origins
+FROM subjects s
+CROSS JOIN LATERAL (SELECT * FROM snapshot_provenance p
+  WHERE p.subject_key = s.subject_key AND p.snapshot_version <= $1::int
+  ORDER BY p.snapshot_version DESC LIMIT 1) p
+WHERE s.subject_type = $2 AND s.subject_id = $3;
+
+-- provenance_version_global
+--   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 version integer
+--   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+PREPARE provenance_version_global (text, text, text, text, integer) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope",
+  (SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::int AS version) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access
+  ) h
+) f ON true;
+
+-- provenance_version_tenant
+--   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 version integer
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+PREPARE provenance_version_tenant (text, text, text, text, integer) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope",
+  (SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::int AS version) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true;
+
+-- provenance_versions
+--   asked by ProvenanceStore.versions (stores/provenance/provenance.store.ts)
+--   $1 versions integer[]
+--   $2 subjectType text
+--   $3 subjectId text
+--   enters snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+PREPARE provenance_versions (integer[], text, text) AS
+SELECT n.snapshot_version AS "snapshotVersion", n.created_at AS "createdAt", n.generated_at AS "generatedAt",
+  p.changed_by AS "changedBy"
+FROM subjects s
+CROSS JOIN unnest($1::int[]) v
+CROSS JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version = v LIMIT 1) n
+LEFT JOIN LATERAL (SELECT p.changed_by FROM snapshot_provenance p
+  WHERE p.subject_key = s.subject_key AND p.snapshot_version = v LIMIT 1) p ON true
+WHERE s.subject_type = $2 AND s.subject_id = $3;
+
 -- rate_limit_reserve
 --   asked by RateLimitStore.reserve (stores/edge/rate-limit.store.ts)
 --   $1 principalId text
@@ -2931,15 +3274,21 @@ SELECT current_setting('server_version') AS version,
 --   $5 inputs.snapshotId uuid[]
 --   $6 inputs.snapshotVersion integer[]
 --   $7 inputs.updateId uuid[]
---   $8 eventIds uuid[]
---   $9 inputs.generatedAt text[]
---   $10 inputs.envelopeHash text[]
---   $11 inputs.prevHash text[]
---   $12 inputs.envelope text[]
---   $13 inputs.requestId text[]
---   $14 inputs.traceparent text[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, updates_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
+--   $8 inputs.evidencePolicy text[]
+--   $9 inputs.hasMissing boolean[]
+--   $10 inputs.hasCarried boolean[]
+--   $11 eventIds uuid[]
+--   $12 inputs.changedBy text[]
+--   $13 inputs.origins bytea[]
+--   $14 inputs.firstChangedBy text[]
+--   $15 inputs.generatedAt text[]
+--   $16 inputs.envelopeHash text[]
+--   $17 inputs.prevHash text[]
+--   $18 inputs.envelope text[]
+--   $19 inputs.requestId text[]
+--   $20 inputs.traceparent text[]
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subject_evidence_pkey, subjects_identity_key, tenants_pkey, updates_pkey, webhook_subscription_types_pkey
+PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], uuid[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
@@ -2947,9 +3296,10 @@ asked AS MATERIALIZED (
     (SELECT m.status = 'active' AND CASE
       WHEN i.update_id IS NULL THEN m.api_functional_role IN ('tenant_editor', 'tenant_admin', 'tenant_owner')
       ELSE m.api_functional_role IN ('tenant_editor', 'tenant_admin', 'tenant_owner') END FROM memberships m
-    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::uuid[])
-    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_id, snapshot_version, update_id, ord)
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor,
+    (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::uuid[], $8::text[], $9::boolean[], $10::boolean[])
+    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_id, snapshot_version, update_id, evidence_policy, has_missing, has_carried, ord)
   ORDER BY i.subject_type, i.subject_id
 ),
 admitted AS MATERIALIZED (
@@ -2964,8 +3314,8 @@ admitted AS MATERIALIZED (
     SELECT n.snapshot_version, n.created_at FROM snapshots n WHERE n.subject_key = s.subject_key
     ORDER BY n.snapshot_version DESC LIMIT 1
   ) h
-  WHERE is_editor AND NOT snapshot_id_taken AND s.owner_tenant_id = i.tenant_id
-    AND h.snapshot_version = i.snapshot_version - 1
+  WHERE is_editor AND NOT snapshot_id_taken AND tenant_policy = evidence_policy
+    AND s.owner_tenant_id = i.tenant_id AND h.snapshot_version = i.snapshot_version - 1
 ),
 applied AS (
   UPDATE updates u SET status = 'applied', applied_at = now(), applied_snapshot_id = a.snapshot_id
@@ -2974,22 +3324,44 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (SELECT ($8::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+  SELECT i.*, (SELECT ($11::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id FROM admitted i
   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
+),
+new_provenance AS (
+  INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
+  SELECT i.subject_key, p.snapshot_version, p.changed_by, p.origins
+  FROM ready i
+  CROSS JOIN LATERAL (VALUES
+      (i.snapshot_version, ($12::text[])[i.ord], ($13::bytea[])[i.ord]),
+      (1, ($14::text[])[i.ord], NULL)
+  ) AS p(snapshot_version, changed_by, origins)
+  WHERE p.changed_by IS NOT NULL
+  ON CONFLICT DO NOTHING
+),
+changed_evidence AS (
+  INSERT INTO subject_evidence AS e (subject_key, owner_tenant_id, subject_type, subject_id, has_missing, has_carried)
+  SELECT subject_key, tenant_id, subject_type, subject_id, has_missing, has_carried
+  FROM ready
+  WHERE has_missing OR has_carried
+  ON CONFLICT (subject_key) DO UPDATE SET has_missing = EXCLUDED.has_missing, has_carried = EXCLUDED.has_carried
+),
+mended_evidence AS (
+  DELETE FROM subject_evidence e
+  WHERE e.subject_key = ANY (ARRAY(SELECT subject_key FROM ready WHERE NOT has_missing AND NOT has_carried))
 ),
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($9::text[])[ord],
-    decode(($10::text[])[ord], 'hex'), decode(($11::text[])[ord], 'hex'),
-    ($12::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($15::text[])[ord],
+    decode(($16::text[])[ord], 'hex'), decode(($17::text[])[ord], 'hex'),
+    ($18::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($13::text[])[ord],
-    ($14::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($19::text[])[ord],
+    ($20::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 )
@@ -2998,7 +3370,7 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
   (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
   (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
 FROM asked i
@@ -3036,35 +3408,40 @@ ORDER BY i.ord;
 --   $5 inputs.snapshotId uuid[]
 --   $6 inputs.snapshotVersion integer[]
 --   $7 inputs.updateId uuid[]
---   $8 eventIds uuid[]
---   $9 inputs.generatedAt text[]
---   $10 inputs.envelopeHash text[]
---   $11 inputs.prevHash text[]
---   $12 inputs.envelope text[]
---   $13 inputs.requestId text[]
---   $14 inputs.traceparent text[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, webhook_subscription_types_pkey
-PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], uuid[], text[], text[], text[], text[], text[], text[]) AS
+--   $8 inputs.evidencePolicy text[]
+--   $9 inputs.hasMissing boolean[]
+--   $10 inputs.hasCarried boolean[]
+--   $11 eventIds uuid[]
+--   $12 inputs.generatedAt text[]
+--   $13 inputs.envelopeHash text[]
+--   $14 inputs.prevHash text[]
+--   $15 inputs.envelope text[]
+--   $16 inputs.requestId text[]
+--   $17 inputs.traceparent text[]
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
+PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], uuid[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
     (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken,
     (SELECT m.status = 'active' AND m.api_functional_role IN ('tenant_editor', 'tenant_admin', 'tenant_owner')
     FROM memberships m
-    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::uuid[])
-    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_id, snapshot_version, update_id, ord)
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor,
+    (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::uuid[], $8::text[], $9::boolean[], $10::boolean[])
+    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_id, snapshot_version, update_id, evidence_policy, has_missing, has_carried, ord)
   ORDER BY i.subject_type, i.subject_id
 ),
 new_subject AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
   SELECT subject_type, subject_id, tenant_id FROM asked WHERE is_editor AND NOT snapshot_id_taken
+    AND tenant_policy = evidence_policy
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, subject_type || '/' || subject_id AS identity
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (ARRAY(SELECT subject_key
-      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($8::uuid[])[i.ord]
+      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($11::uuid[])[i.ord]
     FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
@@ -3072,18 +3449,24 @@ ready AS MATERIALIZED (
         FROM new_subject), subject_type || '/' || subject_id) AS place LIMIT 1) s
   WHERE s.place IS NOT NULL
 ),
+new_evidence AS (
+  INSERT INTO subject_evidence (subject_key, owner_tenant_id, subject_type, subject_id, has_missing, has_carried)
+  SELECT subject_key, tenant_id, subject_type, subject_id, has_missing, has_carried
+  FROM ready
+  WHERE has_missing OR has_carried
+),
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($9::text[])[ord],
-    decode(($10::text[])[ord], 'hex'), decode(($11::text[])[ord], 'hex'),
-    ($12::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($12::text[])[ord],
+    decode(($13::text[])[ord], 'hex'), decode(($14::text[])[ord], 'hex'),
+    ($15::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($13::text[])[ord],
-    ($14::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($16::text[])[ord],
+    ($17::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 )
@@ -3092,7 +3475,7 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken",
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
   (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
   (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
 FROM asked i
@@ -3394,6 +3777,34 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 ORDER BY i.ord;
+
+-- snapshot_lineage_above
+--   asked by SnapshotListStore.above (stores/snapshots/snapshot-list.store.ts)
+--   $1 version bigint
+--   $2 limit bigint
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_above (bigint, bigint, text, text) AS
+SELECT n.snapshot_id AS "snapshotId",
+  s.subject_type AS "subjectType",
+  s.subject_id AS "subjectId",
+  n.snapshot_version AS "snapshotVersion",
+  n.generated_at AS "generatedAt",
+  n.created_at AS "createdAt",
+  encode(n.envelope_hash, 'hex') AS "envelopeHash",
+  encode(n.prev_hash, 'hex') AS "prevHash",
+  n.envelope AS "envelope"
+FROM subjects s
+CROSS JOIN LATERAL (
+  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
+    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version > $1::bigint
+    ORDER BY n.snapshot_version ASC LIMIT $2) n
+) n
+WHERE s.subject_type = $3 AND s.subject_id = $4 AND n.bytes_before < 2097152
+ORDER BY n.snapshot_version;
 
 -- snapshot_lineage_asc_global
 --   asked by SnapshotListStore.read (stores/snapshots/snapshot-list.store.ts)
@@ -4108,6 +4519,52 @@ LEFT JOIN LATERAL (
 ) f ON true
 ORDER BY i.ord;
 
+-- snapshot_parent
+--   asked by ProvenanceStore.parent (stores/provenance/provenance.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key, tenants_pkey
+PREPARE snapshot_parent (text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  n.generated_at AS "snapshot?.generatedAt",
+  n.created_at AS "snapshot?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.envelope AS "snapshot?.envelope",
+  (SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version
+  LIMIT 1) AS origins, coalesce(t.evidence_policy, 'open') AS "evidencePolicy"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key AND f.owns_subject
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true;
+
 -- snapshot_version_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)
 --   $1 maxBytes integer
@@ -4487,9 +4944,10 @@ ORDER BY s.subject_type, s.subject_id;
 --   $4 changesSlug boolean
 --   $5 slug text
 --   $6 chainEnforced boolean
---   $7 admins text[]
+--   $7 evidencePolicy text
+--   $8 admins text[]
 --   enters memberships_pkey, tenants_pkey
-PREPARE tenant_change (text, text, text, boolean, text, boolean, text[]) AS
+PREPARE tenant_change (text, text, text, boolean, text, boolean, text, text[]) AS
 WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
   LEFT JOIN LATERAL (
@@ -4501,9 +4959,10 @@ WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
 changed AS (
   UPDATE tenants t
   SET name = coalesce($3, t.name), slug = CASE WHEN $4::boolean THEN $5 ELSE t.slug END,
-    chain_enforced = coalesce($6, t.chain_enforced)
+    chain_enforced = coalesce($6, t.chain_enforced),
+    evidence_policy = coalesce($7, t.evidence_policy)
   FROM facts f
-  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($7::text[])
+  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($8::text[])
   RETURNING t.*
 )
 SELECT f.role AS "facts.membership?.role",
@@ -4515,6 +4974,7 @@ SELECT f.role AS "facts.membership?.role",
   t.name AS "tenant?.name",
   t.slug AS "tenant?.slug",
   t.chain_enforced AS "tenant?.chainEnforced",
+  t.evidence_policy AS "tenant?.evidencePolicy",
   t.created_at AS "tenant?.createdAt"
 FROM facts f LEFT JOIN changed t ON true;
 
@@ -4526,19 +4986,20 @@ FROM facts f LEFT JOIN changed t ON true;
 --   $4 name text
 --   $5 slug text
 --   $6 chainEnforced boolean
---   $7 tenancyRole text
---   $8 role text
---   $9 principalType text
---   $10 allowCounterpartyAccess boolean
---   $11 status text
+--   $7 evidencePolicy text
+--   $8 tenancyRole text
+--   $9 role text
+--   $10 principalType text
+--   $11 allowCounterpartyAccess boolean
+--   $12 status text
 --   enters limit_overrides_pkey, tenants_by_founder
-PREPARE tenant_create (text, integer, text, text, text, boolean, text, text, text, boolean, text) AS
+PREPARE tenant_create (text, integer, text, text, text, boolean, text, text, text, text, boolean, text) AS
 WITH cap AS MATERIALIZED (SELECT coalesce((SELECT l.value FROM limit_overrides l
       WHERE l.scope = 'principal' AND l.scope_id = $1 AND l.limit_name = 'tenants_per_principal'
       LIMIT 1), $2::int) AS value),
 made AS (
-  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, founded_by)
-  SELECT $3::text, $4::text, $5::text, $6::boolean, $1::text
+  INSERT INTO tenants (tenant_id, name, slug, chain_enforced, evidence_policy, founded_by)
+  SELECT $3::text, $4::text, $5::text, $6::boolean, $7::text, $1::text
   FROM cap
   WHERE (SELECT count(*)::int FROM (SELECT FROM tenants f WHERE f.founded_by = $1
       LIMIT cap.value) counted) < cap.value
@@ -4546,13 +5007,14 @@ made AS (
 ), founder AS (
   INSERT INTO memberships (tenant_id, principal_id, tenancy_role, api_functional_role, principal_type,
       allow_counterparty_access, status)
-  SELECT t.tenant_id, $1, $7, $8, $9, $10::boolean, $11
+  SELECT t.tenant_id, $1, $8, $9, $10, $11::boolean, $12
   FROM made t
 )
 SELECT t.tenant_id AS "tenant?.tenantId",
   t.name AS "tenant?.name",
   t.slug AS "tenant?.slug",
   t.chain_enforced AS "tenant?.chainEnforced",
+  t.evidence_policy AS "tenant?.evidencePolicy",
   t.created_at AS "tenant?.createdAt", cap.value AS cap
 FROM cap LEFT JOIN made t ON true;
 
@@ -4572,6 +5034,7 @@ SELECT f.role AS "facts.membership?.role",
   t.name AS "found?.tenant.name",
   t.slug AS "found?.tenant.slug",
   t.chain_enforced AS "found?.tenant.chainEnforced",
+  t.evidence_policy AS "found?.tenant.evidencePolicy",
   t.created_at AS "found?.tenant.createdAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
@@ -4599,6 +5062,7 @@ SELECT t.tenant_id AS "tenant.tenantId",
   t.name AS "tenant.name",
   t.slug AS "tenant.slug",
   t.chain_enforced AS "tenant.chainEnforced",
+  t.evidence_policy AS "tenant.evidencePolicy",
   t.created_at AS "tenant.createdAt",
   m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
 FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
@@ -4829,7 +5293,7 @@ LEFT JOIN LATERAL (
 --   $4 inputs.principalId text[]
 --   $5 inputs.subjectType text[]
 --   $6 inputs.subjectId text[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
 PREPARE update_for_apply (integer, uuid[], text[], text[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4854,9 +5318,12 @@ SELECT f.role AS "facts.membership?.role",
   u.withdrawn_at AS "update?.withdrawnAt",
   (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
-  t.chain_enforced IS TRUE AS "chainEnforced", (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE AS "isTooLarge",
-  CASE
-  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN b.envelope END AS "base?.envelope", encode(b.envelope_hash, 'hex') AS "base?.envelopeHash"
+  t.chain_enforced IS TRUE AS "chainEnforced", coalesce(t.evidence_policy, 'open') AS "evidencePolicy",
+  (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE AS "isTooLarge", CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN b.envelope END AS "base?.envelope",
+  encode(b.envelope_hash, 'hex') AS "base?.envelopeHash",
+  (SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = b.subject_key AND p.snapshot_version = b.snapshot_version LIMIT 1) AS "base?.origins"
 FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
   WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, ord)
 LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
@@ -4895,13 +5362,14 @@ ORDER BY i.ord;
 --   $8 inputs.subjectId text[]
 --   $9 inputs.baseSnapshotVersion integer[]
 --   $10 inputs.requestId text[]
---   $11 inputs.baseSnapshotId uuid[]
---   $12 inputs.patchOps text[]
---   $13 inputs.initiatedBy text[]
---   $14 aheadOfSubject integer[]
---   $15 aheadOfTenant integer[]
---   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, updates_by_subject, updates_by_tenant
-PREPARE update_propose (integer[], integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], uuid[], text[], text[], integer[], integer[]) AS
+--   $11 inputs.evidencePolicy text[]
+--   $12 inputs.baseSnapshotId uuid[]
+--   $13 inputs.patchOps text[]
+--   $14 inputs.initiatedBy text[]
+--   $15 aheadOfSubject integer[]
+--   $16 aheadOfTenant integer[]
+--   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, tenants_pkey, updates_by_subject, updates_by_tenant
+PREPARE update_propose (integer[], integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], text[], uuid[], text[], text[], integer[], integer[]) AS
 WITH facts AS MATERIALIZED (
   SELECT f.*,
     (SELECT count(*)::int FROM (SELECT FROM updates u
@@ -4919,9 +5387,10 @@ WITH facts AS MATERIALIZED (
         LIMIT 1), $2::int) AS subject_cap,
       coalesce((SELECT l.value FROM limit_overrides l
         WHERE l.scope = 'tenant' AND l.scope_id = i.tenant_id AND l.limit_name = 'pending_updates_per_tenant'
-        LIMIT 1), $3::int) AS tenant_cap
-    FROM unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::text[])
-      WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, ord)
+        LIMIT 1), $3::int) AS tenant_cap,
+      (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
+    FROM unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::text[], $11::text[])
+      WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, base_snapshot_version, request_id, evidence_policy, ord)
     LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
     LEFT JOIN LATERAL (
       SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
@@ -4945,14 +5414,14 @@ WITH facts AS MATERIALIZED (
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
       request_id, initiated_by, proposed_by)
-  SELECT update_id, tenant_id, subject_key, ($11::uuid[])[ord], base_snapshot_version,
-    ($12::text[])[ord], request_id, ($13::text[])[ord], principal_id
+  SELECT update_id, tenant_id, subject_key, ($12::uuid[])[ord], base_snapshot_version,
+    ($13::text[])[ord], request_id, ($14::text[])[ord], principal_id
   FROM facts f
   WHERE member_status = 'active'
     AND role IN ('tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AND owns_subject
-    AND head_version = base_snapshot_version
-    AND (f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap) IS NOT TRUE
-    AND (f.pending_of_tenant + ($15::int[])[f.ord] >= f.tenant_cap) IS NOT TRUE
+    AND head_version = base_snapshot_version AND tenant_policy = evidence_policy
+    AND (f.pending_of_subject + ($15::int[])[f.ord] >= f.subject_cap) IS NOT TRUE
+    AND (f.pending_of_tenant + ($16::int[])[f.ord] >= f.tenant_cap) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 )
@@ -4961,13 +5430,13 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.head_version AS "headVersion",
+  f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
   CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
   f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
-  CASE WHEN f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap THEN 'pending_updates_per_subject'
-  WHEN f.pending_of_tenant + ($15::int[])[f.ord] >= f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
+  CASE WHEN f.pending_of_subject + ($15::int[])[f.ord] >= f.subject_cap THEN 'pending_updates_per_subject'
+  WHEN f.pending_of_tenant + ($16::int[])[f.ord] >= f.tenant_cap THEN 'pending_updates_per_tenant' END AS "reached?.name",
   CASE
-  WHEN f.pending_of_subject + ($14::int[])[f.ord] >= f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
+  WHEN f.pending_of_subject + ($15::int[])[f.ord] >= f.subject_cap THEN f.subject_cap ELSE f.tenant_cap END AS "reached?.value"
 FROM facts f
 ORDER BY f.ord;
 
