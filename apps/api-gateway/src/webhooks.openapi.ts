@@ -6,12 +6,14 @@ import {
   snapshotCreatedData,
   subscriptionIdOf,
   TEST_EVENT_TYPE,
+  updateData,
 } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from './http/describe/example-ids';
 import { constant, type Field } from './http/describe/field';
 import { view } from './http/describe/view';
 import { hash, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
+import { UpdateData } from './modules/identity-state/updates/update.views';
 import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
 import { FULFILLED, PENDING, RefreshRequestData } from './modules/refresh-requests/refresh-request.views';
 
@@ -46,6 +48,16 @@ interface Event<Type extends EventType> {
 
 const { subject, ...header } = SNAPSHOT_HEADER_EXAMPLE;
 
+const UPDATE = {
+  updateId: EXAMPLE_IDS.update_id,
+  subjectType: subject.subject_type,
+  subjectId: subject.subject_id,
+  baseSnapshotId: EXAMPLE_IDS.snapshot_id,
+  baseSnapshotVersion: 1,
+  proposedBy: 'oidc:dev#alice',
+  appliedSnapshotId: EXAMPLE_IDS.next_snapshot_id,
+};
+
 const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
   'identity.snapshot.created': {
     name: 'SnapshotCreated',
@@ -59,6 +71,24 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
       envelopeHash: header.envelope_hash ?? '',
       prevHash: header.prev_hash,
     }),
+  },
+  'update.proposed': {
+    name: 'UpdateProposed',
+    when: 'An update of a subject of the tenant is proposed.',
+    data: UpdateData,
+    example: updateData('update.proposed', UPDATE),
+  },
+  'update.applied': {
+    name: 'UpdateApplied',
+    when: 'An update of a subject of the tenant is applied. The snapshot that it became is told of by `identity.snapshot.created` as well.',
+    data: UpdateData,
+    example: updateData('update.applied', UPDATE),
+  },
+  'update.withdrawn': {
+    name: 'UpdateWithdrawn',
+    when: 'An update of a subject of the tenant is withdrawn.',
+    data: UpdateData,
+    example: updateData('update.withdrawn', UPDATE),
   },
   'refresh_request.created': {
     name: 'RefreshRequestCreated',

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
-import type { RefreshRequestOrigin, RefreshRequestStatus } from '../statuses';
+import type { RefreshRequestOrigin, RefreshRequestStatus, UpdateStatus } from '../statuses';
 
 /** The event types that a subscription may name, specification "Events". */
 export const EVENT_TYPES = [
   'identity.snapshot.created',
+  'update.proposed',
+  'update.applied',
+  'update.withdrawn',
   'refresh_request.created',
   'refresh_request.fulfilled',
 ] as const;
@@ -21,6 +24,8 @@ export interface SnapshotCreatedData {
 }
 /** A refresh request with both variants of its fields, without `message`. */
 export type RefreshRequestData = ReturnType<typeof refreshRequestData>;
+/** An update without its operations and whatever its proposer wrote. */
+export type UpdateData = ReturnType<typeof updateData>;
 export interface TestData {
   subscription_id: string;
 }
@@ -28,6 +33,9 @@ export interface TestData {
 /** From event type to its `data`, contract "Events". Thin: never attributes, never free text. */
 export interface EventData {
   'identity.snapshot.created': SnapshotCreatedData;
+  'update.proposed': UpdateData;
+  'update.applied': UpdateData;
+  'update.withdrawn': UpdateData;
   'refresh_request.created': RefreshRequestData;
   'refresh_request.fulfilled': RefreshRequestData;
   'webhook.test': TestData;
@@ -78,6 +86,40 @@ export function snapshotCreatedData(snapshot: {
     snapshot_version: snapshot.snapshotVersion,
     envelope_hash: snapshot.envelopeHash,
     prev_hash: snapshot.prevHash,
+  };
+}
+
+/** The state that an event of an update tells of, whatever became of the update since. */
+export const UPDATE_EVENTS = {
+  'update.proposed': 'proposed',
+  'update.applied': 'applied',
+  'update.withdrawn': 'withdrawn',
+} as const satisfies Partial<Record<EventType, UpdateStatus>>;
+export type UpdateEventType = keyof typeof UPDATE_EVENTS;
+
+/** `data` of an event of an update. */
+export function updateData(
+  type: UpdateEventType,
+  update: {
+    updateId: string;
+    subjectType: string;
+    subjectId: string;
+    baseSnapshotId: string;
+    baseSnapshotVersion: number;
+    proposedBy: string;
+    appliedSnapshotId: string | null;
+  },
+) {
+  const isApplied = type === 'update.applied';
+  return {
+    update_id: update.updateId,
+    subject: { subject_type: update.subjectType, subject_id: update.subjectId },
+    base_snapshot_id: update.baseSnapshotId,
+    base_snapshot_version: update.baseSnapshotVersion,
+    status: UPDATE_EVENTS[type],
+    proposed_by: update.proposedBy,
+    applied_snapshot_id: isApplied ? update.appliedSnapshotId : null,
+    applied_snapshot_version: isApplied ? update.baseSnapshotVersion + 1 : null,
   };
 }
 

@@ -57,6 +57,12 @@ export async function addTenant({ database }: World, tenantId: string): Promise<
   }
 }
 
+/** Of the request that whatever is written belongs to. */
+export const TRACE = {
+  requestId: 'request-1',
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+};
+
 /** A first snapshot that may be written, changed as given. */
 export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppend {
   const snapshotId = randomUUID();

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Role, RULES } from '@iss/domain';
 import * as persistence from '../../index';
-import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { addTenant, openWorld, snapshot, TRACE, type World } from '../../testing/world';
 import type { SnapshotToAppend } from '../snapshots/snapshot-write.store';
 
 type Stores = typeof persistence;
@@ -55,6 +55,7 @@ const propose = ({ stores, principalId, first }: Attempt, updateId = randomUUID(
     requestId: null,
     initiatedBy: null,
     evidencePolicy: 'open',
+    trace: TRACE,
   });
 
 const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = [

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { seal } from '@iss/domain';
 import { Client } from 'pg';
 import { LARGE_ANSWER, LARGE_INPUT } from '../../sql/coalescer';
-import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { addTenant, openWorld, snapshot, TRACE, type World } from '../../testing/world';
 import { UpdateStore } from '../updates/update.store';
 import { SnapshotReadStore } from './snapshot-read.store';
 import { type SnapshotToAppend, SnapshotWriteStore } from './snapshot-write.store';
@@ -74,6 +74,7 @@ it('brings a large base for applying in a statement of its own', async () => {
         requestId: null,
         initiatedBy: null,
         evidencePolicy: 'open' as const,
+        trace: TRACE,
       };
       await updates.propose(update);
       return update.updateId;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buildEventBody, DomainError } from '@iss/domain';
 import { Client } from 'pg';
-import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { addTenant, openWorld, snapshot, TRACE, type World } from '../../testing/world';
 import { SnapshotReadStore } from './snapshot-read.store';
 import { SnapshotWriteStore, type SnapshotToAppend, type WriteOutcome } from './snapshot-write.store';
 import { UpdateStore } from '../updates/update.store';
@@ -236,6 +236,7 @@ describe('append', () => {
       requestId: null,
       initiatedBy: null,
       evidencePolicy: 'open',
+      trace: TRACE,
     });
     expect(outcome.kind).toBe('proposed');
     return updateId;
@@ -311,6 +312,7 @@ describe('request_id of a proposal', () => {
             requestId: `request-${first.subjectId}`,
             initiatedBy: null,
             evidencePolicy: 'open',
+            trace: TRACE,
           }),
         ),
     );

@@ -13,7 +13,7 @@ import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { FACTS, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
-import { wants } from '../webhooks/wants';
+import { eventIdIfWanted } from '../webhooks/wants';
 
 /** A sealed snapshot, and what is known of the request that wrote it. */
 export interface SnapshotToWrite extends SubjectRef {
@@ -54,6 +54,8 @@ export interface WrittenSnapshot {
   createdAt: Date;
   /** The event that was written with it, to be announced; null when no subscription wants it. */
   eventId: string | null;
+  /** The same of the event of the update that it applies. */
+  appliedEventId: string | null;
 }
 
 /** Why nothing was written; what the caller may learn of it is decided by the access facts. */
@@ -99,8 +101,10 @@ const MAY_WRITE = 'is_editor AND NOT snapshot_id_taken AND tenant_policy = evide
 
 const EVENT_TYPE: EventType = 'identity.snapshot.created';
 
-/** The id of the event for the input row `i`; null when its tenant has no subscription to it. */
-const EVENT_ID = `(SELECT (:eventIds::uuid[])[i.ord] FROM ${wants('i.tenant_id', `'${EVENT_TYPE}'`)}) AS event_id`;
+const EVENT_ID = `${eventIdIfWanted('eventIds', 'i.tenant_id', EVENT_TYPE)} AS event_id`;
+/** Of an update that is applied. */
+const APPLIED_EVENT_ID = `CASE WHEN i.update_id IS NOT NULL
+              THEN ${eventIdIfWanted('appliedEventIds', 'i.tenant_id', 'update.applied')} END AS applied_event_id`;
 
 /**
  * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, since only the
@@ -108,7 +112,7 @@ const EVENT_ID = `(SELECT (:eventIds::uuid[])[i.ord] FROM ${wants('i.tenant_id',
  * written ones are found by their place in an array, since a join of two such lists reads the one anew for each row of
  * the other. What is only passed on comes straight from its array: unnested, it would be copied with every join and sort.
  */
-const INSERTS = `
+const inserts = (more: string, appliedEventId: string): string => `
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
@@ -123,11 +127,11 @@ new_event AS (
          (:inputs.traceparent::text[])[ord]
     FROM ready
    WHERE event_id IS NOT NULL
-)
+)${more}
 SELECT ${FACTS},
   f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
        (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
-       (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
+       (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId", ${appliedEventId} AS "appliedEventId"
   FROM asked i
  CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
   LEFT JOIN LATERAL (
@@ -140,8 +144,8 @@ SELECT ${FACTS},
  ORDER BY i.ord`;
 
 type WriteStatement<Input> = Statement<
-  { inputs: readonly Input[]; eventIds: readonly string[] },
-  Omit<RefusedSnapshot, 'kind'> & { createdAt: Date | null; eventId: string | null }
+  { inputs: readonly Input[]; eventIds: readonly string[]; appliedEventIds: readonly (string | null)[] },
+  Omit<RefusedSnapshot, 'kind'> & { createdAt: Date | null; eventId: string | null; appliedEventId: string | null }
 >;
 
 /** A subject's identity as one value: a type has no slash in it. */
@@ -169,7 +173,7 @@ new_evidence AS (
     FROM ready
    WHERE has_missing OR has_carried
 ),
-${INSERTS}`,
+${inserts('', 'NULL::uuid')}`,
 );
 
 /** An update that is applied is held to one rule, what is written directly to another. */
@@ -206,7 +210,7 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, ${EVENT_ID} FROM admitted i
+  SELECT i.*, ${EVENT_ID}, ${APPLIED_EVENT_ID} FROM admitted i
    WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 new_provenance AS (
@@ -231,7 +235,17 @@ mended_evidence AS (
   DELETE FROM subject_evidence e
    WHERE e.subject_key = ANY (ARRAY(SELECT subject_key FROM ready WHERE NOT has_missing AND NOT has_carried))
 ),
-${INSERTS}`,
+${inserts(
+  `,
+applied_event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
+  SELECT applied_event_id, tenant_id, 'update.applied', update_id, (:inputs.requestId::text[])[ord],
+         (:inputs.traceparent::text[])[ord]
+    FROM ready
+   WHERE applied_event_id IS NOT NULL
+)`,
+  '(ARRAY(SELECT applied_event_id FROM ready))[w.place]',
+)}`,
 );
 
 const MAX_ROWS = 32;
@@ -248,9 +262,16 @@ export class SnapshotWriteStore {
       new Coalescer<Input, WriteOutcome>({
         run: async (inputs, isAlone) => {
           const on = isAlone ? sql : shared;
-          const rows = await on.run(query, { inputs, eventIds: inputs.map(() => newEventId()) });
-          return rows.map(({ createdAt, eventId, ...refusal }) => ({
-            value: createdAt === null ? { kind: 'refused', ...refusal } : { kind: 'written', createdAt, eventId },
+          const rows = await on.run(query, {
+            inputs,
+            eventIds: inputs.map(() => newEventId()),
+            appliedEventIds: inputs.map(({ updateId }) => (updateId === null ? null : newEventId())),
+          });
+          return rows.map(({ createdAt, eventId, appliedEventId, ...refusal }) => ({
+            value:
+              createdAt === null
+                ? { kind: 'refused', ...refusal }
+                : { kind: 'written', createdAt, eventId, appliedEventId },
           }));
         },
         maxRows: MAX_ROWS,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_CAPS } from '@iss/platform';
 import { Client } from 'pg';
 import { rowsRead } from '../../testing/rows-read';
-import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { addTenant, openWorld, snapshot, TRACE, type World } from '../../testing/world';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { UpdateStore, type UpdateToPropose } from './update.store';
 
@@ -30,7 +30,16 @@ async function proposals(count: number, subjects = count): Promise<UpdateToPropo
     const { subjectType = '', subjectId = '', snapshotId: baseSnapshotId = '' } = first[index % subjects] ?? {};
     const base = { baseSnapshotId, baseSnapshotVersion: 1 };
     const made = { updateId: randomUUID(), tenantId: 'acme', principalId: 'tenant_editor', patchOps: '[]' };
-    return { subjectType, subjectId, ...base, ...made, requestId: null, initiatedBy: null, evidencePolicy: 'open' };
+    return {
+      subjectType,
+      subjectId,
+      ...base,
+      ...made,
+      requestId: null,
+      initiatedBy: null,
+      evidencePolicy: 'open',
+      trace: TRACE,
+    };
   });
 }
 
@@ -73,6 +82,8 @@ it('what a tenant has proposed is counted once for many, and at once when its ca
   await propose(store, await proposals(40));
   const given = async (countedCap: number | null) => ({
     inputs: await proposals(1),
+    eventIds: [randomUUID()],
+    traces: [TRACE],
     countedCaps: [countedCap],
     aheadOfSubject: [0],
     aheadOfTenant: [0],

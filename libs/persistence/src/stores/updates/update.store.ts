@@ -1,5 +1,5 @@
 import type { AccessFacts, Actor, EvidencePolicy, Role, SubjectRef, UpdateStatus } from '@iss/domain';
-import { RULES } from '@iss/domain';
+import { newEventId, RULES } from '@iss/domain';
 import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
@@ -20,6 +20,7 @@ import { FACTS, MEMBER_ACCESS, rolesOf, TENANT_ACCESS } from '../facts/access-fa
 import { HEAD_VERSION, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
 import { Headroom } from '../limits/headroom';
+import { eventIdIfWanted, wants } from '../webhooks/wants';
 import { updateColumns, type UpdateRecord } from './update-record';
 
 export { type UpdateRecord } from './update-record';
@@ -36,10 +37,20 @@ export interface UpdateToPropose extends SubjectRef {
   initiatedBy: string | null;
   /** What the tenant demands of evidence, as far as the dry run was held to it. */
   evidencePolicy: EvidencePolicy;
+  trace: EventTrace;
 }
 
+/** The request that an event is of. */
+export interface EventTrace {
+  requestId: string;
+  /** W3C Trace Context. */
+  traceparent: string;
+}
+
+/** `eventId`: the event to announce, null when no subscription wants it. */
 export type ProposeOutcome =
-  | { kind: 'proposed' | 'existing'; update: UpdateRecord }
+  | { kind: 'proposed'; update: UpdateRecord; eventId: string | null }
+  | { kind: 'existing'; update: UpdateRecord }
   | ({ kind: 'refused' } & Pick<ProposeRow, 'facts' | 'headVersion' | 'evidencePolicy' | 'reached'>);
 
 /** One update of a tenant, asked for by one of its members. */
@@ -79,6 +90,7 @@ interface ProposeRow {
   /** What the tenant demands now: nothing is stored that was held to another policy. Null where there is no tenant. */
   evidencePolicy: EvidencePolicy | null;
   createdAt: Date | null;
+  eventId: string | null;
   tenantCap: number;
   /** What the tenant has proposed before this statement; null where that was not counted. */
   pendingOfTenant: number | null;
@@ -93,6 +105,8 @@ export interface ReachedCap {
 
 /** Of each row: the cap under which its tenant is known to have room, and how many rows before it are of its subject and tenant. */
 interface Places {
+  eventIds: readonly string[];
+  traces: readonly EventTrace[];
   countedCaps: readonly (number | null)[];
   aheadOfSubject: readonly number[];
   aheadOfTenant: readonly number[];
@@ -147,9 +161,20 @@ inserted AS (
      AND (${SUBJECT_IS_FULL}) IS NOT TRUE AND (${TENANT_IS_FULL}) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
+),
+told AS MATERIALIZED (
+  SELECT i.update_id, i.tenant_id, i.ord, ${eventIdIfWanted('eventIds', 'i.tenant_id', 'update.proposed')} AS event_id
+    FROM facts i WHERE i.update_id = ANY (ARRAY(SELECT update_id FROM inserted))
+),
+new_event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
+  SELECT event_id, tenant_id, 'update.proposed', update_id, (:traces.requestId::text[])[ord],
+         (:traces.traceparent::text[])[ord]
+    FROM told WHERE event_id IS NOT NULL
 )
 SELECT ${FACTS},
   f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
+       (ARRAY(SELECT event_id FROM told))[array_position(ARRAY(SELECT update_id FROM told), f.update_id)] AS "eventId",
        CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
        f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
        CASE WHEN ${SUBJECT_IS_FULL} THEN 'pending_updates_per_subject'
@@ -214,8 +239,14 @@ const FIND = statement<UpdateInput, FoundUpdate>(
 
 /** The row lock decides between withdrawing and applying: the later one sees then that it is proposed no more. */
 const WITHDRAW = statement<
-  UpdateInput & { proposers: readonly Role[]; editors: readonly Role[] },
-  FoundUpdate & { withdrawnNowAt: Date | null }
+  UpdateInput & {
+    proposers: readonly Role[];
+    editors: readonly Role[];
+    eventId: string;
+    trace: EventTrace['requestId'];
+    traceparent: string;
+  },
+  FoundUpdate & { withdrawnNowAt: Date | null; eventId: string | null }
 >(
   'update_withdraw',
   `WITH found AS MATERIALIZED (
@@ -226,10 +257,18 @@ withdrawn AS (
     FROM found f
    WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active' AND f.owns_subject
      AND (f.role = ANY (:editors::text[]) OR (f.role = ANY (:proposers::text[]) AND f.proposed_by = f.principal_id))
-  RETURNING u.withdrawn_at
+  RETURNING u.update_id, u.tenant_id, u.withdrawn_at
+),
+told AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
+  SELECT :eventId::uuid, w.tenant_id, 'update.withdrawn', w.update_id, :trace::text, :traceparent::text
+    FROM withdrawn w
+   WHERE (SELECT true FROM ${wants('w.tenant_id', `'update.withdrawn'`)})
+  RETURNING event_id
 )
 SELECT ${FACTS},
-  ${columns(updateColumns('f', 'f'), 'update?')}, w.withdrawn_at AS "withdrawnNowAt"
+  ${columns(updateColumns('f', 'f'), 'update?')}, w.withdrawn_at AS "withdrawnNowAt",
+  (SELECT event_id FROM told) AS "eventId"
   FROM found f LEFT JOIN withdrawn w ON true`,
 );
 
@@ -289,6 +328,8 @@ export class UpdateStore {
       run: async (updates, isAlone) => {
         const rows = await (isAlone ? sql : shared).run(PROPOSE, {
           inputs: updates,
+          eventIds: updates.map(() => newEventId()),
+          traces: updates.map(({ trace }) => trace),
           countedCaps: updates.map(({ tenantId }) => headroom.take(tenantId)),
           aheadOfSubject: aheadOf(updates, isOfSameSubject),
           aheadOfTenant: aheadOf(updates, isOfSameTenant),
@@ -329,8 +370,8 @@ export class UpdateStore {
    * caller's rights, then for a stale base, then for the cap that is `reached`.
    */
   async propose(update: UpdateToPropose): Promise<ProposeOutcome> {
-    const { createdAt, ...refusal } = await this.proposals.submit(update);
-    if (createdAt !== null) return { kind: 'proposed', update: toProposed(update, createdAt) };
+    const { createdAt, eventId, ...refusal } = await this.proposals.submit(update);
+    if (createdAt !== null) return { kind: 'proposed', update: toProposed(update, createdAt), eventId };
     const existing = await this.byRequestId(update.tenantId, update.requestId);
     if (existing !== null) return { kind: 'existing', update: existing };
     return { kind: 'refused', ...refusal };
@@ -354,16 +395,21 @@ export class UpdateStore {
 
   /**
    * Withdraws an update that is still proposed, if the caller holds one of `editors`, or made it and holds one of
-   * `proposers`. `update` is as it was found, or as it became when it `isWithdrawn` by this call.
+   * `proposers`. `update` is as it was found, or as it became when it `isWithdrawn` by this call; `eventId` is the
+   * event to announce, null when no subscription wants it.
    */
   async withdraw(
     ref: UpdateRef,
     proposers: readonly Role[],
     editors: readonly Role[],
-  ): Promise<FoundUpdate & { isWithdrawn: boolean }> {
-    const { facts, update, withdrawnNowAt } = await this.sql.one(WITHDRAW, { ...toInput(ref), proposers, editors });
-    if (update === null || withdrawnNowAt === null) return { facts, update, isWithdrawn: false };
-    return { facts, update: { ...update, status: 'withdrawn', withdrawnAt: withdrawnNowAt }, isWithdrawn: true };
+    { requestId: trace, traceparent }: EventTrace,
+  ): Promise<FoundUpdate & { isWithdrawn: boolean; eventId: string | null }> {
+    const event = { eventId: newEventId(), trace, traceparent };
+    const found = await this.sql.one(WITHDRAW, { ...toInput(ref), proposers, editors, ...event });
+    const { facts, update, withdrawnNowAt, eventId } = found;
+    if (update === null || withdrawnNowAt === null) return { facts, update, isWithdrawn: false, eventId };
+    const withdrawn = { ...update, status: 'withdrawn', withdrawnAt: withdrawnNowAt } as const;
+    return { facts, update: withdrawn, isWithdrawn: true, eventId };
   }
 
   /**

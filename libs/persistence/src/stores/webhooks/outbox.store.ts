@@ -1,4 +1,11 @@
-import { buildEventBody, snapshotCreatedData } from '@iss/domain';
+import {
+  buildEventBody,
+  type EventType,
+  snapshotCreatedData,
+  UPDATE_EVENTS,
+  updateData,
+  type UpdateEventType,
+} from '@iss/domain';
 import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
@@ -28,25 +35,34 @@ interface FanOutRow {
   unfinished: string[];
 }
 
-/** An event of which the body is not built yet, and the snapshot that it tells of. */
+/** An event of which the body is not built yet, and the snapshot, or the update, that it tells of. */
 interface UnbuiltEvent {
   eventId: string;
   tenantId: string;
+  type: EventType;
   createdAt: Date;
-  snapshot: Parameters<typeof snapshotCreatedData>[0];
+  snapshot: Parameters<typeof snapshotCreatedData>[0] | null;
+  update: Parameters<typeof updateData>[1] | null;
 }
 
-/** What a body says is of rows that are never changed; whoever builds it, one is stored. */
+/**
+ * What a body says is of rows that are never changed, and of an update of what is never changed but once, before its event;
+ * whoever builds it, one is stored.
+ */
 const UNBUILT = statement<{ eventIds: readonly string[] }, UnbuiltEvent>(
   'outbox_unbuilt',
-  `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.created_at AS "createdAt",
-       s.subject_type AS "snapshot.subjectType", s.subject_id AS "snapshot.subjectId",
-       n.snapshot_id AS "snapshot.snapshotId", n.snapshot_version AS "snapshot.snapshotVersion",
-       encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot.prevHash"
+  `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.event_type AS "type", o.created_at AS "createdAt",
+       n.snapshot_id AS "snapshot?.snapshotId", n.snapshot_version AS "snapshot?.snapshotVersion",
+       s.subject_type AS "snapshot?.subjectType", s.subject_id AS "snapshot?.subjectId",
+       encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+       u.update_id AS "update?.updateId", s.subject_type AS "update?.subjectType", s.subject_id AS "update?.subjectId",
+       u.base_snapshot_id AS "update?.baseSnapshotId", u.base_snapshot_version AS "update?.baseSnapshotVersion",
+       u.proposed_by AS "update?.proposedBy", u.applied_snapshot_id AS "update?.appliedSnapshotId"
   FROM unnest(:eventIds::uuid[]) AS i(event_id)
  CROSS JOIN LATERAL (SELECT * FROM outbox_events o WHERE o.event_id = i.event_id AND o.body IS NULL LIMIT 1) o
- CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
- CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s`,
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n ON true
+  LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = o.update_id LIMIT 1) u ON true
+ CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, u.subject_key) LIMIT 1) s`,
 );
 
 /**
@@ -175,6 +191,14 @@ export class OutboxStore {
   }
 }
 
-function bodyOf({ snapshot, ...event }: UnbuiltEvent): string {
-  return buildEventBody({ ...event, type: 'identity.snapshot.created', data: snapshotCreatedData(snapshot) });
+function bodyOf({ snapshot, update, type, ...event }: UnbuiltEvent): string {
+  if (snapshot !== null) {
+    return buildEventBody({ ...event, type: 'identity.snapshot.created', data: snapshotCreatedData(snapshot) });
+  }
+  if (update === null || !isOfUpdate(type)) throw new Error(`an event ${type} tells of nothing that it is built of`);
+  return buildEventBody({ ...event, type, data: updateData(type, update) });
+}
+
+function isOfUpdate(type: EventType): type is UpdateEventType {
+  return Object.hasOwn(UPDATE_EVENTS, type);
 }

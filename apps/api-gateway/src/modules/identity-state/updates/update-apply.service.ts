@@ -76,7 +76,7 @@ export class UpdateApplyService {
         ? notProposed(update)
         : staleBase(outcome.headVersion ?? 0);
     }
-    if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
+    this.handOver.announce([outcome.eventId, outcome.appliedEventId].filter((eventId) => eventId !== null));
     return { ...outcome.snapshot, createdAt: outcome.createdAt };
   }
 

@@ -20,6 +20,8 @@ import {
 } from '@iss/persistence';
 import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
+import { EventHandOver } from '../../../events/event-hand-over';
+import type { RequestTrace } from '../../../request-trace';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { Work } from '../../../work/work';
 import { underPolicy } from '../provenance/under-policy';
@@ -33,6 +35,7 @@ export class UpdateService {
   constructor(
     private readonly updates: UpdateStore,
     private readonly snapshots: SnapshotReadStore,
+    private readonly handOver: EventHandOver,
     private readonly work: Work,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
@@ -42,7 +45,11 @@ export class UpdateService {
    * same `request_id` before. Throws `validation_error`, `forbidden`, `conflict` when the base is stale, or
    * `limit_reached`.
    */
-  async propose(actor: Actor, proposal: Proposal): Promise<{ update: UpdateRecord; isNew: boolean }> {
+  async propose(
+    actor: Actor,
+    trace: RequestTrace,
+    proposal: Proposal,
+  ): Promise<{ update: UpdateRecord; isNew: boolean }> {
     const { subject, patchOps, at } = proposal;
     const { facts, snapshot: head } = await this.snapshots.read(actor, { kind: 'latest', subject }, { envelope: true });
     requireAccess(facts, RULES.proposeUpdate);
@@ -70,12 +77,14 @@ export class UpdateService {
         requestId: proposal.requestId,
         initiatedBy: proposal.initiatedBy,
         evidencePolicy: policy,
+        trace,
       });
       if (proposed.kind === 'refused') requireAccess(proposed.facts, RULES.proposeUpdate);
       return proposed;
     });
     switch (outcome.kind) {
       case 'proposed':
+        this.announce(outcome.eventId);
         return { update: outcome.update, isNew: true };
       case 'existing':
         return replay(outcome.update, isSame);
@@ -107,14 +116,19 @@ export class UpdateService {
   }
 
   /** Takes a proposal back. Throws `forbidden` for all but its proposer and editors, `not_found`, or `conflict`. */
-  async withdraw(ref: UpdateRef): Promise<UpdateRecord> {
+  async withdraw(ref: UpdateRef, trace: RequestTrace): Promise<UpdateRecord> {
     const proposers = rolesFrom(RULES.withdrawUpdate.role);
     const editors = rolesFrom(RULES.applyUpdate.role);
-    const outcome = await this.updates.withdraw(ref, proposers, editors);
+    const outcome = await this.updates.withdraw(ref, proposers, editors, trace);
+    this.announce(outcome.eventId);
     const update = requireUpdate(outcome, ref.subject, RULES.withdrawUpdate);
     if (outcome.isWithdrawn) return update;
     if (update.proposedBy !== ref.principalId) requireAccess(outcome.facts, RULES.applyUpdate);
     throw notProposed(update);
+  }
+
+  private announce(eventId: string | null): void {
+    if (eventId !== null) this.handOver.announce([eventId]);
   }
 
   /** Throws `validation_error` unless id and version of the base name one snapshot. */

@@ -4,7 +4,17 @@ import { EXAMPLE_IDS } from '../../../http/describe/example-ids';
 import { answer, type Route } from '../../../http/describe/openapi';
 import { view, type ViewOf } from '../../../http/describe/view';
 import { pageAnswer } from '../../../http/lists/paging';
-import { oneOf, PAGE, principalId, subjectId, subjectType, time, uuid } from '../../../http/request/fields';
+import {
+  oneOf,
+  PAGE,
+  principalId,
+  subjectId,
+  SubjectRef,
+  subjectType,
+  time,
+  uuid,
+  version,
+} from '../../../http/request/fields';
 import { query, type SentOf } from '../../../http/request/shape';
 import { Envelope, ENVELOPE_EXAMPLE } from '../snapshot/snapshot.openapi';
 import { baseId, baseVersion, initiator, operations, PATCH_EXAMPLE, requestId } from './proposal';
@@ -28,6 +38,24 @@ export const Update = view('Update', {
   applied_snapshot_id: uuid.nullable().described('The snapshot that it became; null: it was not applied.'),
   withdrawn_at: time.nullable().described('When it was withdrawn; null: it was not.'),
 });
+
+/** What events carry: who proposed what on which version, and not the operations, which hold attributes. */
+export const UpdateData = view(
+  'UpdateData',
+  {
+    update_id: uuid.described('The id of the update.'),
+    subject: SubjectRef.fromRecord(),
+    base_snapshot_id: baseId,
+    base_snapshot_version: baseVersion,
+    status: status.described('What became of it with this event.'),
+    proposed_by: principalId.described('Who proposed it.'),
+    applied_snapshot_id: uuid.nullable().described('The snapshot that it became; null unless it is `applied`.'),
+    applied_snapshot_version: version
+      .nullable()
+      .described('The version of that snapshot; null unless it is `applied`.'),
+  },
+  'The update, without its operations.',
+);
 
 const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = SnapshotHeader.fields;
 

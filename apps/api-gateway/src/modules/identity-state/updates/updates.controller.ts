@@ -43,10 +43,11 @@ export class UpdatesController {
   @ApiRoute('Propose a patch on the latest snapshot, with all RFC 6902 operations', RULES.proposeUpdate, PROPOSE)
   proposeUpdate(
     @ActorParam() actor: Actor,
+    @Trace() trace: RequestTrace,
     @ProposalBody('tenant') proposal: Proposal,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.store(actor, proposal, response);
+    return this.store(actor, trace, proposal, response);
   }
 
   @Get('entity-state-updates')
@@ -81,8 +82,9 @@ export class UpdatesController {
   async withdrawUpdate(
     @ActorParam() actor: Actor,
     @UuidParam({ name: 'update_id' }) updateId: string,
+    @Trace() trace: RequestTrace,
   ): Promise<JsonText> {
-    return new JsonText(Update.textOf(await this.updates.withdraw({ ...actor, updateId, subject: null })));
+    return new JsonText(Update.textOf(await this.updates.withdraw({ ...actor, updateId, subject: null }, trace)));
   }
 
   @Hot()
@@ -90,10 +92,11 @@ export class UpdatesController {
   @ApiRoute('Propose a patch on the latest snapshot of a subject: add, replace, remove', RULES.proposeUpdate, PROPOSE)
   proposeSubjectUpdate(
     @ActorParam() actor: Actor,
+    @Trace() trace: RequestTrace,
     @ProposalBody('subject') proposal: Proposal,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.store(actor, proposal, response);
+    return this.store(actor, trace, proposal, response);
   }
 
   @Get('subjects/:subject_type/:subject_id/updates')
@@ -138,12 +141,13 @@ export class UpdatesController {
     @ActorParam() actor: Actor,
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: 'update_id' }) updateId: string,
+    @Trace() trace: RequestTrace,
   ): Promise<JsonText> {
-    return new JsonText(Update.textOf(await this.updates.withdraw({ ...actor, updateId, subject })));
+    return new JsonText(Update.textOf(await this.updates.withdraw({ ...actor, updateId, subject }, trace)));
   }
 
-  private async store(actor: Actor, proposal: Proposal, response: Response): Promise<JsonText> {
-    const { update, isNew } = await this.updates.propose(actor, proposal);
+  private async store(actor: Actor, trace: RequestTrace, proposal: Proposal, response: Response): Promise<JsonText> {
+    const { update, isNew } = await this.updates.propose(actor, trace, proposal);
     response.status(isNew ? 201 : 200);
     return new JsonText(Update.textOf(update));
   }
