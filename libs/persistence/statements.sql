@@ -2415,16 +2415,21 @@ CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
 -- outbox_unbuilt
 --   asked by OutboxStore.fanOut (stores/webhooks/outbox.store.ts)
 --   $1 eventIds uuid[]
---   enters outbox_events_pkey, snapshots_snapshot_id_key, subjects_pkey
+--   enters outbox_events_pkey, snapshots_snapshot_id_key, subjects_pkey, updates_pkey
 PREPARE outbox_unbuilt (uuid[]) AS
-SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.created_at AS "createdAt",
-  s.subject_type AS "snapshot.subjectType", s.subject_id AS "snapshot.subjectId",
-  n.snapshot_id AS "snapshot.snapshotId", n.snapshot_version AS "snapshot.snapshotVersion",
-  encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot.prevHash"
+SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.event_type AS "type", o.created_at AS "createdAt",
+  n.snapshot_id AS "snapshot?.snapshotId", n.snapshot_version AS "snapshot?.snapshotVersion",
+  s.subject_type AS "snapshot?.subjectType", s.subject_id AS "snapshot?.subjectId",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  u.update_id AS "update?.updateId", s.subject_type AS "update?.subjectType", s.subject_id AS "update?.subjectId",
+  u.base_snapshot_id AS "update?.baseSnapshotId", u.base_snapshot_version AS "update?.baseSnapshotVersion",
+  u.proposed_by AS "update?.proposedBy", u.applied_snapshot_id AS "update?.appliedSnapshotId"
 FROM unnest($1::uuid[]) AS i(event_id)
 CROSS JOIN LATERAL (SELECT * FROM outbox_events o WHERE o.event_id = i.event_id AND o.body IS NULL LIMIT 1) o
-CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
-CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s;
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = o.update_id LIMIT 1) u ON true
+CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, u.subject_key)
+  LIMIT 1) s;
 
 -- outbox_waiting
 --   asked by OutboxStore.waiting (stores/webhooks/outbox.store.ts)
@@ -3278,17 +3283,18 @@ SELECT current_setting('server_version') AS version,
 --   $9 inputs.hasMissing boolean[]
 --   $10 inputs.hasCarried boolean[]
 --   $11 eventIds uuid[]
---   $12 inputs.changedBy text[]
---   $13 inputs.origins bytea[]
---   $14 inputs.firstChangedBy text[]
---   $15 inputs.generatedAt text[]
---   $16 inputs.envelopeHash text[]
---   $17 inputs.prevHash text[]
---   $18 inputs.envelope text[]
---   $19 inputs.requestId text[]
---   $20 inputs.traceparent text[]
+--   $12 appliedEventIds uuid[]
+--   $13 inputs.changedBy text[]
+--   $14 inputs.origins bytea[]
+--   $15 inputs.firstChangedBy text[]
+--   $16 inputs.generatedAt text[]
+--   $17 inputs.envelopeHash text[]
+--   $18 inputs.prevHash text[]
+--   $19 inputs.envelope text[]
+--   $20 inputs.requestId text[]
+--   $21 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subject_evidence_pkey, subjects_identity_key, tenants_pkey, updates_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], uuid[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
+PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], uuid[], uuid[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
@@ -3325,7 +3331,9 @@ applied AS (
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (SELECT ($11::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
-      AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id FROM admitted i
+      AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id, CASE WHEN i.update_id IS NOT NULL
+    THEN (SELECT ($12::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+      AND y.event_type = 'update.applied' LIMIT 1) END AS applied_event_id FROM admitted i
   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
 ),
 new_provenance AS (
@@ -3333,8 +3341,8 @@ new_provenance AS (
   SELECT i.subject_key, p.snapshot_version, p.changed_by, p.origins
   FROM ready i
   CROSS JOIN LATERAL (VALUES
-      (i.snapshot_version, ($12::text[])[i.ord], ($13::bytea[])[i.ord]),
-      (1, ($14::text[])[i.ord], NULL)
+      (i.snapshot_version, ($13::text[])[i.ord], ($14::bytea[])[i.ord]),
+      (1, ($15::text[])[i.ord], NULL)
   ) AS p(snapshot_version, changed_by, origins)
   WHERE p.changed_by IS NOT NULL
   ON CONFLICT DO NOTHING
@@ -3353,17 +3361,24 @@ mended_evidence AS (
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($15::text[])[ord],
-    decode(($16::text[])[ord], 'hex'), decode(($17::text[])[ord], 'hex'),
-    ($18::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($16::text[])[ord],
+    decode(($17::text[])[ord], 'hex'), decode(($18::text[])[ord], 'hex'),
+    ($19::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($19::text[])[ord],
-    ($20::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($20::text[])[ord],
+    ($21::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
+),
+applied_event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
+  SELECT applied_event_id, tenant_id, 'update.applied', update_id, ($20::text[])[ord],
+    ($21::text[])[ord]
+  FROM ready
+  WHERE applied_event_id IS NOT NULL
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -3372,7 +3387,8 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
   (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
-  (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
+  (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId", (ARRAY(SELECT applied_event_id
+    FROM ready))[w.place] AS "appliedEventId"
 FROM asked i
 CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
 LEFT JOIN LATERAL (
@@ -3477,7 +3493,7 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
   (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
-  (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId"
+  (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId", NULL::uuid AS "appliedEventId"
 FROM asked i
 CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
 LEFT JOIN LATERAL (
@@ -5368,8 +5384,11 @@ ORDER BY i.ord;
 --   $14 inputs.initiatedBy text[]
 --   $15 aheadOfSubject integer[]
 --   $16 aheadOfTenant integer[]
---   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, tenants_pkey, updates_by_subject, updates_by_tenant
-PREPARE update_propose (integer[], integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], text[], uuid[], text[], text[], integer[], integer[]) AS
+--   $17 eventIds uuid[]
+--   $18 traces.requestId text[]
+--   $19 traces.traceparent text[]
+--   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, snapshots_version_key, subjects_identity_key, tenants_pkey, updates_by_subject, updates_by_tenant, webhook_subscription_types_pkey
+PREPARE update_propose (integer[], integer, integer, uuid[], text[], text[], text[], text[], integer[], text[], text[], uuid[], text[], text[], integer[], integer[], uuid[], text[], text[]) AS
 WITH facts AS MATERIALIZED (
   SELECT f.*,
     (SELECT count(*)::int FROM (SELECT FROM updates u
@@ -5424,6 +5443,17 @@ inserted AS (
     AND (f.pending_of_tenant + ($16::int[])[f.ord] >= f.tenant_cap) IS NOT TRUE
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
+),
+told AS MATERIALIZED (
+  SELECT i.update_id, i.tenant_id, i.ord, (SELECT ($17::uuid[])[i.ord] FROM webhook_subscription_types y
+    WHERE y.tenant_id = i.tenant_id AND y.event_type = 'update.proposed' LIMIT 1) AS event_id
+  FROM facts i WHERE i.update_id = ANY (ARRAY(SELECT update_id FROM inserted))
+),
+new_event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
+  SELECT event_id, tenant_id, 'update.proposed', update_id, ($18::text[])[ord],
+    ($19::text[])[ord]
+  FROM told WHERE event_id IS NOT NULL
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5431,6 +5461,8 @@ SELECT f.role AS "facts.membership?.role",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
   f.head_version AS "headVersion", f.tenant_policy AS "evidencePolicy",
+  (ARRAY(SELECT event_id FROM told))[array_position(ARRAY(SELECT update_id
+    FROM told), f.update_id)] AS "eventId",
   CASE WHEN f.update_id = ANY (ARRAY(SELECT update_id FROM inserted)) THEN now() END AS "createdAt",
   f.tenant_cap AS "tenantCap", f.pending_of_tenant AS "pendingOfTenant",
   CASE WHEN f.pending_of_subject + ($15::int[])[f.ord] >= f.subject_cap THEN 'pending_updates_per_subject'
@@ -5449,8 +5481,11 @@ ORDER BY f.ord;
 --   $5 subjectId text
 --   $6 editors text[]
 --   $7 proposers text[]
---   enters grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey
-PREPARE update_withdraw (uuid, text, text, text, text, text[], text[]) AS
+--   $8 eventId uuid
+--   $9 trace text
+--   $10 traceparent text
+--   enters grants_live, grants_to_all_live, memberships_pkey, subjects_identity_key, subjects_pkey, updates_pkey, webhook_subscription_types_pkey
+PREPARE update_withdraw (uuid, text, text, text, text, text[], text[], uuid, text, text) AS
 WITH found AS MATERIALIZED (
   SELECT f.*, u.*, s.subject_type, s.subject_id, i.principal_id
   FROM (SELECT $1::uuid AS update_id, $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
@@ -5480,7 +5515,15 @@ withdrawn AS (
   WHERE u.update_id = f.update_id AND (u.status = 'proposed') IS TRUE AND f.member_status = 'active'
     AND f.owns_subject
     AND (f.role = ANY ($6::text[]) OR (f.role = ANY ($7::text[]) AND f.proposed_by = f.principal_id))
-  RETURNING u.withdrawn_at
+  RETURNING u.update_id, u.tenant_id, u.withdrawn_at
+),
+told AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
+  SELECT $8::uuid, w.tenant_id, 'update.withdrawn', w.update_id, $9::text, $10::text
+  FROM withdrawn w
+  WHERE (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = w.tenant_id
+      AND y.event_type = 'update.withdrawn' LIMIT 1)
+  RETURNING event_id
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5501,7 +5544,8 @@ SELECT f.role AS "facts.membership?.role",
   f.created_at AS "update?.createdAt",
   f.applied_at AS "update?.appliedAt",
   f.applied_snapshot_id AS "update?.appliedSnapshotId",
-  f.withdrawn_at AS "update?.withdrawnAt", w.withdrawn_at AS "withdrawnNowAt"
+  f.withdrawn_at AS "update?.withdrawnAt", w.withdrawn_at AS "withdrawnNowAt",
+  (SELECT event_id FROM told) AS "eventId"
 FROM found f LEFT JOIN withdrawn w ON true;
 
 -- updates_of_subject
