@@ -9,6 +9,7 @@ import { unsetLimit } from './commands/admin-limits-unset';
 import { audit } from './commands/audit';
 import { logKey } from './commands/log-key';
 import { showLogKey } from './commands/log-key-show';
+import { restartLog } from './commands/log-restart';
 import { monitor } from './commands/monitor';
 import { verify } from './commands/verify';
 import { witness } from './commands/witness';
@@ -21,6 +22,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   audit,
   'log-key show': showLogKey,
   'log-key': logKey,
+  'log-restart': restartLog,
   monitor,
   verify,
   witness,

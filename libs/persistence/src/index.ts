@@ -39,6 +39,7 @@ export * from './stores/log/log-checkpoint.store';
 export * from './stores/log/log-tile.store';
 export * from './stores/log/log-entry.store';
 export * from './stores/log/history.store';
+export * from './stores/log/log-restart.store';
 export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';
 export * from './stores/records/disclosure.store';

@@ -31,8 +31,8 @@ const EXPLAINABLE = explainable();
 const OWN = EXPLAINABLE.filter(([name]) => !isOwners(name));
 const OWNERS = EXPLAINABLE.filter(([name]) => isOwners(name));
 
-/** Asked of a table that has a row for each migration, or for each key that ever signed. */
-const SMALL = ['migrations_applied', 'log_keys', 'log_keys_use'];
+/** Asked of a table that has a row for each migration, for each key that ever signed, or each restart of the log. */
+const SMALL = ['migrations_applied', 'log_keys', 'log_keys_use', 'log_restarts'];
 /** Indexes that hold only what waits to be done, in its order; and one of which the newest is asked for. */
 const WAITING = ['outbox_events_waiting', 'deliveries_due', 'log_waiting_pkey', 'log_checkpoints_pkey'];
 

@@ -16,6 +16,7 @@ export * from './tiles/tile-path';
 export * from './tiles/tile-reader';
 export { formatNote, formatSignatureLines, parseNote, parseSignatureLines } from './note/note';
 export type { Note, NoteSignature } from './note/note';
+export { requireKeyName } from './note/key-name';
 export * from './note/keys';
 export * from './note/open-note';
 export * from './note/signature-crypto';

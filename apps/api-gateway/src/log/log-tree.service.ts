@@ -9,7 +9,7 @@ import {
   TileHashes,
   tileHashReader,
 } from '@iss/tlog';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** For so long the newest checkpoint is not asked for again: it is at most so much older than what is published. */
 const FRESH_MS = 50;
@@ -25,24 +25,33 @@ interface KeptTile {
 @Injectable()
 export class LogTreeService {
   private newest: { askedAtMs: number; checkpoint: Promise<LogCheckpoint | null> } | undefined;
-  /** Least recently used first. */
+  /** Of the tree that is published: under another name it has other tiles. */
+  private origin = '';
+  /** By name of the log and tile; least recently used first. */
   private readonly kept = new Map<string, KeptTile>();
 
   constructor(
-    private readonly checkpoints: LogCheckpointStore,
-    private readonly tiles: LogTileStore,
+    @Inject(LogCheckpointStore)
+    private readonly checkpoints: Pick<LogCheckpointStore, 'newest' | 'ofSize' | 'keys' | 'policy'>,
+    @Inject(LogTileStore) private readonly tiles: Pick<LogTileStore, 'read'>,
   ) {}
 
   /** The checkpoint that is published; null before the first one. Whoever asks at about the same time shares the answer. */
   checkpoint(): Promise<LogCheckpoint | null> {
     const nowMs = performance.now();
     if (this.newest !== undefined && nowMs - this.newest.askedAtMs < FRESH_MS) return this.newest.checkpoint;
-    const asked = { askedAtMs: nowMs, checkpoint: this.checkpoints.newest() };
+    const asked = { askedAtMs: nowMs, checkpoint: this.readCheckpoint() };
     this.newest = asked;
     asked.checkpoint.catch(() => {
       if (this.newest === asked) this.newest = undefined;
     });
     return asked.checkpoint;
+  }
+
+  private async readCheckpoint(): Promise<LogCheckpoint | null> {
+    const checkpoint = await this.checkpoints.newest();
+    if (checkpoint !== null) this.origin = checkpoint.origin;
+    return checkpoint;
   }
 
   /** The published checkpoint. Throws `not_logged_yet` before the first one. */
@@ -91,16 +100,20 @@ export class LogTreeService {
   }
 
   private async load(tiles: readonly Tile[]): Promise<KeptTile[]> {
-    const known = tiles.map((tile) => this.recall(tile));
-    const missing = tiles.filter((_, place) => known[place] === undefined);
-    const read = (await this.tiles.read(missing)).map((bytes, place) =>
-      this.keep(missing[place] ?? unreadable(), bytes),
+    const { origin } = this;
+    const names = tiles.map(({ level, index, width }) => `${level}/${index}/${width} ${origin}`);
+    const known = names.map((name) => this.recall(name));
+    const missing = tiles.flatMap((tile, place) =>
+      known[place] === undefined ? [{ tile, name: names[place] ?? unreadable() }] : [],
     );
+    const read = (await this.tiles.read(missing.map(({ tile }) => tile))).map((bytes, place) => {
+      const { tile, name } = missing[place] ?? unreadable();
+      return this.keep(name, tile, bytes);
+    });
     return known.map((tile) => tile ?? read.shift() ?? unreadable());
   }
 
-  private recall(tile: Tile): KeptTile | undefined {
-    const name = nameOf(tile);
+  private recall(name: string): KeptTile | undefined {
     const kept = this.kept.get(name);
     if (kept !== undefined) {
       this.kept.delete(name);
@@ -109,10 +122,10 @@ export class LogTreeService {
     return kept;
   }
 
-  private keep(tile: Tile, bytes: Buffer): KeptTile {
+  private keep(name: string, { width }: Tile, bytes: Buffer): KeptTile {
     const made = { bytes, hashes: new TileHashes(bytes) };
-    if (made.hashes.width !== tile.width) return made;
-    this.kept.set(nameOf(tile), made);
+    if (made.hashes.width !== width) return made;
+    this.kept.set(name, made);
     for (const oldest of this.kept.keys()) {
       if (this.kept.size <= MAX_TILES) break;
       this.kept.delete(oldest);
@@ -120,8 +133,6 @@ export class LogTreeService {
     return made;
   }
 }
-
-const nameOf = ({ level, index, width }: Tile): string => `${level}/${index}/${width}`;
 
 function unreadable(): never {
   throw new Error('fewer tiles were read than asked for');

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { canonicalValue } from './canonical';
 import { type AuditReader, isText, type Row } from './database';
-import { apiTime, grantChangeEntry, grantEntry, ownerEntry, revocationEntry, snapshotEntry } from './entry-text';
+import { apiTime, grantChangeEntry, grantEntry, ownerEntry, restartEntry, revocationEntry, snapshotEntry } from './entry-text';
 import { type Found, notice, nothingFound, report } from './findings';
 
 /** Entries of one statement: tiles of half a megabyte beside them. */
@@ -57,7 +57,7 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
        CASE WHEN first.grant_id IS NULL THEN g.expires_at ELSE first.from_expires_at END,
        g.created_at, g.revoked_at, c.tenant_id, c.principal_id, c.from_principal_id, c.changed_at,
        e.grant_change_id, h.grant_id, array_to_json(h.scopes), h.expires_at, h.changed_at
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type <> 1
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7)
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(h.grant_id, e.grant_id) LIMIT 1) g ON true
@@ -65,6 +65,13 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
                       ORDER BY (-f.grant_change_id) DESC LIMIT 1) first ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = e.owner_change_id LIMIT 1) c ON true`;
+
+const RESTARTS = `
+SELECT e.log_index, e.restart_id, translate(encode(e.salt, 'base64'), '+/=', '-_'), r.previous_origin, r.previous_size,
+       encode(r.previous_root, 'base64'), encode(sha256(convert_to(r.previous_checkpoint, 'UTF8')), 'hex'), r.reason, r.restarted_at
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 7
+         ORDER BY log_index OFFSET 0) e
+  LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = e.restart_id LIMIT 1) r ON true`;
 
 const TILES = `
 SELECT level, tile_index, encode(hashes, 'base64') FROM log_tiles
@@ -105,6 +112,7 @@ class Chunk {
     for (let index = first; index < last; index++) this.checkTile(index);
     await this.reader.each(SNAPSHOTS, [this.from, this.to], (row) => this.checkSnapshot(row));
     await this.reader.each(OTHERS, [this.from, this.to], (row) => this.checkOther(row));
+    await this.reader.each(RESTARTS, [this.from, this.to], (row) => this.checkRestart(row));
     const missing = this.isSeen.indexOf(0);
     for (let at = missing; at >= 0; at = this.isSeen.indexOf(0, at + 1)) {
       report(this.checked, 'entry_missing', `entry ${this.from + at}`, 'log_entries has no row of this index');
@@ -270,6 +278,31 @@ class Chunk {
       default:
         report(this.checked, 'entry_type', where, `entry_type is ${type}`);
     }
+  }
+
+  private checkRestart([at, id, salt, origin, size, root, checkpointHash, reason, restarted]: Row): void {
+    const index = this.see(at);
+    const where = `entry ${index}, restart ${id} of the log`;
+    if (
+      !isText(origin) ||
+      !isText(size) ||
+      !isText(root) ||
+      !isText(checkpointHash) ||
+      !isText(reason) ||
+      !isText(restarted)
+    ) {
+      report(this.checked, 'fact_missing', where, 'its table has no such row');
+      return;
+    }
+    const restartedAt = apiTime(restarted);
+    this.checkTime(index, where, restartedAt);
+    const fact = {
+      previousOrigin: origin,
+      previousSize: size,
+      previousRoot: root,
+      previousCheckpointHash: checkpointHash,
+    };
+    this.checkLeaf(index, where, restartEntry(salt ?? '', { ...fact, reason, restartedAt }));
   }
 
   private see(at: string | null | undefined): number {

@@ -84,6 +84,25 @@ export function ownerEntry(salt: string, row: OwnerChangeRow): string {
   );
 }
 
+export interface RestartRow {
+  previousOrigin: string;
+  /** Decimal. */
+  previousSize: string;
+  /** Base64. */
+  previousRoot: string;
+  previousCheckpointHash: string;
+  reason: string;
+  restartedAt: string;
+}
+
+export function restartEntry(salt: string, row: RestartRow): string {
+  return (
+    `{${VERSION},"previous_checkpoint_hash":${quote(row.previousCheckpointHash)},"previous_origin":${quote(row.previousOrigin)},` +
+    `"previous_root":${quote(row.previousRoot)},"previous_size":${row.previousSize},"reason":${quote(row.reason)},` +
+    `"restarted_at":${quote(row.restartedAt)},"salt":${quote(salt)},"type":"log.restarted"}`
+  );
+}
+
 /** A time as the API writes it, of one as PostgreSQL does in UTC: cut, not rounded, to the millisecond. */
 export function apiTime(time: string): string {
   const second = time.slice(0, 19).replace(' ', 'T');

@@ -19,6 +19,11 @@ SELECT n.snapshot_id, n.subject_key, n.snapshot_version FROM snapshots n
    AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type = 1 AND w.subject_key = n.subject_key
                                                AND w.snapshot_version = n.snapshot_version)`;
 
+/** A log that was begun anew says so before all else; in what waits by its mark, which comes before all others. */
+const MISPLACED_RESTART = `
+SELECT r.restart_id, e.log_index FROM (SELECT * FROM log_restarts ORDER BY restart_id DESC LIMIT 1) r
+  JOIN log_entries e ON e.restart_id = r.restart_id WHERE e.log_index <> 0`;
+
 const UNSEALED = `SELECT count(*) FROM snapshots n WHERE NOT (${SEALED})`;
 
 const noEntry = (type: number, column: string): string =>
@@ -30,6 +35,7 @@ const UNLOGGED: Readonly<Record<string, string>> = {
   grant: `SELECT f.grant_id FROM grants f WHERE ${noEntry(2, 'grant_id')}`,
   'revocation of grant': `SELECT f.grant_id FROM grants f WHERE f.revoked_at IS NOT NULL AND ${noEntry(3, 'grant_id')}`,
   'change of grant': `SELECT f.grant_change_id FROM grant_changes f WHERE ${noEntry(5, 'grant_change_id')}`,
+  'restart of the log': `SELECT f.restart_id FROM log_restarts f WHERE ${noEntry(7, 'restart_id')}`,
   'owner change': `SELECT f.owner_change_id FROM owner_changes f WHERE ${noEntry(4, 'owner_change_id')}`,
 };
 
@@ -85,6 +91,9 @@ export async function checkOtherFacts(reader: AuditReader): Promise<Found> {
   for (const [name, statement] of Object.entries(UNLOGGED)) {
     await reader.each(statement, [], ([id]) => report(found, 'not_logged', `${name} ${id}`, 'it is in no entry'));
   }
+  await reader.each(MISPLACED_RESTART, [], ([id, index]) =>
+    report(found, 'restart', `restart ${id} of the log`, `it is entry ${index}`),
+  );
   await reader.each(OWNERS, [], ([tenant, principal, isHeld]) => {
     const what =
       isHeld === 't' ? 'owns it, and no change of owners says so' : 'owns it by the changes of owners, and is none';

@@ -13,6 +13,7 @@ export const CHECKS = {
   version_gap: 'the version before is not there',
   time: 'a time that cannot be',
   subject: 'the subject is not that of the snapshot',
+  restart: 'a log that was begun anew does not begin with saying so',
   owner: 'who owns the tenant is not what the changes of owners say',
   grant: 'what a grant gives is not what its changes say',
   tile: 'a tile is missing, or has another width',

@@ -29,6 +29,11 @@ export class LogRolledBack extends Error {
   override readonly name = 'LogRolledBack';
 }
 
+/** Why nothing is signed: the log goes on under another name, and what it is under this one has been signed. */
+export class LogOriginEnded extends Error {
+  override readonly name = 'LogOriginEnded';
+}
+
 /** What the log stands on in the database. */
 export interface LogStores {
   readonly integration: LogIntegrationStore;
@@ -78,17 +83,31 @@ export class CheckpointPublisher {
     const file = settings.checkpointFile === undefined ? null : new CheckpointFile(settings.checkpointFile);
     const witnesses = policy === null ? null : new Witnesses(policy, origin, verifiers, count, warn);
     const publisher = new CheckpointPublisher(identity, settings, stores, file, witnesses);
-    await publisher.recall(verifiers);
+    await publisher.recall(verifiers, await publisher.requireOrigin());
     await checkpoints.useKeys(signers.map(({ verifierKey }) => verifierKey));
     await checkpoints.usePolicy(policy === null ? null : formatPolicy(policy));
     return publisher;
   }
 
-  /** What was signed last, by these keys or those before them: as the file, the database and witnesses have it. */
-  private async recall(verifiers: readonly Verifier[]): Promise<void> {
+  /** The names of the log before this one, the last one of those under which it was begun anew. Throws {@link LogOriginEnded}. */
+  private async requireOrigin(): Promise<string[]> {
+    const restarts = await this.stores.checkpoints.restarts();
+    const last = restarts.at(-1);
+    if (last !== undefined && last.origin !== this.identity.origin)
+      throw new LogOriginEnded(`The log was begun anew as ${last.origin}: ${this.identity.origin} has ended.`);
+    return restarts.map(({ previousOrigin }) => previousOrigin);
+  }
+
+  /**
+   * What was signed last, by these keys or those before them: as the file, the database and witnesses have it. What was signed
+   * under a former name was of another tree.
+   */
+  private async recall(verifiers: readonly Verifier[], former: readonly string[]): Promise<void> {
     const notes = [await this.file?.read(), (await this.stores.checkpoints.newest())?.note];
     for (const note of notes) {
-      if (note !== null && note !== undefined) this.known.push(parseCheckpoint((await openNote(note, verifiers)).text));
+      if (note === null || note === undefined) continue;
+      if (former.includes(parseCheckpoint(parseNote(note).text).origin)) continue;
+      this.known.push(parseCheckpoint((await openNote(note, verifiers)).text));
     }
     this.known.push(...((await this.witnesses?.newest()) ?? []));
   }
@@ -96,7 +115,7 @@ export class CheckpointPublisher {
   /**
    * Signs the tree if it has grown or the last checkpoint is too old, asks the witnesses for what is missing, and publishes
    * what the policy takes. Resolves with whether the newest one is published. Throws {@link LogRolledBack} when the tree is
-   * none that earlier checkpoints were of.
+   * none that earlier checkpoints were of, and {@link LogOriginEnded}.
    */
   async publish(tree: LogTree): Promise<boolean> {
     if (this.isDue(tree)) await this.sign(tree);
@@ -126,6 +145,7 @@ export class CheckpointPublisher {
 
   private async sign(tree: LogTree): Promise<void> {
     const { origin, signers } = this.identity;
+    await this.requireOrigin();
     await this.requireSameTree(tree);
     const before = this.known;
     if (before.some(({ size }) => size > tree.size)) return;

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { LOG_SALT_BYTES, type LogFact, logEntryText } from '@iss/domain';
-import type { LogGrowth, LogTile, LogTree } from '@iss/persistence';
+import { LOG_SALT_BYTES, logEntryText } from '@iss/domain';
+import type { LoggedFact, LogGrowth, LogTile, LogTree } from '@iss/persistence';
 import { appendLeaves, equalBytes, leafHash, readRightEdge, rootOfEdge, TileHashes, tileHashReader } from '@iss/tlog';
 
 /**
  * What the facts make of the tree: a salted leaf for each, in their order. `edge` has the tree's tiles that are not full.
  * Throws when tiles and tree do not belong together: somebody has changed one of them.
  */
-export async function growTree(tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]): Promise<LogGrowth> {
+export async function growTree(
+  tree: LogTree,
+  edge: readonly LogTile[],
+  facts: readonly LoggedFact[],
+): Promise<LogGrowth> {
   const read = tileHashReader(tree.size, async (tiles) =>
     tiles.map(({ level, index }) => {
       const tile = edge.find((found) => found.level === level && found.index === index);

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { FeedService } from '../feed/feed.service';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { Rounds } from '../sweep/rounds';
-import { CheckpointPublisher, LogRolledBack } from './checkpoint-publisher';
+import { CheckpointPublisher, LogOriginEnded, LogRolledBack } from './checkpoint-publisher';
 import { LOG_IDENTITY, type LogIdentity } from './log-identity';
 import { LogMetrics } from './log-metrics';
 import { growTree } from './grow-tree';
@@ -39,6 +39,11 @@ const STATES = {
     reason: 'rolled_back',
     detail:
       'the database is not the one that was signed; nothing is signed (docs/operations.md, "The transparency log")',
+  },
+  origin_ended: {
+    status: 'failed',
+    reason: 'origin_ended',
+    detail: 'the log was begun anew under another LOG_ORIGIN; nothing is signed (docs/operations.md, "A new origin")',
   },
 } as const satisfies Record<string, Check>;
 type LogState = keyof typeof STATES;
@@ -85,7 +90,7 @@ export class LogService {
   /** For readiness. */
   status(): Check {
     const { integrated, published } = this;
-    return STATES[integrated === 'ok' || published === 'rolled_back' ? published : integrated];
+    return STATES[integrated === 'ok' || STATES[published].status === 'failed' ? published : integrated];
   }
 
   /** Resolves with the pause until the next one. */
@@ -101,12 +106,12 @@ export class LogService {
     return this.settings.log.checkpointIntervalMs;
   }
 
-  /** The tree when nothing waits any more; null while another worker integrates. */
+  /** The tree when nothing waits any more; null while another worker integrates, and while integration is held. */
   private async integrateAll(): Promise<LogTree | null> {
     for (;;) {
       const round = await this.integration.integrate(BATCH, growTree);
       this.integrated = round?.isHeld === true ? 'backfill' : 'ok';
-      if (round === null) return null;
+      if (round === null || round.isHeld) return null;
       if (round.dropped > 0) this.logger.error({ marks: round.dropped }, 'Facts are gone that were to be logged');
       if (round.integrated + round.dropped < BATCH || this.isStopping) return round.tree;
     }
@@ -133,12 +138,14 @@ export class LogService {
       if (isPublished) await this.checkpoints.thin(THIN_BATCH);
       return isPublished ? 'ok' : 'no_quorum';
     } catch (error) {
-      if (!(error instanceof LogRolledBack)) {
+      const why =
+        error instanceof LogRolledBack ? 'rolled_back' : error instanceof LogOriginEnded ? 'origin_ended' : null;
+      if (why === null) {
         this.warn('The log does not go on; it is tried again', error);
         return 'behind';
       }
-      if (this.published !== 'rolled_back') this.logger.error({ err: error }, 'The log signs nothing any more');
-      return 'rolled_back';
+      if (this.published !== why) this.logger.error({ err: error }, 'The log signs nothing any more');
+      return why;
     }
   }
 

@@ -60,6 +60,21 @@ export interface OwnerChangedFact {
   changedAt: Date;
 }
 
+/** The log was begun anew, since its end was lost: the first entry under its new name. It concerns no tenant. */
+export interface LogRestartedFact {
+  type: 'log.restarted';
+  previousOrigin: string;
+  /** Of the last checkpoint under the previous name. */
+  previousSize: number;
+  /** Of that checkpoint; 32 bytes. */
+  previousRoot: Uint8Array;
+  /** Lowercase hex SHA-256 of its note. */
+  previousCheckpointHash: string;
+  reason: string;
+  restartedAt: Date;
+}
+
+/** What concerns a tenant. */
 export type LogFact = SnapshotCreatedFact | GrantCreatedFact | GrantChangedFact | GrantRevokedFact | OwnerChangedFact;
 export type LogEntryType = LogFact['type'];
 
@@ -67,14 +82,24 @@ export type LogEntryType = LogFact['type'];
  * The text of a fact's entry: RFC 8785, times as the API writes them. The same fact and salt give the same text, so that
  * only the salt is stored. `salt` is 128 random bits: whoever guesses the fact cannot tell whether a hash is its own.
  */
-export function logEntryText(fact: LogFact, salt: Uint8Array): string {
+export function logEntryText(fact: LogFact | LogRestartedFact, salt: Uint8Array): string {
   return canonicalize({
     entry_version: LOG_ENTRY_VERSION,
     type: fact.type,
     salt: Buffer.from(salt).toString('base64url'),
-    tenant_id: fact.tenantId,
-    ...membersOf(fact),
+    ...(fact.type === 'log.restarted' ? membersOfRestart(fact) : { tenant_id: fact.tenantId, ...membersOf(fact) }),
   });
+}
+
+function membersOfRestart(fact: LogRestartedFact) {
+  return {
+    previous_origin: fact.previousOrigin,
+    previous_size: fact.previousSize,
+    previous_root: Buffer.from(fact.previousRoot).toString('base64'),
+    previous_checkpoint_hash: fact.previousCheckpointHash,
+    reason: fact.reason,
+    restarted_at: fact.restartedAt.toISOString(),
+  };
 }
 
 function membersOf(fact: LogFact) {

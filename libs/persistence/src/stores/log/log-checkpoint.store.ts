@@ -98,6 +98,11 @@ INSERT INTO log_policy (policy) SELECT :policy::text WHERE :policy::text IS NOT 
     ON CONFLICT (is_one) DO UPDATE SET policy = excluded.policy`,
 );
 
+const RESTARTS = statement<NoParameters, { origin: string; previousOrigin: string }>(
+  'log_restarts',
+  'SELECT origin, previous_origin AS "previousOrigin" FROM log_restarts ORDER BY restart_id',
+);
+
 /** The fact that is the next one to be published: the tree's first entry beyond the newest checkpoint, else what waits longest. */
 const LAG = statement<NoParameters, { ageMs: number }>(
   'log_lag',
@@ -161,6 +166,11 @@ export class LogCheckpointStore {
   /** Tells that these keys, and no others, sign from now on. */
   async useKeys(vkeys: readonly string[]): Promise<void> {
     await this.sql.run(USE_KEYS, { vkeys });
+  }
+
+  /** Under which names the log was begun anew, each with the one before, in their order. */
+  restarts(): Promise<{ origin: string; previousOrigin: string }[]> {
+    return this.sql.run(RESTARTS, {});
   }
 
   /** Whose cosignatures published checkpoints have (C2SP tlog-policy); null where none is asked for. */

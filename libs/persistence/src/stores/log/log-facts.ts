@@ -1,4 +1,4 @@
-import type { LogEntryType, LogFact } from '@iss/domain';
+import type { LogEntryType, LogFact, LogRestartedFact } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { grantedColumns } from '../facts/access-facts';
 
@@ -87,6 +87,32 @@ export const FACT = [
     'ownerChange?',
   ),
 ].join(',\n  ');
+
+/** The number of the entry that a log under a new name begins with. */
+export const LOG_RESTARTED = 7;
+
+/** The restart that row `k` names, as `r`. */
+export const RESTART_OF_KEYS = `
+  LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true`;
+
+/** The restart `r`, as the member `restart` of a row. */
+export const RESTART_FACT = columns(
+  {
+    type: `CASE WHEN r.restart_id IS NOT NULL THEN 'log.restarted' END`,
+    previousOrigin: 'r.previous_origin',
+    previousSize: 'r.previous_size::float8',
+    previousRoot: 'r.previous_root',
+    previousCheckpointHash: `encode(sha256(convert_to(r.previous_checkpoint, 'UTF8')), 'hex')`,
+    reason: 'r.reason',
+    restartedAt: 'r.restarted_at',
+  },
+  'restart?',
+);
+
+/** Null for an entry of any other type. */
+export interface RestartRow {
+  restart: LogRestartedFact | null;
+}
 
 /** At most one of them is there: none, where the fact is gone from its table. */
 export interface FactRow {

@@ -1,7 +1,7 @@
-import { LOG_SALT_BYTES, type LogFact } from '@iss/domain';
+import { LOG_SALT_BYTES, type LogFact, type LogRestartedFact } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow } from './log-facts';
+import { FACT, FACT_OF_KEYS, factOf, type FactRow, RESTART_FACT, RESTART_OF_KEYS, type RestartRow } from './log-facts';
 
 /** The hashes of one tile, one behind the other (C2SP tlog-tiles). */
 export interface LogTile {
@@ -20,6 +20,9 @@ export interface LogTree {
   size: number;
   root: Buffer;
 }
+
+/** What becomes an entry. */
+export type LoggedFact = LogFact | LogRestartedFact;
 
 /** What a batch of facts makes of the tree. */
 export interface LogGrowth {
@@ -55,12 +58,14 @@ const EDGE = statement<{ size: number }, LogTile>(
  ORDER BY t.level`,
 );
 
-const WAITING = statement<{ limit: number }, FactRow & { waitingId: number }>(
+const WAITING = statement<{ limit: number }, FactRow & RestartRow & { waitingId: number }>(
   'log_waiting_take',
   `SELECT k.waiting_id::float8 AS "waitingId",
-  ${FACT}
+  ${FACT},
+  ${RESTART_FACT}
   FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
   ${FACT_OF_KEYS}
+  ${RESTART_OF_KEYS}
  ORDER BY k.waiting_id`,
 );
 
@@ -81,8 +86,10 @@ const APPEND = statement<
   `WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
 ), added AS (
-  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id, salt)
+  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
+                           restart_id, salt)
   SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
+         restart_id,
          substr(:salts::bytea, (${LOG_SALT_BYTES} * (place - 1) + 1)::int, ${LOG_SALT_BYTES})
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
    ORDER BY place
@@ -123,7 +130,7 @@ export class LogIntegrationStore {
    */
   integrate(
     limit: number,
-    grow: (tree: LogTree, edge: readonly LogTile[], facts: readonly LogFact[]) => Promise<LogGrowth>,
+    grow: (tree: LogTree, edge: readonly LogTile[], facts: readonly LoggedFact[]) => Promise<LogGrowth>,
   ): Promise<LogRound | null> {
     return this.sql.transaction(async (sql) => {
       const [taken] = await sql.run(TAKE_TREE, {});
@@ -131,9 +138,9 @@ export class LogIntegrationStore {
       const { isBackfilled, ...tree } = taken;
       if (!isBackfilled) return { tree, integrated: 0, dropped: 0, isHeld: true };
       const waiting = await sql.run(WAITING, { limit });
-      const [facts, waitingIds, nothing]: [LogFact[], number[], number[]] = [[], [], []];
+      const [facts, waitingIds, nothing]: [LoggedFact[], number[], number[]] = [[], [], []];
       for (const row of waiting) {
-        const fact = factOf(row);
+        const fact = factOf(row) ?? row.restart;
         if (fact === null) nothing.push(row.waitingId);
         else {
           facts.push(fact);

@@ -20,7 +20,7 @@ const READ = statement<{ inputs: readonly LogTileRef[] }, { hashes: Buffer | nul
 
 /** The tree as it is stored: its hashes, in tiles. */
 export class LogTileStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(private readonly sql: Pick<Sql, 'run'>) {}
 
   /** The hashes of each, in the order asked: fewer than asked for, where the tile has no more. Throws when one is missing. */
   async read(tiles: readonly LogTileRef[]): Promise<Buffer[]> {

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Database,
+  FeedIntegrationStore,
+  LogCheckpointStore,
+  LogIntegrationStore,
+  LogTileStore,
+  openDatabase,
+} from '@iss/persistence';
+import { createLogger, type LogSettings } from '@iss/platform';
+import {
+  type Checkpoint,
+  createVerifier,
+  generateKeys,
+  leafHash,
+  openNote,
+  parseCheckpoint,
+  readInclusionProof,
+  TileHashes,
+  tileHashReader,
+  verifyInclusion,
+} from '@iss/tlog';
+import { Registry } from 'prom-client';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { openLogIdentity } from '../../webhook-worker/src/log/log-identity';
+import { LogMetrics } from '../../webhook-worker/src/log/log-metrics';
+import { FeedService } from '../../webhook-worker/src/feed/feed.service';
+import { LogService } from '../../webhook-worker/src/log/log.service';
+import { iss } from './testing/run-iss';
+import { inhabit, RealLog } from './testing/real-log';
+import { ORIGIN } from './testing/signed-log';
+
+const NEW_ORIGIN = 'log.example/test-2';
+const REASON = 'The backup of Sunday was the newest one; “two hours” are lost.';
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+let log: RealLog;
+let database: Database;
+let folder: string;
+let settings: LogSettings;
+const services: LogService[] = [];
+
+beforeAll(async () => {
+  log = await RealLog.create();
+  database = await openDatabase({ url: log.url, poolSize: 4, applicationName: 'test' });
+  folder = mkdtempSync(join(tmpdir(), 'iss-restart-'));
+  settings = {
+    origin: ORIGIN,
+    signingKeys: [log.signingKey],
+    pqSigningKey: undefined,
+    checkpointIntervalMs: 10,
+    checkpointMaxAgeMs: 60_000,
+    checkpointFile: join(folder, 'checkpoint'),
+    policyFile: undefined,
+  };
+});
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.stop()));
+  await database?.close();
+  await log?.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
+  const { sql } = database;
+  const own = { ...settings, ...change };
+  const service = new LogService(
+    new LogIntegrationStore(sql),
+    new LogCheckpointStore(sql),
+    new LogTileStore(sql),
+    new LogMetrics(new Registry()),
+    new FeedService(new FeedIntegrationStore(sql), logger),
+    logger,
+    { log: own },
+    await openLogIdentity(own),
+  );
+  services.push(service);
+  service.start();
+  return service;
+}
+
+const newest = () => new LogCheckpointStore(database.sql).newest();
+const restart = (...words: string[]) =>
+  iss(['log-restart', '--database-url', log.url, '--origin', NEW_ORIGIN, '--reason', REASON, ...words]);
+
+/** Takes a database back to when the log had the entries of this checkpoint, as a restore does. */
+async function loseAfter({ size, root }: Checkpoint): Promise<void> {
+  const tiles = new LogTileStore(database.sql);
+  const width = size % 256;
+  const [edge] = await tiles.read([{ level: 0, index: Math.floor(size / 256), width }]);
+  await log.tamper(`
+    DELETE FROM snapshots n USING log_entries e
+     WHERE e.log_index >= ${size} AND n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version;
+    DELETE FROM log_checkpoints WHERE size > ${size};
+    DELETE FROM log_entries WHERE log_index >= ${size};
+    UPDATE log_tiles SET hashes = '\\x${edge?.toString('hex')}' WHERE level = 0 AND tile_index = ${Math.floor(size / 256)};
+    UPDATE log_tree SET size = ${size}, root = '\\x${Buffer.from(root).toString('hex')}'`);
+}
+
+it('goes on under another name, of which the first entry says what was lost and why', async () => {
+  await inhabit(log);
+  const kept = await newest();
+  const keptFile = join(folder, 'kept');
+  writeFileSync(keptFile, kept?.note ?? '');
+  const before = await start();
+  await log.addLineage('lost-corp', 3);
+  await waitFor(async () => (await newest())?.size === (kept?.size ?? 0) + 3, { what: 'the end of the log' });
+  await before.stop();
+  const last = join(folder, 'last');
+  const lastNote = readFileSync(join(folder, 'checkpoint'), 'utf8');
+  writeFileSync(last, lastNote);
+  expect(await restart('--checkpoint', last, '--vkey', log.vkey)).toMatchObject({
+    exitCode: 1,
+    complaint: expect.stringMatching(/^Nothing is lost: the database has the 613 entries/),
+  });
+
+  await loseAfter(parseCheckpoint((await openNote(kept?.note ?? '', [createVerifier(log.vkey)])).text));
+  const refusing = await start();
+  await waitFor(() => refusing.status().status === 'failed', { what: 'the refusal' });
+  expect(refusing.status()).toMatchObject({ reason: 'rolled_back' });
+
+  const { signingKey, verifierKey } = await generateKeys(NEW_ORIGIN, 'ed25519');
+  const { verifierKey: stranger } = await generateKeys(ORIGIN, 'ed25519');
+  const refusals: [string[], number, RegExp][] = [
+    [['--checkpoint', keptFile, '--vkey', log.vkey], 1, /^Nothing is lost: the database has the 610 entries/],
+    [['--checkpoint', last, '--vkey', verifierKey], 1, /which the policy does not name/],
+    [['--checkpoint', last, '--vkey', stranger], 1, /no signature|not signed|sign/],
+    [['--checkpoint', last, '--vkey', log.vkey, '--origin', ORIGIN], 1, /a name that it never had/],
+    [['--checkpoint', last, '--vkey', log.vkey, '--origin', 'two words'], 2, /A key name/],
+    [['--checkpoint', last, '--vkey', log.vkey, '--reason', 'two\nlines'], 2, /^--reason takes a line/],
+    [['--checkpoint', last], 2, /^Whom do you trust/],
+    [['--vkey', log.vkey], 2, /^--checkpoint is missing/],
+  ];
+  for (const [words, exitCode, complaint] of refusals) {
+    expect({ words, ...(await restart(...words)) }).toMatchObject({
+      words,
+      exitCode,
+      complaint: expect.stringMatching(complaint),
+    });
+  }
+  expect(await log.query('SELECT FROM log_restarts')).toEqual([]);
+
+  const facts = await log.query<{
+    facts: number;
+  }>(`SELECT (SELECT count(*) FROM snapshots) + (SELECT count(*) FROM owner_changes)
+    + (SELECT count(*) FROM grants) + (SELECT count(*) FROM grants WHERE revoked_at IS NOT NULL) AS facts`);
+  expect(await restart('--checkpoint', last, '--vkey', log.vkey)).toEqual({
+    exitCode: 0,
+    complaint: '',
+    printed: expect.stringMatching(
+      /has ended with 613 entries\. Its 610 that the database has\nwait to be logged anew/,
+    ),
+  });
+  // Written before anything is integrated.
+  await log.addLineage('new-corp', 2);
+  await waitFor(() => refusing.status().reason === 'rolled_back' || refusing.status().reason === 'origin_ended');
+  await refusing.stop();
+  const ended = await start();
+  await waitFor(() => ended.status().status === 'failed', { what: 'the refusal of the former name' });
+  expect(ended.status()).toMatchObject({ reason: 'origin_ended' });
+  await ended.stop();
+  expect(await newest()).toBeNull();
+
+  const after = await start({ origin: NEW_ORIGIN, signingKeys: [signingKey] });
+  const size = 1 + Number(facts[0]?.facts) + 2;
+  await waitFor(async () => (await newest())?.size === size, { what: 'the log under its new name' });
+  expect(after.status()).toEqual({ status: 'ok' });
+  const checkpoint = parseCheckpoint(
+    (await openNote((await newest())?.note ?? '', [createVerifier(verifierKey)])).text,
+  );
+  expect(checkpoint.origin).toBe(NEW_ORIGIN);
+
+  const [{ salt, restarted_at: at }] = await log.query<{ salt: Buffer; restarted_at: Date }>(
+    `SELECT salt, restarted_at FROM log_entries JOIN log_restarts USING (restart_id) WHERE log_index = 0`,
+  );
+  const [, , rootLine] = lastNote.split('\n');
+  const entry =
+    `{"entry_version":"iss_log_entry_v1","previous_checkpoint_hash":"${createHash('sha256').update(lastNote).digest('hex')}",` +
+    `"previous_origin":"${ORIGIN}","previous_root":"${rootLine}","previous_size":613,"reason":"${REASON}",` +
+    `"restarted_at":"${at.toISOString()}","salt":"${salt.toString('base64url')}","type":"log.restarted"}`;
+  const tiles = new LogTileStore(database.sql);
+  const read = tileHashReader(size, async (wanted) =>
+    (await tiles.read(wanted)).map((hashes) => new TileHashes(hashes)),
+  );
+  verifyInclusion(leafHash(entry), 0, checkpoint, await readInclusionProof(0, size, read));
+
+  // All that there was comes in its order, and the tree of before is kept.
+  expect(
+    await log.query(`SELECT o.log_index FROM log_archive_1_entries o JOIN log_entries e
+      USING (entry_type) WHERE (o.subject_key, o.snapshot_version) = (e.subject_key, e.snapshot_version) AND o.log_index + 1 <> e.log_index`),
+  ).toEqual([]);
+  expect(
+    await log.query(`SELECT (SELECT count(*)::int FROM log_archive_1_entries) AS entries,
+      (SELECT max(size)::int FROM log_archive_1_checkpoints) AS published, (SELECT count(*)::int FROM log_archive_1_tiles WHERE level = 0) AS tiles`),
+  ).toEqual([{ entries: 610, published: 610, tiles: 3 }]);
+  const audited = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--vkey', verifierKey, '--json']);
+  expect(JSON.parse(audited.printed)).toMatchObject({
+    clean: true,
+    tree_size: size,
+    entries: size,
+    waiting: 0,
+    notices: [],
+  });
+
+  // The feeds are of the new log.
+  await waitFor(async () => (await log.query(`SELECT FROM log_feed WHERE size = ${size}`)).length === 1, {
+    what: 'the feed',
+  });
+  expect(await log.query(`SELECT DISTINCT tenant_id FROM tenant_feed ORDER BY 1`)).toEqual([
+    { tenant_id: 'acme' },
+    { tenant_id: 'beta' },
+  ]);
+
+  // The same again is of a log that is no more.
+  expect(await restart('--checkpoint', last, '--vkey', log.vkey, '--origin', 'log.example/test-3')).toMatchObject({
+    exitCode: 1,
+    complaint: expect.stringMatching(
+      /^The database has the log log\.example\/test-2, and the checkpoint is of log\.example\/test:/,
+    ),
+  });
+}, 60_000);
+
+it('an audit finds what is done to the restart, by a superuser’s hands', async () => {
+  const findings = async (): Promise<string[]> => {
+    const { printed } = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--json']);
+    return JSON.parse(printed).findings.map(({ check }: { check: string }) => check);
+  };
+  await log.tamper(`UPDATE log_restarts SET reason = 'Nothing happened.'`);
+  expect(await findings()).toEqual(['leaf']);
+  await log.tamper(`UPDATE log_restarts SET reason = '${REASON}'`);
+  expect(await findings()).toEqual([]);
+  await log.tamper(`UPDATE log_restarts SET previous_checkpoint = previous_checkpoint || 'x'`);
+  expect(await findings()).toEqual(['leaf']);
+});

@@ -1,0 +1,5 @@
+-- Where the log was begun anew its first entry names nothing any more.
+DROP FUNCTION restart_log;
+ALTER TABLE log_entries DROP COLUMN restart_id;
+ALTER TABLE log_waiting DROP COLUMN restart_id;
+DROP TABLE log_restarts;
