@@ -15,8 +15,6 @@ const BACKFILL_ROWS = 20_000;
 /** In the order in which they came; there only while they are marked, and built without keeping writers from writing. */
 const BACKFILL_ORDER = 'log_backfill_order';
 
-const BACKFILL_INDEX = `SELECT i.indisvalid AS "isValid" FROM pg_index i WHERE i.indexrelid = to_regclass('public.${BACKFILL_ORDER}')`;
-
 /** Indexes of tables that are large and written to meanwhile, by name, with the file that builds each beside writers. */
 const INDEXES_BUILT_BESIDE_WRITERS = { snapshots_by_effective_time: '14-time-of-versions.index' } as const;
 
@@ -88,7 +86,7 @@ async function takeLock(runner: QueryRunner): Promise<void> {
 }
 
 /** Builds an index that is not there. What a build that was broken off has left is not valid, and goes first. */
-async function buildIndex(runner: QueryRunner, name: string, file: string): Promise<void> {
+async function buildIndex(runner: Pick<QueryRunner, 'query'>, name: string, file: string): Promise<void> {
   const [found]: { isValid: boolean }[] = await runner.query(
     'SELECT indisvalid AS "isValid" FROM pg_index WHERE indexrelid = to_regclass($1)',
     [name],
@@ -109,12 +107,7 @@ export async function backfillLog(runner: Pick<QueryRunner, 'query'>, batch = BA
     'SELECT EXISTS (SELECT FROM log_backfill) AS "isPending"',
   );
   if (pending?.isPending !== true) return;
-  const [index]: { isValid: boolean }[] = await runner.query(BACKFILL_INDEX);
-  // One that was given up while it was built is there and cannot be used.
-  if (index?.isValid === false) await runner.query(`DROP INDEX CONCURRENTLY ${BACKFILL_ORDER}`);
-  await runner.query(
-    `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${BACKFILL_ORDER} ON snapshots (created_at, subject_key, snapshot_version)`,
-  );
+  await buildIndex(runner, BACKFILL_ORDER, '13-log-backfill.index');
   // A batch is held against all marks of writers at once, and not each of its rows, whatever statistics say.
   await runner.query('SET enable_nestloop = off');
   const text = migrationText('13-log-backfill.batch');
