@@ -1454,8 +1454,10 @@ PREPARE log_append (bigint[], bigint, bytea, integer[], bigint[], bytea[], bigin
 WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]) RETURNING *
 ), added AS (
-  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id, salt)
+  INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
+      restart_id, salt)
   SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
+    restart_id,
     substr($3::bytea, (16 * (place - 1) + 1)::int, 16)
   FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
   ORDER BY place
@@ -2097,6 +2099,45 @@ WITH gone AS (
 INSERT INTO log_policy (policy) SELECT $1::text WHERE $1::text IS NOT NULL
 ON CONFLICT (is_one) DO UPDATE SET policy = excluded.policy;
 
+-- log_restart_before
+--   asked by LogRestartStore.before (stores/log/log-restart.store.ts)
+--   enters log_backfill_pkey, log_checkpoints_pkey, log_restarts_pkey, log_tree_pkey, log_waiting_pkey
+PREPARE log_restart_before AS
+SELECT t.size::float8 AS size, t.root, c.size::float8 AS "publishedSize",
+  coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC
+    LIMIT 1), c.origin) AS origin,
+  (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS TRUE
+  OR (SELECT true FROM log_waiting w WHERE w.waiting_id < 0 ORDER BY w.waiting_id LIMIT 1) IS TRUE AS "isBusy"
+FROM log_tree t
+LEFT JOIN LATERAL (SELECT * FROM log_checkpoints c ORDER BY c.checkpoint_id DESC LIMIT 1) c ON true
+WHERE t.is_one;
+
+-- log_restart_begin
+--   asked by LogRestartStore.restart (stores/log/log-restart.store.ts)
+--   $1 origin text
+--   $2 previousOrigin text
+--   $3 previousSize bigint
+--   $4 previousRoot bytea
+--   $5 previousCheckpoint text
+--   $6 reason text
+--   enters no index
+PREPARE log_restart_begin (text, text, bigint, bytea, text, text) AS
+SELECT id::float8 AS "restartId", entries::float8 AS entries
+FROM restart_log($1, $2, $3::bigint, $4::bytea, $5, $6);
+
+-- log_restart_former
+--   asked by LogRestartStore.isFormer (stores/log/log-restart.store.ts)
+--   $1 origin text
+--   enters log_restarts_origin_key
+PREPARE log_restart_former (text) AS
+SELECT (SELECT true FROM log_restarts r WHERE r.origin = $1 LIMIT 1) IS TRUE AS "isFormer";
+
+-- log_restarts
+--   asked by LogCheckpointStore.restarts (stores/log/log-checkpoint.store.ts)
+--   enters log_restarts_pkey
+PREPARE log_restarts AS
+SELECT origin, previous_origin AS "previousOrigin" FROM log_restarts ORDER BY restart_id;
+
 -- log_tiles_edge
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   $1 size bigint
@@ -2147,7 +2188,7 @@ DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]);
 -- log_waiting_take
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   $1 limit bigint
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_restarts_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_waiting_take (bigint) AS
 SELECT k.waiting_id::float8 AS "waitingId",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
@@ -2186,7 +2227,14 @@ SELECT k.waiting_id::float8 AS "waitingId",
   c.tenant_id AS "ownerChange?.tenantId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN r.restart_id IS NOT NULL THEN 'log.restarted' END AS "restart?.type",
+  r.previous_origin AS "restart?.previousOrigin",
+  r.previous_size::float8 AS "restart?.previousSize",
+  r.previous_root AS "restart?.previousRoot",
+  encode(sha256(convert_to(r.previous_checkpoint, 'UTF8')), 'hex') AS "restart?.previousCheckpointHash",
+  r.reason AS "restart?.reason",
+  r.restarted_at AS "restart?.restartedAt"
 FROM (SELECT * FROM log_waiting ORDER BY waiting_id LIMIT $1) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
@@ -2200,6 +2248,7 @@ LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.own
   LIMIT 1) c ON true
 LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
   LIMIT 1) s ON true
+LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true
 ORDER BY k.waiting_id;
 
 -- member_facts

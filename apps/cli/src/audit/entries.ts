@@ -2,7 +2,15 @@ import { hash } from 'node:crypto';
 import { TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { canonicalValue } from './canonical';
 import { type AuditReader, isText, type Row } from './database';
-import { apiTime, grantChangeEntry, grantEntry, ownerEntry, restartEntry, revocationEntry, snapshotEntry } from './entry-text';
+import {
+  apiTime,
+  grantChangeEntry,
+  grantEntry,
+  ownerEntry,
+  restartEntry,
+  revocationEntry,
+  snapshotEntry,
+} from './entry-text';
 import { type Found, notice, nothingFound, report } from './findings';
 
 /** Entries of one statement: tiles of half a megabyte beside them. */
