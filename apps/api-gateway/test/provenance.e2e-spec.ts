@@ -210,3 +210,51 @@ describe('what was written before provenance was kept', () => {
     await expect(fillProvenance(world.gateway.databaseUrl)).resolves.toMatchObject({ versions: 0 });
   });
 });
+
+test('as of a moment it is that of the version that was the newest then', async () => {
+  const subject = newSubject();
+  await world.write(subject, 1, { ...FIRST, generated_at: '2026-01-01T00:00:00Z' });
+  await world.write(subject, 2, { attributes: {}, generated_at: '2026-02-01T00:00:00Z' });
+  const of = (moment: string) => leaves(subject, `?basis=effective&as_of=${moment}&limit=1`);
+  const page = await of('2026-01-31T00:00:00Z');
+  expect(page).toMatchObject({ snapshot_version: 1, has_more: true });
+  expect(await of('2026-02-01T00:00:00Z')).toMatchObject({ snapshot_version: 2, items: [] });
+  const path = `${pathOf('/v1/tenants/acme', subject)}/provenance`;
+  await world.read(`${path}?basis=effective&as_of=2025-12-31T00:00:00Z`, 404);
+  expect(await world.faultOf(`${path}?version=1&as_of=2026-01-31T00:00:00Z`)).toMatchObject({ path: '/query/as_of' });
+});
+
+describe('subjects with evidence to mend', () => {
+  const found = async (query: string, user: 'reader' | 'stranger' = 'reader', status = 200): Promise<string[]> => {
+    const { body } = await world.read(`/v1/tenants/acme/subjects?${query}`, status, user);
+    return status === 200 ? body.items.map((item: { subject_id: string }) => item.subject_id) : [];
+  };
+
+  test('are found as soon as they are written, and no more once they are mended', async () => {
+    const subject = { subject_type: 'entity', subject_id: 'to-mend' };
+    const listed = async () => [await found('evidence=missing&subject_type=entity'), await found('evidence=carried&subject_type=entity')];
+    await world.write(subject, 1, { ...FIRST, evidence: [] });
+    expect(await listed()).toEqual([['to-mend'], []]);
+    await update(subject, 1, [{ op: 'add', path: '/evidence/0', value: ITEM }]);
+    expect(await listed()).toEqual([[], []]);
+    await update(subject, 2, [{ op: 'replace', path: NAME, value: 'B' }]);
+    expect(await listed()).toEqual([[], ['to-mend']]);
+    await world.write(subject, 4, { ...FIRST, attributes: { ...FIRST.attributes, legal: { legal_name: 'C' } }, evidence: [] });
+    expect(await listed()).toEqual([['to-mend'], []]);
+    await update(subject, 4, [{ op: 'remove', path: '/attribute_paths' }]);
+    expect(await listed()).toEqual([[], []]);
+    await found('evidence=stale', 'reader', 400);
+    await found('evidence=missing', 'stranger', 403);
+  }); // prettier-ignore
+
+  test('come in pages, with the other filters, and those of nobody else', async () => {
+    for (const id of ['p-1', 'p-2', 'q-1']) await world.write({ subject_type: 'entity', subject_id: id }, 1, { ...FIRST, evidence: [] });
+    const first = (await world.read('/v1/tenants/acme/subjects?evidence=missing&limit=2')).body;
+    expect(first.items.map((item: { subject_id: string }) => item.subject_id)).toEqual(['p-1', 'p-2']);
+    expect(first.items[0]).toMatchObject({ subject_type: 'entity', latest_snapshot: { snapshot_version: 1 } });
+    expect(await found(`evidence=missing&limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).toEqual(['q-1']);
+    expect(await found('evidence=missing&subject_id_prefix=q')).toEqual(['q-1']);
+    expect(await found('evidence=missing&subject_type=organization')).toEqual([]);
+    expect((await world.gateway.as('bob', 'get', '/v1/tenants/beta/subjects?evidence=missing').expect(200)).body.items).toEqual([]);
+  }); // prettier-ignore
+});

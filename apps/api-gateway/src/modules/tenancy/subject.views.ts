@@ -1,4 +1,5 @@
 import { SUBJECT_TYPES } from '@iss/domain';
+import { EVIDENCE_TO_MEND } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { view, type ViewOf } from '../../http/describe/view';
 import { oneOf, PAGE, prefix, subjectId, subjectType, tenantId, time } from '../../http/request/fields';
@@ -29,6 +30,11 @@ export const SubjectListQuery = query({
   ...PAGE,
   subject_type: oneOf(SUBJECT_TYPES).optional().example('organization').described('Absent: of every type.'),
   subject_id_prefix: prefix(512).optional().described('How the ids begin, byte for byte.').example('acme-'),
+  evidence: oneOf(EVIDENCE_TO_MEND)
+    .optional()
+    .described(
+      'Only those whose latest version has values with such evidence: `missing` or `carried` (docs/provenance.md).',
+    ),
 });
 export type SubjectListQuery = SentOf<typeof SubjectListQuery>;
 

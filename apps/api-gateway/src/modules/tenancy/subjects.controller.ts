@@ -22,9 +22,13 @@ export class SubjectsController {
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 200 }, SubjectListQuery) paging: Paging<SubjectListQuery>,
   ): Promise<{ items: Subject[] } & PageView> {
-    const { subject_type, subject_id_prefix } = paging.query;
-    const filter = { subjectType: subject_type ?? null, subjectIdPrefix: subject_id_prefix ?? '' };
-    const request = paging.at({ subject_type, subject_id_prefix });
+    const { subject_type, subject_id_prefix, evidence } = paging.query;
+    const filter = {
+      subjectType: subject_type ?? null,
+      subjectIdPrefix: subject_id_prefix ?? '',
+      evidence: evidence ?? null,
+    };
+    const request = paging.at({ subject_type, subject_id_prefix, evidence });
     return paging.answer(await this.subjects.owned(actor, filter, request), Subject.of);
   }
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-const ALL = { subjectType: null, subjectIdPrefix: '' } as const;
+const ALL = { subjectType: null, subjectIdPrefix: '', evidence: null } as const;
 const owned = (filter: Parameters<SubjectStore['owned']>[1], request: Parameters<SubjectStore['owned']>[2]) =>
   store.owned({ tenantId: 'acme', principalId: 'tenant_reader' }, filter, request);
 
@@ -65,9 +65,13 @@ describe('SubjectStore.owned', () => {
 
   it('ends exactly where the last page is full', async () => {
     const request = { limit: 3, after: null };
-    expect((await owned({ subjectType: 'individual', subjectIdPrefix: '' }, request)).page.next).toBeNull();
-    expect((await owned({ subjectType: 'individual', subjectIdPrefix: 'm-0000' }, request)).page.next).toBeNull();
-    expect((await owned({ subjectType: null, subjectIdPrefix: 'm-0000' }, request)).page.next).toEqual([
+    expect(
+      (await owned({ subjectType: 'individual', subjectIdPrefix: '', evidence: null }, request)).page.next,
+    ).toBeNull();
+    expect(
+      (await owned({ subjectType: 'individual', subjectIdPrefix: 'm-0000', evidence: null }, request)).page.next,
+    ).toBeNull();
+    expect((await owned({ subjectType: null, subjectIdPrefix: 'm-0000', evidence: null }, request)).page.next).toEqual([
       'individual',
       'm-00003',
     ]);

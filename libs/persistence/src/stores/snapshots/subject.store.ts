@@ -3,7 +3,7 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
-import { statement } from '../../sql/statement';
+import { type Statement, statement } from '../../sql/statement';
 import { FACTS, MEMBER_ACCESS, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
 import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
@@ -25,21 +25,30 @@ export interface SubjectFilter {
   subjectType: SubjectType | null;
   /** Compared byte for byte; empty: every subject. */
   subjectIdPrefix: string;
+  /** Null: whatever backs it. */
+  evidence: EvidenceToMend | null;
 }
+
+export const EVIDENCE_TO_MEND = ['missing', 'carried'] as const;
+/** What is wrong with the evidence of leaves of a latest version (docs/provenance.md). */
+export type EvidenceToMend = (typeof EVIDENCE_TO_MEND)[number];
+
+type OwnedStatement = Statement<
+  Actor & { types: readonly string[]; after: readonly (string | number)[]; prefix: string; rows: number },
+  ListRow<AccessFacts, OwnedSubject>
+>;
 
 /**
  * A page of subjects `s`, by type and id. Each type is a range of the index by itself. What a range holds beyond the
  * prefix is cut off after its limit, so that no upper bound is needed and a page's rows are all that is read. Compared as
  * rows, so that no plan walks through the subjects of all tenants.
  */
-const OWNED = statement<
-  Actor & { types: readonly string[]; after: readonly (string | number)[]; prefix: string; rows: number },
-  ListRow<AccessFacts, OwnedSubject>
->(
-  'subjects_owned',
-  `SELECT ${FACTS},
+const owned = (name: string, table: string, createdAt: string, condition = ''): OwnedStatement =>
+  statement(
+    name,
+    `SELECT ${FACTS},
   s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
-       s.created_at AS "item?.createdAt",
+       ${createdAt} AS "item?.createdAt",
   ${columns(snapshotColumns(), 'item?.latest')},
        ARRAY[s.subject_type, s.subject_id] AS position
   FROM ${inputRow(ACTOR)}
@@ -48,11 +57,11 @@ const OWNED = statement<
     SELECT s.*
       FROM unnest(:types::text[], :after::text[]) AS range(subject_type, after)
      CROSS JOIN LATERAL (
-       SELECT * FROM subjects s
+       SELECT * FROM ${table} s
         WHERE (s.owner_tenant_id, s.subject_type, s.subject_id) >=
                 (i.tenant_id, range.subject_type, greatest(range.after COLLATE "C", :prefix))
           AND (s.owner_tenant_id, s.subject_type) <= (i.tenant_id, range.subject_type)
-          AND s.subject_id <> range.after AND f.member_status = 'active'
+          AND s.subject_id <> range.after AND f.member_status = 'active' ${condition}
         ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT :rows
      ) s
      WHERE starts_with(s.subject_id, :prefix)
@@ -60,7 +69,15 @@ const OWNED = statement<
   ) s ON true
   ${latestSnapshot('s.subject_key', 'n')}
  ORDER BY s.subject_type, s.subject_id`,
-);
+  );
+
+const OWNED = owned('subjects_owned', 'subjects', 's.created_at');
+const CREATED_AT = '(SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1)';
+/** The same list of those that are marked, of which there is a row alone. */
+const TO_MEND: Record<EvidenceToMend, OwnedStatement> = {
+  missing: owned('subjects_evidence_missing', 'subject_evidence', CREATED_AT, 'AND s.has_missing'),
+  carried: owned('subjects_evidence_carried', 'subject_evidence', CREATED_AT, 'AND s.has_carried'),
+};
 
 const OWNER = statement<Actor & SubjectRef, { facts: AccessFacts; ownership: OwnershipRecord | null }>(
   'subject_owner',
@@ -82,12 +99,12 @@ export class SubjectStore {
    */
   async owned(
     actor: Actor,
-    { subjectType, subjectIdPrefix: prefix }: SubjectFilter,
+    { subjectType, subjectIdPrefix: prefix, evidence }: SubjectFilter,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<OwnedSubject> }> {
     const [afterType = '', afterId = ''] = after ?? [];
     const types = SUBJECT_TYPES.filter((type) => (subjectType === null || type === subjectType) && type >= afterType);
-    const rows = await this.sql.run(OWNED, {
+    const rows = await this.sql.run(evidence === null ? OWNED : TO_MEND[evidence], {
       ...actor,
       types,
       after: types.map((type) => (type === afterType ? afterId : '')),

@@ -1,4 +1,5 @@
 import { DomainError, MAX_SNAPSHOT_VERSION, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import type { AsOf } from '@iss/persistence';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../auth/public.decorator';
@@ -9,6 +10,7 @@ import { type PageLimits, PageOf, type Paging } from '../../../http/lists/paging
 import { ReaderParam } from '../../../http/request/actor.decorator';
 import { SubjectParam } from '../../../http/request/path-params';
 import type { Asker } from '../../../work/asker';
+import { asOfSent } from '../snapshot/snapshot.query';
 import { PROVENANCE, ProvedLeafView, ProvenanceQuery } from './provenance.openapi';
 import { ProvenanceService } from './provenance.service';
 
@@ -47,8 +49,8 @@ export class ProvenanceController {
   }
 
   private async list(reader: Reader & Asker, subject: SubjectRef, paging: Paging<ProvenanceQuery>): Promise<JsonText> {
-    const { path, version } = paging.query;
-    const request = { path: pathOf(path), version: versionOf(version), ...paging.at({ path, version }) };
+    const { path, version, as_of, basis } = paging.query;
+    const request = { path: pathOf(path), of: versionOf(paging.query), ...paging.at({ path, version, as_of, basis }) };
     const { snapshot, ...page } = await this.provenance.list(reader, subject, request);
     const header = JSON.stringify(snapshotHeaderView(snapshot));
     return new JsonText(`${header.slice(0, -1)},${paging.answerText(page, ProvedLeafView.textOf).text.slice(1)}`);
@@ -66,12 +68,17 @@ function pathOf(path = ROOT): string {
   ]);
 }
 
-function versionOf(text: string | undefined): number | null {
-  if (text === undefined) return null;
+/** Throws `validation_error` for one that there cannot be, and where two are named. */
+function versionOf({ version: text, as_of, basis }: ProvenanceQuery): number | AsOf | null {
+  if (text === undefined) return asOfSent({ as_of, basis });
+  if (as_of !== undefined) throw refused('as_of', 'as_of and version name one version: send one', 'mismatch');
   const version = Number(text);
   if (version <= MAX_SNAPSHOT_VERSION) return version;
-  const message = `must be at most ${MAX_SNAPSHOT_VERSION}`;
-  throw new DomainError('validation_error', `version ${message}.`, [
-    { path: '/query/version', message, code: 'too_large' },
+  throw refused('version', `must be at most ${MAX_SNAPSHOT_VERSION}`, 'too_large');
+}
+
+function refused(name: string, message: string, code: string): DomainError {
+  return new DomainError('validation_error', 'The request is not valid. See details for each place.', [
+    { path: `/query/${name}`, message, code },
   ]);
 }

@@ -7,6 +7,7 @@ import { lastPage, pageFields } from '../../../http/lists/paging';
 import { matching, oneOf, PAGE, positive, sentTime, text, time, version } from '../../../http/request/fields';
 import { query, type SentOf } from '../../../http/request/shape';
 import { ENVELOPE_EXAMPLE, EvidenceRef } from '../snapshot/snapshot.openapi';
+import { AS_OF } from '../snapshot/snapshot.query';
 
 const ROOT = '/attributes';
 
@@ -21,6 +22,7 @@ export const ProvenanceQuery = query({
       'A JSON Pointer into the envelope, `/attributes` or below: only the leaves there. 404 where the version has nothing there.',
     ),
   version: positive({ example: 1 }).optional().described('Of which version. Absent: of the latest.'),
+  ...AS_OF,
 });
 export type ProvenanceQuery = SentOf<typeof ProvenanceQuery>;
 

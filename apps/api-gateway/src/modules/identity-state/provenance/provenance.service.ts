@@ -1,5 +1,6 @@
 import { DomainError, type LeafProvenance, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import {
+  type AsOf,
   PAGE_BYTES,
   type PagePosition,
   ProvenanceStore,
@@ -11,12 +12,13 @@ import { Disclosures } from '../../../access/disclosures';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
+import { VersionTimeService } from '../snapshot/version-time.service';
 import { OriginsService } from './origins.service';
 
 /** Which leaves of which version are asked for. */
 export interface LeavesRequest {
-  /** Null: of the latest version. */
-  version: number | null;
+  /** The version, or the moment at which it was the newest. Null: the latest. */
+  of: number | AsOf | null;
   /** JSON Pointer into the envelope, at `/attributes` or below. */
   path: string;
   limit: number;
@@ -43,6 +45,7 @@ export class ProvenanceService {
   constructor(
     private readonly provenance: ProvenanceStore,
     private readonly origins: OriginsService,
+    private readonly times: VersionTimeService,
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
     private readonly work: Work,
@@ -55,7 +58,7 @@ export class ProvenanceService {
   async list(reader: Reader & Asker, subject: SubjectRef, request: LeavesRequest): Promise<LeavesPage> {
     const [begun, from = 0] = request.after ?? [];
     // A list goes on in the version that it began with, whatever is written meanwhile.
-    const version = begun === undefined ? request.version : Number(begun);
+    const version = begun === undefined ? await this.versionOf(reader, subject, request.of) : Number(begun);
     const { facts, disclosure, snapshot, origins: kept } = await this.provenance.read(reader, subject, version);
     this.access.require(reader, facts, RULES.readLineage);
     if (snapshot === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
@@ -82,6 +85,11 @@ export class ProvenanceService {
       return { ...leaf, since: { createdAt, generatedAt }, changedBy: author };
     });
     return { snapshot, items, next: page.next === null ? null : [snapshotVersion, page.next] };
+  }
+
+  private async versionOf(reader: Reader, subject: SubjectRef, of: LeavesRequest['of']): Promise<number | null> {
+    if (of === null || typeof of === 'number') return of;
+    return (await this.times.asOf(reader, subject, of, () => RULES.readLineage)).version;
   }
 
   private async versions(

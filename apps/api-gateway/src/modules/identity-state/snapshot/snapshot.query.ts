@@ -39,7 +39,8 @@ const basis = oneOf(TIME_BASES)
   );
 /** A moment that stands for the version that was the newest then, and by which time. */
 export const MOMENT = { moment: instant.optional().example('2026-01-31T12:00:00Z'), basis };
-const AS_OF = {
+/** The same for a read that takes one. */
+export const AS_OF = {
   as_of: MOMENT.moment
     .example('2026-01-31T12:00:00Z')
     .described(
