@@ -4949,6 +4949,110 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
 ORDER BY g.part, g.place;
 
+-- subjects_evidence_carried
+--   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 types text[]
+--   $4 after text[]
+--   $5 prefix text
+--   $6 rows bigint
+--   enters memberships_pkey, snapshots_version_key, subject_evidence_carried, subjects_pkey
+PREPARE subjects_evidence_carried (text, text, text[], text[], text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
+  (SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1) AS "item?.createdAt",
+  n.snapshot_id AS "item?.latest.snapshotId",
+  s.subject_type AS "item?.latest.subjectType",
+  s.subject_id AS "item?.latest.subjectId",
+  n.snapshot_version AS "item?.latest.snapshotVersion",
+  n.generated_at AS "item?.latest.generatedAt",
+  n.created_at AS "item?.latest.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  NULL::text AS "item?.latest.envelope",
+  ARRAY[s.subject_type, s.subject_id] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT s.*
+  FROM unnest($3::text[], $4::text[]) AS range(subject_type, after)
+  CROSS JOIN LATERAL (
+    SELECT * FROM subject_evidence s
+    WHERE (s.owner_tenant_id, s.subject_type, s.subject_id) >=
+      (i.tenant_id, range.subject_type, greatest(range.after COLLATE "C", $5))
+      AND (s.owner_tenant_id, s.subject_type) <= (i.tenant_id, range.subject_type)
+      AND s.subject_id <> range.after AND f.member_status = 'active' AND s.has_carried
+    ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT $6
+  ) s
+  WHERE starts_with(s.subject_id, $5)
+  ORDER BY s.subject_type, s.subject_id LIMIT $6
+) s ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY s.subject_type, s.subject_id;
+
+-- subjects_evidence_missing
+--   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 types text[]
+--   $4 after text[]
+--   $5 prefix text
+--   $6 rows bigint
+--   enters memberships_pkey, snapshots_version_key, subject_evidence_missing, subjects_pkey
+PREPARE subjects_evidence_missing (text, text, text[], text[], text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
+  (SELECT o.created_at FROM subjects o WHERE o.subject_key = s.subject_key LIMIT 1) AS "item?.createdAt",
+  n.snapshot_id AS "item?.latest.snapshotId",
+  s.subject_type AS "item?.latest.subjectType",
+  s.subject_id AS "item?.latest.subjectId",
+  n.snapshot_version AS "item?.latest.snapshotVersion",
+  n.generated_at AS "item?.latest.generatedAt",
+  n.created_at AS "item?.latest.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  NULL::text AS "item?.latest.envelope",
+  ARRAY[s.subject_type, s.subject_id] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT s.*
+  FROM unnest($3::text[], $4::text[]) AS range(subject_type, after)
+  CROSS JOIN LATERAL (
+    SELECT * FROM subject_evidence s
+    WHERE (s.owner_tenant_id, s.subject_type, s.subject_id) >=
+      (i.tenant_id, range.subject_type, greatest(range.after COLLATE "C", $5))
+      AND (s.owner_tenant_id, s.subject_type) <= (i.tenant_id, range.subject_type)
+      AND s.subject_id <> range.after AND f.member_status = 'active' AND s.has_missing
+    ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT $6
+  ) s
+  WHERE starts_with(s.subject_id, $5)
+  ORDER BY s.subject_type, s.subject_id LIMIT $6
+) s ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY s.subject_type, s.subject_id;
+
 -- subjects_owned
 --   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)
 --   $1 tenantId text

@@ -249,12 +249,12 @@ describe('subjects with evidence to mend', () => {
 
   test('come in pages, with the other filters, and those of nobody else', async () => {
     for (const id of ['p-1', 'p-2', 'q-1']) await world.write({ subject_type: 'entity', subject_id: id }, 1, { ...FIRST, evidence: [] });
-    const first = (await world.read('/v1/tenants/acme/subjects?evidence=missing&limit=2')).body;
+    const first = (await world.read('/v1/tenants/acme/subjects?evidence=missing&subject_type=entity&limit=2')).body;
     expect(first.items.map((item: { subject_id: string }) => item.subject_id)).toEqual(['p-1', 'p-2']);
     expect(first.items[0]).toMatchObject({ subject_type: 'entity', latest_snapshot: { snapshot_version: 1 } });
-    expect(await found(`evidence=missing&limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).toEqual(['q-1']);
+    expect(await found(`evidence=missing&subject_type=entity&limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).toEqual(['q-1']);
     expect(await found('evidence=missing&subject_id_prefix=q')).toEqual(['q-1']);
-    expect(await found('evidence=missing&subject_type=organization')).toEqual([]);
+    expect(await found('evidence=missing&subject_type=individual')).toEqual([]);
     expect((await world.gateway.as('bob', 'get', '/v1/tenants/beta/subjects?evidence=missing').expect(200)).body.items).toEqual([]);
   }); // prettier-ignore
 });

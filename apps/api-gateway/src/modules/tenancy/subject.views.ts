@@ -32,6 +32,7 @@ export const SubjectListQuery = query({
   subject_id_prefix: prefix(512).optional().described('How the ids begin, byte for byte.').example('acme-'),
   evidence: oneOf(EVIDENCE_TO_MEND)
     .optional()
+    .example('carried')
     .described(
       'Only those whose latest version has values with such evidence: `missing` or `carried` (docs/provenance.md).',
     ),
