@@ -48,6 +48,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   diffSnapshots: { stage: 'second version' },
   diffSnapshotsAcrossTenants: { stage: 'second version' },
   createGrant: { stage: 'first version' },
+  listSubjects: { stage: 'second version' },
   listAccessibleSubjects: { caller: 'bob' },
   listDisclosures: { caller: 'bob' },
   createRefreshRequest: { caller: 'bob' },
