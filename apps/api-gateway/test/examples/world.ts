@@ -150,6 +150,14 @@ export class ExampleWorld {
   }
 
   private async secondVersion(): Promise<void> {
+    const { subject } = SNAPSHOT_HEADER_EXAMPLE;
+    const evidence = { has_missing: false, has_carried: true };
+    await this.insert('subject_evidence', {
+      subject_key: SUBJECT_KEY,
+      owner_tenant_id: 'acme',
+      ...subject,
+      ...evidence,
+    });
     const { snapshot_id, generated_at } = APPLIED_ENVELOPE;
     await this.addSnapshot(APPLIED_ENVELOPE, generated_at, SNAPSHOT_HEADER_EXAMPLE.envelope_hash);
     await this.sql.query(`UPDATE updates SET status = 'applied', applied_at = $1, applied_snapshot_id = $2`, [

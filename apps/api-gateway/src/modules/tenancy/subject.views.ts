@@ -1,6 +1,7 @@
 import { SUBJECT_TYPES } from '@iss/domain';
 import { EVIDENCE_TO_MEND } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { view, type ViewOf } from '../../http/describe/view';
 import { oneOf, PAGE, prefix, subjectId, subjectType, tenantId, time } from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
@@ -41,5 +42,16 @@ export type SubjectListQuery = SentOf<typeof SubjectListQuery>;
 
 const ACME_CORP = { ...SNAPSHOT_HEADER_EXAMPLE.subject, created_at: SNAPSHOT_HEADER_EXAMPLE.created_at };
 
-export const SUBJECT_EXAMPLE: Subject = { ...ACME_CORP, latest_snapshot: SNAPSHOT_HEADER_EXAMPLE };
+export const SUBJECT_EXAMPLE: Subject = {
+  ...ACME_CORP,
+  latest_snapshot: {
+    ...SNAPSHOT_HEADER_EXAMPLE,
+    snapshot_id: EXAMPLE_IDS.next_snapshot_id,
+    snapshot_version: 2,
+    generated_at: '2026-01-16T09:00:00.000Z',
+    created_at: '2026-01-16T09:00:00.000Z',
+    envelope_hash: '28e139c59906799360e037034297c075c9172cf6cde20ac75b9a88841d97c438',
+    prev_hash: SNAPSHOT_HEADER_EXAMPLE.envelope_hash,
+  },
+};
 export const OWNERSHIP_EXAMPLE: Ownership = { owner_tenant_id: 'acme', ...ACME_CORP };
