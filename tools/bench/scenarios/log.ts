@@ -78,6 +78,18 @@ async function untilPublished({ stage }: Bench): Promise<void> {
   await waitFor(isPublished, { deadlineMs: DEADLINE_MS, what: 'the log' });
 }
 
+/** Waits until all that is published is in the feeds too: what that reads is not what an entry of the log costs. */
+async function untilFed(bench: Bench): Promise<void> {
+  await untilPublished(bench);
+  const isFed = async (): Promise<boolean> => {
+    const { rows } = await bench.stage.sql.query<{ done: boolean }>(
+      'SELECT f.size = t.size AS done FROM log_feed f CROSS JOIN log_tree t',
+    );
+    return rows[0]?.done === true;
+  };
+  await waitFor(isFed, { deadlineMs: DEADLINE_MS, what: 'the feeds' });
+}
+
 /**
  * Creates while facts leave marks and the worker integrates them, and while they leave none: their rate, and what they cost
  * all processes together until all is integrated, since a worker may have cores that nobody else wants.
@@ -317,9 +329,11 @@ async function growth(bench: Bench): Promise<Line[]> {
     for (const size of sizes) {
       await untilPublished(bench);
       await generate(bench, size - BATCH);
+      await untilFed(bench);
+      await pause(2 * TOLD_AFTER_MS);
       const before = await rowsCounted(bench, READ_TABLES);
       await seedSubjects(bench, { prefix: `at-${size}-`, upTo: BATCH });
-      await untilPublished(bench);
+      await untilFed(bench);
       await pause(2 * TOLD_AFTER_MS);
       const entry = ((await rowsCounted(bench, READ_TABLES)) - before) / BATCH;
       const { rows } = await bench.stage.sql.query<{ snapshot_id: string }>(
