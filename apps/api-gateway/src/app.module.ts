@@ -11,6 +11,7 @@ import { EventHandOver } from './events/event-hand-over';
 import { EdgeModule } from './http/edge.module';
 import { LogModule } from './log/log.module';
 import { ChangeFeedModule } from './modules/change-feed/change-feed.module';
+import { ErasuresModule } from './modules/erasures/erasures.module';
 import { GrantsModule } from './modules/grants/grants.module';
 import { IdentityStateModule } from './modules/identity-state/identity-state.module';
 import { RefreshRequestsModule } from './modules/refresh-requests/refresh-requests.module';
@@ -71,6 +72,7 @@ export class AppModule {
         TenancyModule,
         GrantsModule,
         ChangeFeedModule,
+        ErasuresModule,
         RefreshRequestsModule,
         WebhookSubscriptionsModule,
         TransparencyLogModule,

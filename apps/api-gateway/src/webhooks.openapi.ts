@@ -4,15 +4,16 @@ import {
   EVENT_TYPES,
   type Schema,
   snapshotCreatedData,
+  subjectErasedData,
   subscriptionIdOf,
   TEST_EVENT_TYPE,
   updateData,
 } from '@iss/domain';
 import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from './http/describe/example-ids';
-import { constant, type Field } from './http/describe/field';
+import { constant, type Field, listOf } from './http/describe/field';
 import { view } from './http/describe/view';
-import { hash, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
+import { hash, sentTime, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
 import { UpdateData } from './modules/identity-state/updates/update.views';
 import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
 import { FULFILLED, PENDING, RefreshRequestData } from './modules/refresh-requests/refresh-request.views';
@@ -27,6 +28,17 @@ const SnapshotCreatedData = view(
     prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
   },
   'The new snapshot, without its attributes.',
+);
+
+const SubjectErasedData = view(
+  'SubjectErasedData',
+  {
+    subject: SubjectRef,
+    erasure_id: uuid.described('The erasure.'),
+    versions: listOf(version).described('The versions whose content was destroyed, ascending.'),
+    erased_at: sentTime.described('When.'),
+  },
+  'Which versions were erased.',
 );
 
 const TestData = view(
@@ -101,6 +113,18 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     when: 'A refresh request of the tenant is fulfilled.',
     data: RefreshRequestData,
     example: RefreshRequestData.of(FULFILLED),
+  },
+  'subject.erased': {
+    name: 'SubjectErased',
+    when: 'Versions of a subject that the tenant owns, or may read by a live grant, were erased. Erase what you keep of them.',
+    data: SubjectErasedData,
+    example: subjectErasedData({
+      subjectType: subject.subject_type,
+      subjectId: subject.subject_id,
+      erasureId: EXAMPLE_IDS.erasure_id,
+      versions: [header.snapshot_version],
+      erasedAt: new Date('2026-01-20T09:00:00Z'),
+    }),
   },
   'webhook.test': {
     name: 'WebhookTest',

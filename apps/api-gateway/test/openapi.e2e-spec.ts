@@ -50,6 +50,7 @@ const TAGS = [
   'Refresh requests',
   'Webhook subscriptions',
   'Change feed',
+  'Erasure',
   'Transparency log',
   'Records',
   'Transfer offers',

@@ -175,6 +175,21 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       ['/subject_id', { subject_id: undefined }],
     ),
   },
+  'POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/erasure': {
+    stage: 'logged',
+    good: [{}, { reference: undefined }],
+    bad: [
+      ['/versions', { versions: undefined }],
+      ['/versions', { versions: [] }],
+      ['/versions', { versions: 'some' }],
+      ['/versions/0', { versions: [0] }],
+      ['/versions/1', { versions: [1, 1.5] }],
+      ['/reason', { reason: undefined }],
+      ['/reason', { reason: 'x'.repeat(501) }],
+      ['/reference', { reference: 'x'.repeat(201) }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
   'POST /v1/tenants/{tenant_id}/transfer-offers': {
     stage: 'first version',
     good: [{}, { message: undefined, expires_at: undefined }],

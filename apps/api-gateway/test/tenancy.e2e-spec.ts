@@ -35,6 +35,7 @@ describe('a tenant', () => {
       slug: 'acme',
       chain_enforced: true,
       evidence_policy: 'open',
+      erasure_confirmation: 'required',
       created_at: expect.any(String),
     };
     expect(body).toEqual({

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES, SCOPES } from '@iss/domain';
 import type { AttemptRecord, DisclosureRecord, GrantRecord, SnapshotRecord } from '@iss/persistence';
+import { DEFAULT_LIMITS } from '@iss/platform';
 import { repositoryRoot } from '../../../tools/root';
+import { Erasure } from '../src/modules/erasures/erasure.views';
 import { AccessibleSubject, Grant } from '../src/modules/grants/grant.views';
 import { ChainItem } from '../src/modules/identity-state/lineage/lineage.openapi';
 import { Disclosure } from '../src/modules/records/disclosure.views';
@@ -53,6 +55,7 @@ const HEADER: SnapshotRecord = {
   envelopeHash: HASH,
   prevHash: HASH,
   envelope: null,
+  erasure: { erasureId: UUID, erasedAt: NOW },
 };
 const GRANT: GrantRecord = {
   ...SUBJECT,
@@ -157,6 +160,25 @@ const WORST: Record<string, object> = {
   }),
   listSubjectDisclosures: Disclosure.of(DISCLOSURE),
   listDisclosures: Disclosure.of(DISCLOSURE),
+  listErasures: Erasure.of({
+    ...SUBJECT,
+    erasureId: UUID,
+    tenantId: TENANT,
+    versions: Array.from({ length: DEFAULT_LIMITS.erasureVersions }, () => 2_147_483_647),
+    status: 'cancelled',
+    confirmation: 'required',
+    reason: wide(500),
+    reference: wide(200),
+    requestedBy: PRINCIPAL,
+    requestedAt: NOW,
+    confirmBy: NOW,
+    confirmedBy: PRINCIPAL,
+    confirmedAt: NOW,
+    cancelledBy: PRINCIPAL,
+    cancelledAt: NOW,
+    erasedAt: NOW,
+    logIndex: Number.MAX_SAFE_INTEGER,
+  }),
   listDeliveries: Delivery.of({
     deliveryId: UUID,
     eventId: UUID,

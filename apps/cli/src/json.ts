@@ -55,6 +55,15 @@ export class Members {
     return value;
   }
 
+  counts(name: string): number[] {
+    const value = this.value(name);
+    const counts = Array.isArray(value) ? value.filter((one) => typeof one === 'number') : [];
+    if (!Array.isArray(value) || counts.length !== value.length || !counts.every(Number.isSafeInteger)) {
+      throw this.not(name, 'a list of whole numbers');
+    }
+    return counts;
+  }
+
   texts(name: string): string[] {
     const value = this.value(name);
     const texts = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

@@ -29,6 +29,22 @@ const entryOf = (number: number): string => `entry_type = 1 AND ${version(number
 const ONE = `'11111111-1111-4111-8111-111111111111'`;
 const TWO = `'22222222-2222-4222-8222-222222222222'`;
 
+/** A version is emptied with a row that looks as if it had been decided. */
+function inventErasure(number: number): string {
+  return `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, status, requested_by, confirmed_by, confirmed_at,
+                                erased_at, erased_indexes)
+    SELECT gen_random_uuid(), 'acme', subject_key, '{${number}}', 'erased', 'oidc:p#alice', 'oidc:p#carol', now(), now(),
+           ARRAY[log_index] FROM log_entries WHERE ${entryOf(number)};
+    UPDATE snapshots SET envelope = NULL, erasure_id = (SELECT erasure_id FROM erasures) WHERE ${version(number)};
+    UPDATE log_entries SET salt = NULL WHERE ${entryOf(number)}`;
+}
+
+/** As two people of acme decided, and as the log says. */
+async function eraseTwo(log: RealLog): Promise<void> {
+  await log.erase('acme-corp', [2]);
+  await log.publish();
+}
+
 /** All of the log is made anew out of what the tables say now, by the worker's own code, and signed with its key. */
 async function rebuild(log: RealLog): Promise<void> {
   await log.tamper(`
@@ -227,6 +243,52 @@ const ATTACKS: [
     { audit: ['leaf'], verify: /Version 2, .* its proof/ },
   ],
   [
+    'an envelope is taken away',
+    `ALTER TABLE snapshots DROP CONSTRAINT snapshots_erased_check; UPDATE snapshots SET envelope = NULL WHERE ${version(2)}`,
+    { audit: ['erased'] },
+  ],
+  ['a salt is taken away', `UPDATE log_entries SET salt = NULL WHERE ${entryOf(2)}`, { audit: ['erased'] }],
+  ['an erasure is invented, and not logged', inventErasure(2), { audit: ['erased', 'not_logged'] }],
+  [
+    'an erasure is deleted',
+    async (log) => {
+      await eraseTwo(log);
+      await log.tamper('DELETE FROM erasures');
+    },
+    { audit: ['erased', 'fact_missing'] },
+  ],
+  [
+    'the mark of an erasure is deleted before it is logged',
+    async (log) => {
+      await log.erase('acme-corp', [2]);
+      await log.tamper('DELETE FROM log_waiting');
+    },
+    { audit: ['erased', 'not_logged'] },
+  ],
+  [
+    'an erasure is made to name a version more',
+    async (log) => {
+      await eraseTwo(log);
+      await log.tamper(`
+        UPDATE erasures SET versions = '{2,3}', erased_indexes = ARRAY(SELECT log_index FROM log_entries
+          WHERE entry_type = 1 AND ${OF_ACME} AND snapshot_version IN (2, 3) ORDER BY 1);
+        UPDATE snapshots SET envelope = NULL, erasure_id = (SELECT erasure_id FROM erasures) WHERE ${version(3)};
+        UPDATE log_entries SET salt = NULL WHERE ${entryOf(3)}`);
+    },
+    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
+  ],
+  [
+    'what was erased is put back',
+    async (log) => {
+      await log.tamper(`CREATE TABLE kept AS SELECT * FROM snapshots WHERE ${version(2)}`);
+      await eraseTwo(log);
+      await log.tamper(
+        `UPDATE snapshots SET envelope = (SELECT envelope FROM kept), erasure_id = NULL WHERE ${version(2)}`,
+      );
+    },
+    { audit: ['erased', 'not_erased'] },
+  ],
+  [
     'entries are added beyond the tree',
     `INSERT INTO log_entries SELECT 5000, subject_key, owner_change_id, grant_id, 99, 1, salt FROM log_entries
       WHERE ${entryOf(2)}`,
@@ -301,6 +363,13 @@ const ATTACKS: [
   ],
 ];
 
+type Line = Record<string, unknown>;
+
+function forge(line: Line, what: RegExp, other: string): void {
+  const erased: Line = Object(line['erased']);
+  line['erased'] = { ...erased, entry: String(erased['entry']).replace(what, other) };
+}
+
 let folder: string;
 let server: LogServer;
 beforeAll(async () => {
@@ -364,6 +433,86 @@ it('nobody finds anything where a grant was changed, or is on all subjects', asy
   await log.publish();
   await showWhatIsThere();
   expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+});
+
+it('nobody finds anything wrong with what was erased on purpose', async () => {
+  await eraseTwo(log);
+  await showWhatIsThere();
+  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+  expect(await verify()).toMatchObject({
+    exitCode: 0,
+    complaint: '',
+    printed: expect.stringMatching(/Erased +2: by entries/),
+  });
+  expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
+});
+
+it('what was erased on purpose stays so where the log is begun anew', async () => {
+  await eraseTwo(log);
+  await log.query(
+    `SELECT restart_log('log.example/test', 'log.example/before', 0, sha256(''), 'its last note', 'a test')`,
+  );
+  await log.publish();
+  await showWhatIsThere();
+  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+  const file = join(folder, 'bundle');
+  writeFileSync(file, await log.bundle('acme-corp'));
+  expect(await iss(['verify', file, '--vkey', log.vkey])).toMatchObject({
+    exitCode: 0,
+    printed: expect.stringMatching(/Erased +2: by entries/),
+  });
+});
+
+it('before its entry is there the audit says that it is waited for', async () => {
+  await log.erase('acme-corp', [2, 3]);
+  await showWhatIsThere();
+  const { exitCode, printed } = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--vkey', log.vkey]);
+  expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Worth a look: 2/)]);
+});
+
+// What a service may claim of a version that it does not want to show.
+it.each<[string, (line: Line, lines: Line[]) => void, RegExp]>([
+  [
+    'its place is another one',
+    (line) => (line['log_index'] = Number(line['log_index']) + 1),
+    /does not name its place/,
+  ],
+  ['its hash in the log is another one', (line) => (line['leaf_hash'] = 'ab'.repeat(32)), /its proof/],
+  [
+    'the entry names its place, and was never logged',
+    (line) => forge(line, /"erased_indexes":\[\d+\]/, '"erased_indexes":[2]'),
+    /erasure, .*its proof/,
+  ],
+  [
+    'the entry is of another subject',
+    (line) => forge(line, /"subject_id":"acme-corp"/, '"subject_id":"other"'),
+    /subject_id is other/,
+  ],
+  [
+    'its envelope is there',
+    (line, lines) =>
+      (line['snapshot'] = { ...Object(line['snapshot']), envelope: Object(lines[1]?.['snapshot']).envelope }),
+    /has its envelope/,
+  ],
+  ['no entry says so', (line) => (line['erased'] = { entry: '', log_index: 0, inclusion: [] }), /is not JSON/],
+  [
+    'it is shown twice',
+    (line, lines) => (lines[3] = { ...line, snapshot: { ...Object(line['snapshot']), snapshot_version: 3 } }),
+    /Version 3/,
+  ],
+])('a bundle in which a version is said to be erased is refused when %s', async (_, change, expected) => {
+  await eraseTwo(log);
+  const lines: Line[] = (await log.bundle('acme-corp'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const erased = lines.find((line) => 'erased' in line);
+  if (erased === undefined) throw new Error('a line is of an erased version');
+  change(erased, lines);
+  const file = join(folder, 'bundle');
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const { exitCode, complaint } = await iss(['verify', file, '--vkey', log.vkey]);
+  expect([exitCode > 0, complaint]).toEqual([true, expect.stringMatching(expected)]);
 });
 
 it.each(ATTACKS)('%s', async (_, how, finds) => {

@@ -111,7 +111,7 @@ describe('a bundle', () => {
     [
       'two versions have one entry',
       change(1, ({ log_index: index }) => ({ log_index: index - 2 })),
-      /Version 2, .* its entry is that of the version before, 1/,
+      /Version 2, .* its entry is that of another version, 1/,
     ],
     ['the proof is truncated', change(0, (l) => ({ inclusion: l.inclusion.slice(1) })), /too short/],
     ['the proof is extended', change(0, (l) => ({ inclusion: [...l.inclusion, at(l.inclusion, 0)] })), /too long/],

@@ -15,6 +15,7 @@ export const ERROR_CODES = [
   'not_logged_yet',
   'method_not_allowed',
   'conflict',
+  'erased',
   'payload_too_large',
   'unsupported_media_type',
   'human_principal_required',

@@ -19,6 +19,13 @@ export type RefreshRequestStatus = (typeof REFRESH_REQUEST_STATUSES)[number];
 export const REFRESH_REQUEST_ORIGINS = ['owner', 'counterparty'] as const;
 export type RefreshRequestOrigin = (typeof REFRESH_REQUEST_ORIGINS)[number];
 
+export const ERASURE_STATUSES = ['pending', 'erased', 'cancelled', 'expired'] as const;
+export type ErasureStatus = (typeof ERASURE_STATUSES)[number];
+
+/** Whether a second human has to confirm an erasure. */
+export const ERASURE_CONFIRMATIONS = ['required', 'off'] as const;
+export type ErasureConfirmation = (typeof ERASURE_CONFIRMATIONS)[number];
+
 export const SUBSCRIPTION_STATUSES = ['active', 'disabled'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 

@@ -33,3 +33,6 @@ GRANT SELECT, INSERT, UPDATE (until_at) ON log_keys TO iss_app;
 GRANT SELECT, INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app;
 GRANT SELECT, INSERT ON tenant_feed, shared_feed TO iss_app;
 GRANT SELECT, UPDATE (size) ON log_feed TO iss_app;
+GRANT SELECT, INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),
+  UPDATE (status, reason, confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON erasures TO iss_app;
+GRANT EXECUTE ON FUNCTION erase_versions TO iss_app;

@@ -23,6 +23,7 @@ export * from './stores/webhooks/backlog.store';
 export * from './stores/webhooks/delivery.store';
 export * from './stores/refresh-requests/refresh-request.store';
 export * from './stores/tenancy/transfer-offer.store';
+export * from './stores/erasures/erasure.store';
 export * from './stores/snapshots/subject.store';
 export * from './stores/snapshots/snapshot-list.store';
 export * from './stores/snapshots/snapshot-pair.store';

@@ -88,6 +88,7 @@ describe('gatewayEnv', () => {
       verifyDepth: 1000,
       historyPage: 200,
       chainProofPage: 200,
+      erasureVersions: 1000,
       exportSnapshots: 1000,
       tokenBytes: 8192,
       batchBytes: 67_108_864,

@@ -23,6 +23,8 @@ export const limitVariables = {
   CHAIN_PROOF_PAGE_MAX: wholeNumber(1, 10_000).default(200),
   /** Snapshots in one JSON export; the NDJSON form streams and has no limit. */
   EXPORT_MAX_SNAPSHOTS: wholeNumber(1, 100_000).default(1000),
+  /** Versions of one erasure: all of them are erased in one transaction, and named in its entry of the log. */
+  ERASURE_MAX_VERSIONS: wholeNumber(1, 10_000).default(1000),
   /** A bearer token in bytes: read before it is trusted. */
   TOKEN_MAX_BYTES: wholeNumber(1024, 65_536).default(8192),
   /** A batch of envelopes in bytes, of which some MiB are in memory: what a client sends again when its connection breaks. */
@@ -43,6 +45,7 @@ export interface Limits {
   historyPage: number;
   chainProofPage: number;
   exportSnapshots: number;
+  erasureVersions: number;
   tokenBytes: number;
   batchBytes: number;
   batchLines: number;
@@ -304,6 +307,7 @@ export function toLimits(env: z.output<typeof schema>): Limits {
     historyPage: env.HISTORY_PAGE_MAX,
     chainProofPage: env.CHAIN_PROOF_PAGE_MAX,
     exportSnapshots: env.EXPORT_MAX_SNAPSHOTS,
+    erasureVersions: env.ERASURE_MAX_VERSIONS,
     tokenBytes: env.TOKEN_MAX_BYTES,
     batchBytes: env.BATCH_LIMIT_BYTES,
     batchLines: env.BATCH_MAX_LINES,

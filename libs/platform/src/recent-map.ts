@@ -1,6 +1,6 @@
 /**
  * Keeps the entries that were used last: at least those that weigh `limit` together, at most twice as many. Without
- * `weigh` each weighs 1. Entries move between two halves and are never deleted one by one: a Map that is old keeps what
+ * `weigh` each weighs 1. Entries move between two halves and are not deleted one by one as others come: a Map that is old keeps what
  * was deleted from it until the next full garbage collection.
  */
 export class RecentMap<Key, Value> {
@@ -19,6 +19,14 @@ export class RecentMap<Key, Value> {
     const aging = this.old.get(key);
     if (aging !== undefined) this.set(key, aging);
     return aging;
+  }
+
+  /** For what must not be there any more. Its memory is free at the next full garbage collection. */
+  delete(key: Key): void {
+    const value = this.young.get(key);
+    if (value !== undefined) this.weight -= this.weigh(value);
+    this.young.delete(key);
+    this.old.delete(key);
   }
 
   set(key: Key, value: Value): void {

@@ -1,11 +1,12 @@
 import { type Actor, DomainError, type GrantFact, logEntryText, type Reader, requireAccess, RULES } from '@iss/domain';
-import { type LogEntry, LogEntryStore } from '@iss/persistence';
-import { leafHash } from '@iss/tlog';
+import { type ErasureRef, ErasureStore, type LogEntry, LogEntryStore } from '@iss/persistence';
+import { encodeBase64, leafHash, toHex } from '@iss/tlog';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../access/disclosures';
+import { type Erased, ErasedError, erasedView } from '../access/erased';
 import { notFound, ReadAccess } from '../access/read-access';
 import type { Asker } from '../work/asker';
-import { LogTreeService } from './log-tree.service';
+import { LogTreeService, notLoggedYet } from './log-tree.service';
 import { LogWaiting } from './log-waiting';
 
 /** An entry of the log as it was hashed. */
@@ -28,6 +29,11 @@ export interface LogProof {
   readonly checkpoint: string | null;
 }
 
+/** The entry of an erasure, in the place of one that it made unprovable. */
+interface ErasingEntry extends LoggedEntry {
+  readonly of: { readonly erased: Erased; readonly logIndex: number };
+}
+
 /** What is remembered of a proof that was given before. */
 export type KnownProof = Pick<LogProof, 'entry' | 'checkpoint'>;
 
@@ -45,11 +51,15 @@ export class LogProofService {
     private readonly tree: LogTreeService,
     private readonly waiting: LogWaiting,
     private readonly entries: LogEntryStore,
+    private readonly erasures: ErasureStore,
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
   ) {}
 
-  /** Throws `forbidden`, `not_found`, `not_logged_yet`, or `validation_error` for a size that proves nothing. */
+  /**
+   * Throws `forbidden`, `not_found`, `not_logged_yet`, `validation_error` for a size that proves nothing, and `erased` with what
+   * can be proved of an erased version: where it stood, and that the log says that it was erased.
+   */
   ofSnapshot(reader: Reader & Asker, snapshotId: string, options: ProofOptions): Promise<LogProof> {
     return this.prove(() => this.entryOfSnapshot(reader, snapshotId, undefined), options);
   }
@@ -89,13 +99,25 @@ export class LogProofService {
     }, options);
   }
 
-  /** Null before it is in the log; the very one that is known where it still is that. */
+  /** Of an erasure, for who may read it. Throws as {@link ofSnapshot}, and `not_found` for one that was not done. */
+  async ofErasure(ref: ErasureRef, options: ProofOptions): Promise<LogProof> {
+    const { facts, erasure } = await this.erasures.find(ref);
+    requireAccess(facts, RULES.readErasures);
+    if (erasure?.status !== 'erased')
+      throw new DomainError('not_found', 'No such erasure of this subject, or none that was done.');
+    return this.prove(async () => {
+      const entry = await this.entries.ofErasure(erasure.erasureId);
+      return entry === null ? null : asHashed(entry);
+    }, options);
+  }
+
+  /** Null before it is in the log; the very one that is known where it still is that; of an erased one that of the erasure. */
   private async entryOfSnapshot(
     reader: Reader & Asker,
     snapshotId: string,
     known: LoggedEntry | undefined,
-  ): Promise<LoggedEntry | null> {
-    const { facts, disclosure, version, isKnown, entry } = await this.entries.ofSnapshot(
+  ): Promise<LoggedEntry | ErasingEntry | null> {
+    const { facts, disclosure, version, isKnown, entry, erasure } = await this.entries.ofSnapshot(
       reader,
       snapshotId,
       known?.salt,
@@ -106,6 +128,11 @@ export class LogProofService {
     if (!isKnown && entry === null) return null;
     if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, 'proof');
     if (isKnown && known !== undefined) return known;
+    if (erasure !== null && entry?.fact.type === 'snapshot.created') {
+      const erasing = await this.entries.ofErasure(erasure.erasureId);
+      const erased = erasedView({ ...entry.fact, erasure });
+      return erasing === null ? null : { ...asHashed(erasing), of: { erased, logIndex: entry.logIndex } };
+    }
     return entry === null ? null : asHashed(entry);
   }
 
@@ -118,16 +145,43 @@ export class LogProofService {
   }
 
   private async proofAt(
-    entry: LoggedEntry,
+    entry: LoggedEntry | ErasingEntry,
     size: number,
     { origin, note }: { origin: string; note: string | null },
   ): Promise<LogProof> {
     const inclusion = await this.tree.inclusion(entry.logIndex, size);
-    return { origin, entry, size, inclusion, checkpoint: note };
+    const proof = { origin, entry, size, inclusion, checkpoint: note };
+    if ('of' in entry) throw await this.erasedError(entry.of, proof);
+    return proof;
+  }
+
+  private async erasedError({ erased, logIndex }: ErasingEntry['of'], erasure: LogProof): Promise<ErasedError> {
+    const { size } = erasure;
+    const proof = {
+      log_index: logIndex,
+      leaf_hash: toHex(await this.tree.leaf(logIndex, size)),
+      inclusion: (await this.tree.inclusion(logIndex, size)).map(encodeBase64),
+      erasure: inclusionProof(erasure),
+    };
+    return new ErasedError({ ...erased, proof });
   }
 }
 
+/** A proof as it is answered. */
+export function inclusionProof({ origin, entry, size, inclusion, checkpoint }: LogProof) {
+  return {
+    log_origin: origin,
+    log_index: entry.logIndex,
+    tree_size: size,
+    leaf_hash: toHex(entry.leaf),
+    entry: entry.text,
+    inclusion: inclusion.map(encodeBase64),
+    checkpoint,
+  };
+}
+
 function asHashed({ logIndex, fact, salt }: LogEntry): LoggedEntry {
+  if (salt === null) throw notLoggedYet('The version was erased meanwhile.');
   const text = logEntryText(fact, salt);
   return { logIndex, salt, text, leaf: leafHash(text) };
 }

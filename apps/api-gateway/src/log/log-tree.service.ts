@@ -90,6 +90,12 @@ export class LogTreeService {
     return readInclusionProof(index, size, this.reader(size));
   }
 
+  /** The hash of the entry at `index`: all that is left of one whose salt is destroyed. */
+  async leaf(index: number, size: number): Promise<Uint8Array> {
+    const [leaf = unreadable()] = await this.reader(size)([{ level: 0, index }]);
+    return leaf;
+  }
+
   /** The proof that the tree of `to` entries begins with that of `from`. */
   consistency(from: number, to: number): Promise<Uint8Array[]> {
     return readConsistencyProof(from, to, this.reader(to));

@@ -76,10 +76,10 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
   list_provenance: { run: listProvenance, size: ({ text }) => text.length },
   diff: { run: diffTexts, size: ({ from, to }) => from.length + to.length },
   summarize: { run: summarizeEnvelope, size: ({ text }) => text.length },
-  check_snapshot: { run: checkSnapshot, size: ({ envelopeText }) => envelopeText.length },
+  check_snapshot: { run: checkSnapshot, size: ({ envelopeText }) => envelopeText?.length ?? 0 },
   check_links: {
     run: (snapshots) => snapshots.map(checkLink),
-    size: (snapshots) => snapshots.reduce((sum, { envelopeText }) => sum + envelopeText.length, 0),
+    size: (snapshots) => snapshots.reduce((sum, { envelopeText }) => sum + (envelopeText?.length ?? 0), 0),
   },
 };
 

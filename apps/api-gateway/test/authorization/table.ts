@@ -35,6 +35,7 @@ const SUBJECT = '/subjects/{subject_type}/{subject_id}';
 const UPDATES = `${TENANT}/entity-state-updates`;
 const SUBJECT_UPDATES = `${TENANT}${SUBJECT}/updates`;
 const OFFERS = `${TENANT}/transfer-offers`;
+const ERASURE = `${TENANT}${SUBJECT}/erasures/{erasure_id}`;
 const REFRESH = `/v1${SUBJECT}/refresh-requests`;
 const HOOKS = '/v1/webhook-subscriptions';
 const HOOK = `${HOOKS}/{subscription_id}`;
@@ -71,6 +72,15 @@ export const TABLE: readonly Row[] = [
   { method: 'get', path: '/v1/tenants', ok: 200, ...ofOwner },
   { method: 'get', path: TENANT, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'patch', path: TENANT, ok: 200, role: 'tenant_admin', ...ofOwner, fixture: 'tenant_name' },
+  {
+    method: 'patch',
+    path: TENANT,
+    when: 'erasure_confirmation is sent',
+    ok: 200,
+    role: 'tenant_owner',
+    ...ofOwner,
+    fixture: 'erasure_setting',
+  },
   {
     method: 'put',
     path: `${TENANT}/members/{principal_id}`,
@@ -320,6 +330,34 @@ export const TABLE: readonly Row[] = [
       'service account': 403,
       'ai agent': 403,
     },
+  },
+
+  { ...write, path: `${TENANT}${SUBJECT}/erasure`, ok: 201, role: 'tenant_owner', fixture: 'new_erasure' },
+  {
+    method: 'get',
+    path: `${TENANT}${SUBJECT}/erasures`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'own',
+    fixture: 'subject',
+  },
+  { method: 'get', path: ERASURE, ok: 200, role: 'tenant_admin', actsFor: 'own', fixture: 'erasure' },
+  {
+    ...write,
+    path: `${ERASURE}/confirm`,
+    ok: 200,
+    role: 'tenant_admin',
+    except: HUMAN_ONLY,
+    fixture: 'erasure',
+  },
+  { ...write, path: `${ERASURE}/cancel`, ok: 200, role: 'tenant_admin', fixture: 'erasure' },
+  {
+    method: 'get',
+    path: `${ERASURE}/log-proof`,
+    ok: 200,
+    role: 'tenant_admin',
+    actsFor: 'own',
+    fixture: 'logged_erasure',
   },
 
   {

@@ -29,6 +29,7 @@ export class World {
   subjectId = '';
   snapshotIds: string[] = [];
   loggedGrantId = '';
+  loggedErasure: Prepared = {};
   private readonly tokens = new Map<Caller, string>();
 
   private constructor(
@@ -45,6 +46,8 @@ export class World {
     await sql.connect();
     const world = new World(gateway, sql);
     await world.populate();
+    await publishLog(gateway.databaseUrl);
+    await world.addErased();
     await publishLog(gateway.databaseUrl);
     return world;
   }
@@ -117,6 +120,39 @@ export class World {
       [grantId, OWNER, grantee, scopes, more.expiresAt ?? null, more.revokedAt ?? null, subjectId],
     );
     return grantId;
+  }
+
+  /** A subject whose only version is in the log, as far as an erasure looks. */
+  async addLoggedSubject(): Promise<string> {
+    const { subjectId } = await this.addSubject();
+    await this.sql.query(
+      `INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, salt)
+       SELECT 1000000 + subject_key, 1, subject_key, 1, $2 FROM subjects WHERE subject_id = $1`,
+      [subjectId, Buffer.alloc(16)],
+    );
+    return subjectId;
+  }
+
+  /** One that somebody else of the owner asked for. */
+  async addErasure(subjectId: string): Promise<Prepared> {
+    const erasureId = randomUUID();
+    await this.sql.query(
+      `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+       SELECT $1, $2, subject_key, '{1}', 'oidc:test#someone' FROM subjects WHERE subject_id = $3`,
+      [erasureId, OWNER, subjectId],
+    );
+    return { params: { ...subject(subjectId), erasure_id: erasureId } };
+  }
+
+  /** One that was done. */
+  private async addErased(): Promise<void> {
+    const { subjectId } = await this.addSubject();
+    await publishLog(this.gateway.databaseUrl);
+    this.loggedErasure = await this.addErasure(subjectId);
+    await this.sql.query(
+      `UPDATE erasures SET confirmed_by = 'oidc:test#another', confirmed_at = now() WHERE requested_by = 'oidc:test#someone'`,
+    );
+    await this.sql.query('SELECT erase_versions(erasure_id) FROM erasures');
   }
 
   async addRefreshRequest(requestingTenantId: string): Promise<Prepared> {
@@ -319,6 +355,13 @@ export const FIXTURES = {
     return { params: { grant_id: grantId }, body: { scopes: ['read_diff'] } };
   },
   logged_grant: async (world) => ({ params: { grant_id: world.loggedGrantId } }),
+  erasure_setting: async () => ({ body: { erasure_confirmation: 'required' } }),
+  new_erasure: async (world) => ({
+    params: subject(await world.addLoggedSubject()),
+    body: { versions: 'all', reason: 'Asked for.' },
+  }),
+  erasure: async (world) => world.addErasure(await world.addLoggedSubject()),
+  logged_erasure: async (world) => world.loggedErasure,
   owner_change: async (world) => {
     const { rows } = await world.sql.query<{ log_index: string }>(
       `SELECT e.log_index FROM log_entries e JOIN owner_changes c USING (owner_change_id) WHERE c.tenant_id = $1 LIMIT 1`,

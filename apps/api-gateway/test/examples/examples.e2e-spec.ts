@@ -63,6 +63,12 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   listAccessHistory: { stage: 'logged' },
   listOwnerHistory: { stage: 'logged' },
   listChanges: { stage: 'logged' },
+  requestErasure: { stage: 'logged' },
+  listErasures: { stage: 'to be erased' },
+  getErasure: { stage: 'to be erased' },
+  confirmErasure: { stage: 'to be erased', caller: 'carol' },
+  cancelErasure: { stage: 'to be erased' },
+  getErasureLogProof: { stage: 'erased' },
   acceptTransferOffer: { caller: 'carol' },
   declineTransferOffer: { caller: 'carol' },
 };
@@ -78,6 +84,7 @@ const NOT_IN_THE_STORY = [
   'getGrantLogProof tree_size 1',
   'getGrantLogProof fact changed',
   'getOwnerLogProof tree_size 1',
+  'getErasureLogProof tree_size 1',
   'exportSnapshots proofs log',
   'exportSnapshotsAcrossTenants proofs log',
   ...['diffVersions', 'diffVersionsAcrossTenants'].flatMap((id) =>

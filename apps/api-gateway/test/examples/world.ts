@@ -3,6 +3,7 @@ import { createSigner, emptyRoot, formatCheckpoint, leafHash, rootOfLeaves, sign
 import { Client } from 'pg';
 import { LEGACY } from '../../src/auth/auth.guard';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../src/http/answer/snapshot-header.view';
+import { DONE, Erasure, PENDING as ASKED } from '../../src/modules/erasures/erasure.views';
 import { ACME_TO_BETA, Grant, REVOKED } from '../../src/modules/grants/grant.views';
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
 import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/updates/update.views';
@@ -25,7 +26,16 @@ const DELIVERY_WITH_PAYLOAD_EXAMPLE = DeliveryWithPayload.of(DEAD);
 const SUBSCRIPTION_EXAMPLE = Subscription.of(SUBSCRIPTION);
 
 /** How far the story has gone that the examples tell. */
-export const STAGES = ['before all', 'tenants', 'first version', 'in use', 'second version', 'logged'] as const;
+export const STAGES = [
+  'before all',
+  'tenants',
+  'first version',
+  'in use',
+  'second version',
+  'logged',
+  'to be erased',
+  'erased',
+] as const;
 export type Stage = (typeof STAGES)[number];
 
 type Row = Readonly<Record<string, unknown>>;
@@ -36,6 +46,7 @@ const LOG_SIGNING_KEY = 'PRIVATE+KEY+log.example/iss+1e403594+AS5dIltN8QWUElsRfC
 
 const SUBJECT_KEY = 1;
 const OWNER_CHANGE = { owner_change_id: 1 };
+const OWNER_CHANGED_AT = new Date('2026-01-15T09:00:00Z');
 const SUBSCRIPTION_ID = SUBSCRIPTION_EXAMPLE.subscription_id.replace('wsub_', '');
 const BOB: Principal = {
   ...OWNER_EXAMPLE,
@@ -43,6 +54,13 @@ const BOB: Principal = {
   principal_id: 'oidc:dev#bob',
   allow_counterparty_access: true,
 };
+
+/** An entry of the log: its number in the list of types, and what names its fact. */
+interface Logged {
+  fact: LogFact;
+  number: number;
+  key: Row;
+}
 
 /** As whom the legacy path writes what comes without a token. */
 const GUEST = {
@@ -70,7 +88,15 @@ export class ExampleWorld {
 
   /** Forgets everything, and tells the story again as far as the stage. */
   async reset(stage: Stage): Promise<void> {
-    const steps = [this.tenants, this.firstVersion, this.use, this.secondVersion, this.log];
+    const steps = [
+      this.tenants,
+      this.firstVersion,
+      this.use,
+      this.secondVersion,
+      this.log,
+      this.askToErase,
+      this.erase,
+    ];
     await this.sql.query('BEGIN');
     try {
       await this.forget();
@@ -168,18 +194,51 @@ export class ExampleWorld {
 
   /** The first version, the grant, its revocation and the tenant's owner are in the log, and published. */
   private async log(): Promise<void> {
-    const { subject, snapshot_id, created_at, envelope_hash } = SNAPSHOT_HEADER_EXAMPLE;
-    const { grantId, granteeTenantId, scopes, expiresAt, createdAt, revokedAt } = REVOKED;
-    if (revokedAt === null) throw new Error('the grant is revoked');
+    const { revokedAt } = REVOKED;
     await this.sql.query('UPDATE grants SET revoked_at = $1', [revokedAt]);
-    const principalId = OWNER_EXAMPLE.principal_id;
-    const changedAt = new Date('2026-01-15T09:00:00Z');
     await this.insert('owner_changes', {
       ...OWNER_CHANGE,
       tenant_id: 'acme',
-      principal_id: principalId,
-      changed_at: changedAt,
+      principal_id: OWNER_EXAMPLE.principal_id,
+      changed_at: OWNER_CHANGED_AT,
     });
+    await this.publish(this.logged());
+  }
+
+  /** The owner wants the first version to be erased, and Carol may confirm it. */
+  private async askToErase(): Promise<void> {
+    await this.sql.query(`UPDATE memberships SET api_functional_role = 'tenant_admin' WHERE principal_id = $1`, [
+      PRINCIPAL_EXAMPLE.principal_id,
+    ]);
+    const { erasure_id, ...asked } = Erasure.of(ASKED);
+    await this.insert('erasures', {
+      ...pick(asked, ['tenant_id', 'versions', 'reason', 'reference', 'requested_by', 'requested_at', 'confirm_by']),
+      erasure_id: 1,
+      public_id: erasure_id,
+      subject_key: SUBJECT_KEY,
+    });
+  }
+
+  /** It is erased, which the log says. */
+  private async erase(): Promise<void> {
+    const { erasedAt, confirmedAt, confirmedBy, erasedVersions, subjectType, subjectId } = DONE;
+    if (erasedAt === null) throw new Error('the erasure is done');
+    const erasedIndexes = erasedVersions.map(({ logIndex }) => logIndex);
+    await this.sql.query(
+      `UPDATE erasures SET status = 'erased', reason = NULL, confirmed_by = $1, confirmed_at = $2, erased_at = $3, erased_indexes = $4`,
+      [confirmedBy, confirmedAt, erasedAt, erasedIndexes],
+    );
+    await this.sql.query('TRUNCATE log_entries, log_tiles, log_checkpoints, log_keys, log_policy, tenant_feed');
+    const fact: LogFact = { type: 'subject.erased', tenantId: 'acme', subjectType, subjectId, erasedIndexes, erasedAt };
+    await this.publish([...this.logged(), { fact, number: 6, key: { erasure_id: 1 } }]);
+  }
+
+  private logged(): Logged[] {
+    const { subject, snapshot_id, created_at, envelope_hash } = SNAPSHOT_HEADER_EXAMPLE;
+    const { grantId, granteeTenantId, scopes, expiresAt, createdAt, revokedAt } = REVOKED;
+    if (revokedAt === null) throw new Error('the grant is revoked');
+    const principalId = OWNER_EXAMPLE.principal_id;
+    const changedAt = OWNER_CHANGED_AT;
     const named = { tenantId: 'acme', subjectType: subject.subject_type, subjectId: subject.subject_id };
     const facts: LogFact[] = [
       {
@@ -201,15 +260,21 @@ export class ExampleWorld {
       { grant_id: grantId },
       OWNER_CHANGE,
     ];
-    const salts = facts.map((_, index) => Buffer.alloc(16, index + 1));
-    for (const [index, key] of keys.entries()) {
-      await this.insert('log_entries', { log_index: index, entry_type: index + 1, salt: salts[index], ...key });
+    return facts.map((fact, index) => ({ fact, number: index + 1, key: keys[index] ?? {} }));
+  }
+
+  private async publish(logged: readonly Logged[]): Promise<void> {
+    const { created_at } = SNAPSHOT_HEADER_EXAMPLE;
+    const leaves: Uint8Array[] = [];
+    for (const [index, { fact, number, key }] of logged.entries()) {
+      const salt = Buffer.alloc(16, index + 1);
+      await this.insert('log_entries', { log_index: index, entry_type: number, salt, ...key });
+      leaves.push(leafHash(logEntryText(fact, salt)));
     }
-    const leaves = facts.map((fact, index) => leafHash(logEntryText(fact, salts[index] ?? Buffer.alloc(16))));
     const tree = { size: leaves.length, root: rootOfLeaves(leaves) };
     await this.insert('log_tiles', { level: 0, tile_index: 0, hashes: Buffer.concat(leaves) });
     await this.sql.query('UPDATE log_tree SET size = $1, root = $2', [tree.size, Buffer.from(tree.root)]);
-    const logIndexes = keys.map((_, index) => index);
+    const logIndexes = logged.map((_, index) => index);
     await this.insert('tenant_feed', { tenant_id: 'acme', last_index: logIndexes.length - 1, log_indexes: logIndexes });
     await this.sql.query('UPDATE log_feed SET size = $1', [logIndexes.length]);
     const signer = await createSigner(LOG_SIGNING_KEY);

@@ -4,6 +4,7 @@ import { canonicalValue } from './canonical';
 import { type AuditReader, isText, type Row } from './database';
 import {
   apiTime,
+  erasureEntry,
   grantChangeEntry,
   grantEntry,
   ownerEntry,
@@ -45,7 +46,12 @@ const SNAPSHOTS = `
 SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 'base64'), '+/=', '-_'),
        n.snapshot_id, n.tenant_id, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex'), encode(n.prev_hash, 'hex'),
        n.envelope, s.subject_type, s.subject_id, s.owner_tenant_id,
-       encode(p.envelope_hash, 'hex'), p.created_at, pe.log_index
+       encode(p.envelope_hash, 'hex'), p.created_at, pe.log_index,
+       CASE WHEN n.erasure_id IS NOT NULL THEN (
+         SELECT CASE WHEN EXISTS (SELECT FROM log_entries le WHERE le.erasure_id = er.erasure_id AND le.entry_type = 6) THEN 'logged'
+                     WHEN EXISTS (SELECT FROM log_waiting w WHERE w.erasure_id = er.erasure_id AND w.entry_type = 6) THEN 'waiting' END
+           FROM erasures er
+          WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -64,14 +70,21 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
        array_to_json(CASE WHEN first.grant_id IS NULL THEN g.scopes ELSE first.from_scopes END),
        CASE WHEN first.grant_id IS NULL THEN g.expires_at ELSE first.from_expires_at END,
        g.created_at, g.revoked_at, c.tenant_id, c.principal_id, c.from_principal_id, c.changed_at,
-       e.grant_change_id, h.grant_id, array_to_json(h.scopes), h.expires_at, h.changed_at
+       e.grant_change_id, h.grant_id, array_to_json(h.scopes), h.expires_at, h.changed_at,
+       e.erasure_id, er.tenant_id, array_to_json(er.erased_indexes), er.erased_at,
+       (SELECT count(*) FROM unnest(er.erased_indexes) AS gone(log_index)
+          JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
+          JOIN LATERAL (SELECT envelope FROM snapshots n
+                         WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true
+         WHERE n.envelope IS NOT NULL)
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7)
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(h.grant_id, e.grant_id) LIMIT 1) g ON true
   LEFT JOIN LATERAL (SELECT * FROM grant_changes f WHERE f.grant_id = g.grant_id
                       ORDER BY (-f.grant_change_id) DESC LIMIT 1) first ON true
-  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = g.subject_key LIMIT 1) s ON true
+  LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = e.erasure_id LIMIT 1) er ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(g.subject_key, er.subject_key) LIMIT 1) s ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = e.owner_change_id LIMIT 1) c ON true`;
 
 const RESTARTS = `
@@ -152,11 +165,11 @@ class Chunk {
 
   private checkSnapshot(row: Row): void {
     const [at, key, version, salt, id, tenantId, generatedAt, created, envelopeHash, prevHash, envelope, ...rest] = row;
-    const [subjectType, subjectId, owner, parentHash, parentCreated, parentEntry] = rest;
+    const [subjectType, subjectId, owner, parentHash, parentCreated, parentEntry, erasure] = rest;
     const index = this.see(at);
     const where = `entry ${index}, snapshot ${id ?? 'gone'}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
     this.checked.snapshots++;
-    if (!isText(id) || !isText(tenantId) || !isText(created) || !isText(envelope) || !isText(version)) {
+    if (!isText(id) || !isText(tenantId) || !isText(created) || !isText(version)) {
       report(this.checked, 'fact_missing', where, 'snapshots has no such row');
       return;
     }
@@ -166,20 +179,29 @@ class Chunk {
     }
     const createdAt = apiTime(created);
     const fact = { tenantId, subjectType, subjectId, snapshotId: id, version };
-    const text = snapshotEntry(salt ?? '', {
-      ...fact,
-      envelopeHash: envelopeHash ?? null,
-      prevHash: prevHash ?? null,
-      createdAt,
-    });
-    this.checkLeaf(index, where, text);
+    if (isText(salt)) {
+      const text = snapshotEntry(salt, {
+        ...fact,
+        envelopeHash: envelopeHash ?? null,
+        prevHash: prevHash ?? null,
+        createdAt,
+      });
+      this.checkLeaf(index, where, text);
+    }
     this.checkTime(index, where, createdAt);
-    this.envelopes.check(where, {
-      ...fact,
-      generatedAt: generatedAt ?? '',
-      envelopeHash: envelopeHash ?? null,
-      envelope,
-    });
+    if (isText(envelope)) {
+      this.envelopes.check(where, {
+        ...fact,
+        generatedAt: generatedAt ?? '',
+        envelopeHash: envelopeHash ?? null,
+        envelope,
+      });
+    }
+    // What is left of an erased one has no text and no salt, and an entry of the log names its place.
+    if ((!isText(envelope) || !isText(salt)) && !isText(erasure)) {
+      report(this.checked, 'erased', where, `${isText(envelope) ? 'the salt' : 'the envelope'} is not there`);
+    }
+    if (erasure === 'waiting') notice(this.checked, where, 'it was erased, and the erasure waits for its entry');
     if (owner !== tenantId) {
       report(this.checked, 'subject', where, `the subject is of the tenant ${owner}, the snapshot of ${tenantId}`);
     }
@@ -230,13 +252,20 @@ class Chunk {
       newScopes,
       newExpiry,
       changedGrantAt,
+      erasureId,
+      eraser,
+      erasedIndexes,
+      erased,
+      stillThere,
     ] = fact;
     const index = this.see(at);
     const name = isText(grantId)
       ? `grant ${grantId} of ${grantor ?? 'nobody'}`
       : isText(grantChangeId)
         ? `change ${grantChangeId} of grant ${changedGrantId ?? 'unknown'}`
-        : `owner change ${ownerChangeId}`;
+        : isText(erasureId)
+          ? `erasure ${erasureId}`
+          : `owner change ${ownerChangeId}`;
     const where = `entry ${index}, ${type === '3' ? 'revocation of ' : ''}${name}`;
     const gone = (): void => report(this.checked, 'fact_missing', where, 'its table has no such row');
     switch (type) {
@@ -281,6 +310,29 @@ class Chunk {
           expiresAt: isText(newExpiry) ? apiTime(newExpiry) : null,
           changedAt,
         });
+        return this.checkLeaf(index, where, text);
+      }
+      case '6': {
+        if (
+          !isText(eraser) ||
+          !isText(erased) ||
+          !isText(erasedIndexes) ||
+          !isText(subjectType) ||
+          !isText(subjectId)
+        ) {
+          return gone();
+        }
+        const erasedAt = apiTime(erased);
+        this.checkTime(index, where, erasedAt);
+        if (stillThere !== '0') {
+          report(
+            this.checked,
+            'not_erased',
+            where,
+            `${stillThere} of the versions that it names, of ${subjectType} ${subjectId}`,
+          );
+        }
+        const text = erasureEntry(salt ?? '', { tenantId: eraser, subjectType, subjectId, erasedIndexes, erasedAt });
         return this.checkLeaf(index, where, text);
       }
       default:

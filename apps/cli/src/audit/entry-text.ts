@@ -84,6 +84,23 @@ export function ownerEntry(salt: string, row: OwnerChangeRow): string {
   );
 }
 
+export interface ErasureRow {
+  tenantId: string;
+  subjectType: string;
+  subjectId: string;
+  /** A JSON array of numbers. */
+  erasedIndexes: string;
+  erasedAt: string;
+}
+
+export function erasureEntry(salt: string, row: ErasureRow): string {
+  return (
+    `{${VERSION},"erased_at":${quote(row.erasedAt)},"erased_indexes":${row.erasedIndexes.replaceAll(' ', '')},` +
+    `"salt":${quote(salt)},"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},` +
+    `"tenant_id":${quote(row.tenantId)},"type":"subject.erased"}`
+  );
+}
+
 export interface RestartRow {
   previousOrigin: string;
   /** Decimal. */

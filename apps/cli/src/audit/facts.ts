@@ -36,6 +36,7 @@ const UNLOGGED: Readonly<Record<string, string>> = {
   'revocation of grant': `SELECT f.grant_id FROM grants f WHERE f.revoked_at IS NOT NULL AND ${noEntry(3, 'grant_id')}`,
   'change of grant': `SELECT f.grant_change_id FROM grant_changes f WHERE ${noEntry(5, 'grant_change_id')}`,
   'restart of the log': `SELECT f.restart_id FROM log_restarts f WHERE ${noEntry(7, 'restart_id')}`,
+  erasure: `SELECT f.erasure_id FROM erasures f WHERE f.erased_at IS NOT NULL AND ${noEntry(6, 'erasure_id')}`,
   'owner change': `SELECT f.owner_change_id FROM owner_changes f WHERE ${noEntry(4, 'owner_change_id')}`,
 };
 

@@ -7,6 +7,8 @@ export const CHECKS = {
   leaf: 'what the tables say is not what was logged',
   not_logged: 'a fact that has no entry and waits for none',
   envelope_hash: 'the envelope does not hash to envelope_hash',
+  erased: 'content is gone, and the log does not say that it was erased',
+  not_erased: 'the log says that it was erased, and content of it is there',
   not_canonical: 'the envelope is not RFC 8785 text',
   envelope_ids: 'the envelope is of another snapshot than its row',
   chain: 'prev_hash is not the envelope_hash of the version before',

@@ -7,6 +7,16 @@ import { judged } from '../trust/refusal';
 import type { Proved } from './proved';
 
 export const BUNDLE_FORMAT = 'iss_bundle_v1';
+/** What it is, what is there, and what it has to be. */
+type Row = readonly [what: string, found: string | number | null, expected: string | number | null];
+
+/** An entry that says that versions were erased. */
+interface Erasure {
+  readonly tenantId: string;
+  /** Places of their entries in the log. */
+  readonly indexes: ReadonlySet<number>;
+}
+
 /** Hashes of the tree that are kept decoded: proofs against one checkpoint share nearly all of theirs. */
 const KEPT_HASHES = 50_000;
 
@@ -21,12 +31,18 @@ interface Version {
 
 /**
  * Verifies a bundle, line by line, each as soon as it is there: a whole lineage, each version with its envelope, its entry
- * in the log and the proof that it is there. Every method throws Failure for what does not fit and names it, and UsageError
+ * in the log and the proof that it is there; of one that was erased its place, and the proof that the log says so. Every method throws Failure for what does not fit and names it, and UsageError
  * for what is no bundle.
  */
 export class BundleVerifier {
   private first: Version | null = null;
   private last: Version | null = null;
+  /** Of those that were erased: their content is not proved, their place is. */
+  private readonly erased: number[] = [];
+  /** Places in the log that were shown. */
+  private readonly places = new Set<number>();
+  /** Erasures that were proved, by their text. */
+  private readonly erasures = new Map<string, Erasure>();
   /** Versions that were logged before the one that they are made of: an import that was sealed in another order. */
   private outOfOrder = 0;
   private readonly hashes = new Map<string, Uint8Array>();
@@ -62,8 +78,14 @@ export class BundleVerifier {
     if (version > this.versions)
       throw new Failure(`There are more lines than the ${this.versions} versions of the first one.`);
     const members = Members.parse(where, line);
-    const next = this.versionOf(where, version, members);
-    this.requireIncluded(where, next.logIndex, members);
+    const isErased = members.has('erased');
+    const next = isErased ? this.erasedVersionOf(where, version, members) : this.versionOf(where, version, members);
+    if (this.places.has(next.logIndex))
+      throw new Failure(`${where} its entry is that of another version, ${next.logIndex}.`);
+    this.places.add(next.logIndex);
+    if (isErased) this.erased.push(version);
+    else this.requireIncluded(where, next.logIndex, leafHash(members.text('entry')), members);
+    if (this.last !== null && next.logIndex < this.last.logIndex) this.outOfOrder++;
     this.first ??= next;
     this.last = next;
   }
@@ -79,6 +101,7 @@ export class BundleVerifier {
       shown: [
         ['Subject', `${this.subjectType} ${this.subjectId}, of the tenant ${first.tenantId}`],
         ['Versions', `1 to ${last.version}, none left out between; envelopes, hashes and links recomputed`],
+        ...(this.erased.length === 0 ? [] : [['Erased', erasedText(this.erased)] as const]),
         ['First', `written ${first.createdAt} by the service's own clock, entry ${first.logIndex}`],
         ['Last', `${last.snapshotId}, written ${last.createdAt}, entry ${last.logIndex}`],
         ['Its hash', last.envelopeHash],
@@ -101,6 +124,7 @@ export class BundleVerifier {
         last_created_at: last.createdAt,
         last_log_index: last.logIndex,
         logged_out_of_order: this.outOfOrder,
+        erased_versions: this.erased,
       },
     };
   }
@@ -119,8 +143,7 @@ export class BundleVerifier {
     const createdAt = snapshot.text('created_at');
     const computed = hashText(canonicalize(envelope.all));
     const own = envelope.object('subject');
-    // Each row: what it is, what is there, and what it has to be.
-    const rows: readonly (readonly [string, string | number | null, string | number | null])[] = [
+    const rows: readonly Row[] = [
       ['the snapshot’s version', snapshot.count('snapshot_version'), version],
       ['the snapshot’s subject_type', subject.text('subject_type'), this.subjectType],
       ['the snapshot’s subject_id', subject.text('subject_id'), this.subjectId],
@@ -141,22 +164,67 @@ export class BundleVerifier {
       ['the entry’s prev_hash', entry.textOrNull('prev_hash'), last?.envelopeHash ?? null],
       ['the entry’s created_at', entry.text('created_at'), createdAt],
     ];
-    for (const [what, found, expected] of rows) {
-      if (found !== expected)
-        throw new Failure(`${where} ${what} is ${String(found)} and has to be ${String(expected)}.`);
-    }
+    requireRows(where, rows);
     const logIndex = line.count('log_index');
-    if (last !== null && logIndex === last.logIndex) {
-      throw new Failure(`${where} its entry is that of the version before, ${logIndex}.`);
-    }
-    if (last !== null && logIndex < last.logIndex) this.outOfOrder++;
     return { version, snapshotId, envelopeHash, createdAt, tenantId: entry.text('tenant_id'), logIndex };
   }
 
-  private requireIncluded(where: string, index: number, line: Members): void {
+  /**
+   * Of a version that was erased: its leaf stands in the log, and so does an entry that names its place as erased. What it said
+   * cannot be proved any more; its hash is what the version after it names.
+   */
+  private erasedVersionOf(where: string, version: number, line: Members): Version {
+    const { last } = this;
+    const snapshot = line.object('snapshot');
+    if (snapshot.has('envelope') || line.has('entry')) {
+      throw new Failure(`${where} it is said to be erased, and has its envelope or its entry.`);
+    }
+    const subject = snapshot.object('subject');
+    const erasure = this.erasureOf(where, line.object('erased'));
+    const logIndex = line.count('log_index');
+    const rows: readonly Row[] = [
+      ['the snapshot’s version', snapshot.count('snapshot_version'), version],
+      ['the snapshot’s subject_type', subject.text('subject_type'), this.subjectType],
+      ['the snapshot’s subject_id', subject.text('subject_id'), this.subjectId],
+      ['the snapshot’s prev_hash', snapshot.textOrNull('prev_hash'), last?.envelopeHash ?? null],
+      ['the erasure’s tenant_id', erasure.tenantId, last?.tenantId ?? erasure.tenantId],
+    ];
+    requireRows(where, rows);
+    if (!erasure.indexes.has(logIndex)) {
+      throw new Failure(
+        `${where} it is said to be erased, and the entry that says so does not name its place, ${logIndex}.`,
+      );
+    }
+    const leaf = judged(`${where} its leaf_hash`, () => hashOfHex(line.text('leaf_hash')));
+    this.requireIncluded(where, logIndex, leaf, line);
+    const { tenantId } = erasure;
+    const created = { snapshotId: snapshot.text('snapshot_id'), createdAt: snapshot.text('created_at') };
+    return { version, ...created, envelopeHash: snapshot.text('envelope_hash'), tenantId, logIndex };
+  }
+
+  /** The entry that says that versions were erased, proved to be in the log. */
+  private erasureOf(where: string, line: Members): Erasure {
+    const text = line.text('entry');
+    const known = this.erasures.get(text);
+    if (known !== undefined) return known;
+    const entry = Members.parse(`${where} the entry of its erasure`, Buffer.from(text));
+    if (canonicalize(entry.all) !== text) throw new Failure(`${where} the entry of its erasure is not RFC 8785 text.`);
+    requireRows(where, [
+      ['the erasure’s entry_version', entry.text('entry_version'), LOG_ENTRY_VERSION],
+      ['the erasure’s type', entry.text('type'), 'subject.erased'],
+      ['the erasure’s subject_type', entry.text('subject_type'), this.subjectType],
+      ['the erasure’s subject_id', entry.text('subject_id'), this.subjectId],
+    ]);
+    this.requireIncluded(`${where} the erasure,`, line.count('log_index'), leafHash(text), line);
+    const erasure = { tenantId: entry.text('tenant_id'), indexes: new Set(entry.counts('erased_indexes')) };
+    this.erasures.set(text, erasure);
+    return erasure;
+  }
+
+  private requireIncluded(where: string, index: number, leaf: Uint8Array, line: Members): void {
     judged(`${where} its proof`, () => {
       const proof = line.texts('inclusion').map((hash) => this.hashOf(hash));
-      verifyInclusion(leafHash(line.text('entry')), index, this.verified.checkpoint, proof);
+      verifyInclusion(leaf, index, this.verified.checkpoint, proof);
     });
   }
 
@@ -168,4 +236,24 @@ export class BundleVerifier {
     this.hashes.set(base64, hash);
     return hash;
   }
+}
+
+function requireRows(where: string, rows: readonly Row[]): void {
+  for (const [what, found, expected] of rows) {
+    if (found !== expected)
+      throw new Failure(`${where} ${what} is ${String(found)} and has to be ${String(expected)}.`);
+  }
+}
+
+function hashOfHex(hex: string): Uint8Array {
+  return decodeHash(Buffer.from(hex, 'hex').toString('base64'), 'hash of the entry');
+}
+
+/** Versions that somebody reads; the JSON has them all. */
+const NAMED = 20;
+
+function erasedText(versions: readonly number[]): string {
+  const named =
+    versions.slice(0, NAMED).join(', ') + (versions.length > NAMED ? `, and ${versions.length - NAMED} more` : '');
+  return `${named}: by entries of the log that name their places. What they said is not proved, nor when it was written; their hashes are where the version after is there`;
 }

@@ -3,6 +3,7 @@ import { logEntryText, type Scope } from '@iss/domain';
 import {
   type Database,
   GrantStore,
+  type LogEntry,
   LogCheckpointStore,
   LogEntryStore,
   LogIntegrationStore,
@@ -17,6 +18,7 @@ import {
   readInclusionProof,
   TileHashes,
   tileHashReader,
+  toHex,
 } from '@iss/tlog';
 import { Client } from 'pg';
 import { addLineage } from '../../../../tools/testing/lineage';
@@ -103,6 +105,22 @@ export class RealLog {
     await addLineage(this.superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, versions);
   }
 
+  /** Erases versions of a subject of acme, as the service does when two people decided it; logged when it is published. */
+  async erase(subjectId: string, versions: readonly number[]): Promise<void> {
+    for (const [text, ...values] of [
+      [
+        `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+         SELECT gen_random_uuid(), 'acme', subject_key, $2, 'oidc:p#alice' FROM subjects WHERE subject_id = $1`,
+        subjectId,
+        versions,
+      ],
+      [`UPDATE erasures SET confirmed_by = 'oidc:p#carol', confirmed_at = now() WHERE status = 'pending'`],
+      [`SELECT erase_versions(erasure_id) FROM erasures WHERE status = 'pending'`],
+    ] as const) {
+      await this.query(text, values);
+    }
+  }
+
   /** Integrates what waits, and signs. Gives the note, as it is served. */
   async publish(): Promise<string> {
     const { sql } = this.database;
@@ -150,27 +168,32 @@ export class RealLog {
     const subject = { subject_type: 'organization', subject_id: subjectId };
     const snapshots = await this.query<SnapshotRow>(
       `SELECT n.snapshot_id, n.snapshot_version, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
-              encode(n.prev_hash, 'hex') AS prev_hash, n.envelope
+              encode(n.prev_hash, 'hex') AS prev_hash, n.envelope,
+              (SELECT public_id FROM erasures e WHERE e.erasure_id = n.erasure_id) AS erasure_id
          FROM snapshots n JOIN subjects USING (subject_key) WHERE subject_id = $1 ORDER BY snapshot_version`,
       [subjectId],
     );
     const lines: object[] = [];
-    for (const { envelope, ...snapshot } of snapshots) {
+    const entries = new LogEntryStore(sql);
+    const placeOf = async ({ logIndex }: LogEntry) => ({
+      log_index: logIndex,
+      inclusion: (await readInclusionProof(logIndex, newest.size, this.read(newest.size))).map(encodeBase64),
+    });
+    const textOf = ({ fact, salt }: LogEntry): string => logEntryText(fact, salt ?? Buffer.alloc(0));
+    for (const { envelope, erasure_id: erasureId, ...snapshot } of snapshots) {
       const version = snapshot.snapshot_version;
-      const [entry] = await new LogEntryStore(sql).ofVersions(
-        { subjectType: 'organization', subjectId },
-        version,
-        version,
-      );
+      const [entry] = await entries.ofVersions({ subjectType: 'organization', subjectId }, version, version);
       if (entry === undefined) throw new Error(`version ${version} is not logged`);
-      const { logIndex, fact, salt } = entry;
-      const inclusion = await readInclusionProof(logIndex, newest.size, this.read(newest.size));
-      lines.push({
-        snapshot: { ...snapshot, subject, envelope: JSON.parse(envelope) },
-        entry: logEntryText(fact, salt),
-        log_index: logIndex,
-        inclusion: inclusion.map(encodeBase64),
-      });
+      const shown = { ...snapshot, subject };
+      const erasure = erasureId === null ? null : await entries.ofErasure(erasureId);
+      if (erasure === null) {
+        const whole = { ...shown, envelope: JSON.parse(envelope ?? 'null') };
+        lines.push({ snapshot: whole, entry: textOf(entry), ...(await placeOf(entry)) });
+        continue;
+      }
+      const [leaf = new Uint8Array(0)] = await this.read(newest.size)([{ level: 0, index: entry.logIndex }]);
+      const erased = { entry: textOf(erasure), ...(await placeOf(erasure)) };
+      lines.push({ snapshot: shown, leaf_hash: toHex(leaf), ...(await placeOf(entry)), erased });
     }
     const head = {
       bundle: 'iss_bundle_v1',
@@ -197,7 +220,9 @@ interface SnapshotRow {
   created_at: Date;
   envelope_hash: string;
   prev_hash: string | null;
-  envelope: string;
+  /** Null where it was erased. */
+  envelope: string | null;
+  erasure_id: string | null;
 }
 
 /** Two tenants with owners, two subjects, two grants, one of them revoked. Gives the first of its two checkpoints, of 7 entries. */

@@ -33,5 +33,9 @@ export const RULES = {
   offerTransfer: { role: 'tenant_owner' },
   requestRefresh: { role: 'tenant_reader', subject: 'owner_or_grantee' },
   fulfilRefresh: { role: 'tenant_reader', subject: 'owner' },
+  requestErasure: { role: 'tenant_owner', subject: 'owner' },
+  confirmErasure: { role: 'tenant_admin', subject: 'owner' },
+  readErasures: { role: 'tenant_admin', subject: 'owner' },
+  changeErasureConfirmation: { role: 'tenant_owner' },
   useWebhooks: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;

@@ -4,11 +4,11 @@ import { parseStoredJson } from '../json/parse';
 import { isJsonObject, type JsonValue } from '../json/value';
 import { HASH_ALGORITHM, hashText } from './seal';
 
-/** A snapshot as its row holds it. `envelopeHash` is null where an import left it out. */
+/** A snapshot as its row holds it. `envelopeHash` is null where an import left it out, the text where it was erased. */
 export interface StoredSnapshot {
   snapshotId: string;
   snapshotVersion: number;
-  envelopeText: string;
+  envelopeText: string | null;
   envelopeHash: string | null;
   prevHash: string | null;
 }
@@ -23,10 +23,18 @@ export interface Verification {
   chain_supported: boolean;
   hash: HashVerification & { alg: typeof HASH_ALGORITHM };
   /** `depth` is the number of links that were followed; `complete`, whether they reach version 1. */
-  chain: { prev_hash: string | null; valid: boolean | null; depth: number; complete: boolean | null };
+  chain: ChainVerification;
+}
+export interface ChainVerification {
+  prev_hash: string | null;
+  valid: boolean | null;
+  depth: number;
+  complete: boolean | null;
+  /** Versions that were walked and had been erased: their links hold or not, their texts are gone. Absent where none was. */
+  erased?: number[];
 }
 export interface HashVerification {
-  /** What the stored envelope hashes to now; null when it is no JSON any more. */
+  /** What the stored envelope hashes to now; null when it is no JSON any more, or was erased. */
   value: string | null;
   stored: string | null;
   valid: boolean | null;
@@ -35,7 +43,7 @@ export interface DiffVerification {
   mode: 'hash' | 'chain';
   chain_supported: boolean;
   hash: { alg: typeof HASH_ALGORITHM; from: HashVerification; to: HashVerification };
-  chain: Verification['chain'] & { from: Verification['chain']; to: Verification['chain'] };
+  chain: ChainVerification & { from: ChainVerification; to: ChainVerification };
 }
 
 /** What a check found of a snapshot's text, and its links: enough to walk a chain without keeping the texts. */
@@ -43,8 +51,9 @@ export interface CheckedLink {
   snapshotVersion: number;
   envelopeHash: string | null;
   prevHash: string | null;
-  /** Whether the text is the one that was sealed; null where no hash was stored. */
+  /** Whether the text is the one that was sealed; null where no hash was stored, and where the text was erased. */
   valid: boolean | null;
+  isErased: boolean;
 }
 /** The same with the hash that was computed anew. */
 export interface CheckedSnapshot extends CheckedLink {
@@ -56,7 +65,7 @@ export interface CheckedSnapshot extends CheckedLink {
  *
  * A hash is valid when the stored text is canonical (RFC 8785), names the row's own id and version, and its SHA-256 is
  * the stored one. A chain is valid when that is so for the snapshot and each parent walked, versions have no gap, each
- * `prev_hash` is the parent's `envelope_hash`, and version 1 has none.
+ * `prev_hash` is the parent's `envelope_hash`, and version 1 has none. Of an erased one its links alone are looked at.
  *
  * @param parents the preceding snapshots, newest first; only looked at in the mode `chain`.
  * @param depth the links to follow, ≥ 1. Fewer parents than that are a gap, unless they reach version 1.
@@ -100,6 +109,7 @@ export function checkSnapshot(snapshot: StoredSnapshot): CheckedSnapshot {
 export function checkLink(snapshot: StoredSnapshot): CheckedLink {
   const { envelopeText, envelopeHash, snapshotId, snapshotVersion } = snapshot;
   const isQuicklyConfirmed =
+    envelopeText !== null &&
     hashText(envelopeText) === envelopeHash &&
     envelopeText.includes(`"snapshot_id":"${snapshotId}"`) &&
     envelopeText.includes(`"snapshot_version":${snapshotVersion},`);
@@ -115,22 +125,33 @@ export function walkChain(
   snapshot: CheckedLink,
   parents: readonly CheckedLink[],
   depth: number,
-): { valid: boolean | null; depth: number; complete: boolean } {
-  let { valid } = snapshot;
+): { valid: boolean | null; depth: number; complete: boolean; erased?: number[] } {
+  let valid = ownVerdict(snapshot);
   let child = snapshot;
+  const erased = snapshot.isErased ? [snapshot.snapshotVersion] : [];
   let followed = 0;
   while (followed < depth && child.snapshotVersion > 1) {
     const parent = parents[followed];
     if (parent === undefined || parent.snapshotVersion !== child.snapshotVersion - 1) {
-      return { valid: false, depth: followed, complete: false };
+      return { valid: false, depth: followed, complete: false, ...unlessNone(erased) };
     }
-    valid = allValid([valid, linkHolds(child, parent), parent.valid]);
+    valid = allValid([valid, linkHolds(child, parent), ownVerdict(parent)]);
+    if (parent.isErased) erased.push(parent.snapshotVersion);
     child = parent;
     followed++;
   }
   const complete = child.snapshotVersion === 1;
   if (complete) valid = allValid([valid, child.prevHash === null]);
-  return { valid, depth: followed, complete };
+  return { valid, depth: followed, complete, ...unlessNone(erased) };
+}
+
+/** Of what was erased on purpose nothing is left to hold against its hash: its links decide. */
+function ownVerdict({ valid, isErased }: CheckedLink): boolean | null {
+  return isErased ? true : valid;
+}
+
+function unlessNone(erased: number[]): { erased?: number[] } {
+  return erased.length === 0 ? {} : { erased };
 }
 
 /** One verdict from several: false wins over null (unknown), null over true. */
@@ -161,6 +182,7 @@ function figures({ value, stored, valid }: HashVerification): HashVerification {
 
 function verifyHash(snapshot: StoredSnapshot): HashVerification {
   const stored = snapshot.envelopeHash;
+  if (snapshot.envelopeText === null) return { value: null, stored, valid: null };
   const envelope = parse(snapshot.envelopeText);
   const canonicalText = envelope === undefined ? undefined : canonicalTextOf(envelope);
   const value = canonicalText === undefined ? null : hashText(canonicalText);
@@ -169,8 +191,8 @@ function verifyHash(snapshot: StoredSnapshot): HashVerification {
   return { value, stored, valid: isIntact && value === stored };
 }
 
-function linkOf({ snapshotVersion, envelopeHash, prevHash }: StoredSnapshot): Omit<CheckedLink, 'valid'> {
-  return { snapshotVersion, envelopeHash, prevHash };
+function linkOf({ snapshotVersion, envelopeHash, prevHash, envelopeText }: StoredSnapshot): Omit<CheckedLink, 'valid'> {
+  return { snapshotVersion, envelopeHash, prevHash, isErased: envelopeText === null };
 }
 
 function linkHolds(child: CheckedLink, parent: CheckedLink): boolean | null {

@@ -74,8 +74,18 @@ export interface LogRestartedFact {
   restartedAt: Date;
 }
 
+/** That the content of versions was destroyed on purpose: what tells an erased entry from a stolen one. */
+export interface SubjectErasedFact extends SubjectRef {
+  type: 'subject.erased';
+  tenantId: string;
+  /** Places in the log of the erased versions' entries, ascending. */
+  erasedIndexes: readonly number[];
+  erasedAt: Date;
+}
+
 /** What concerns a tenant. */
-export type LogFact = SnapshotCreatedFact | GrantCreatedFact | GrantChangedFact | GrantRevokedFact | OwnerChangedFact;
+export type LogFact =
+  SnapshotCreatedFact | GrantCreatedFact | GrantChangedFact | GrantRevokedFact | OwnerChangedFact | SubjectErasedFact;
 export type LogEntryType = LogFact['type'];
 
 /**
@@ -138,6 +148,13 @@ function membersOf(fact: LogFact) {
         principal_id: fact.principalId,
         from_principal_id: fact.fromPrincipalId,
         changed_at: fact.changedAt.toISOString(),
+      };
+    case 'subject.erased':
+      return {
+        subject_type: fact.subjectType,
+        subject_id: fact.subjectId,
+        erased_indexes: [...fact.erasedIndexes],
+        erased_at: fact.erasedAt.toISOString(),
       };
   }
 }

@@ -10,6 +10,7 @@ export const EVENT_TYPES = [
   'update.withdrawn',
   'refresh_request.created',
   'refresh_request.fulfilled',
+  'subject.erased',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 /** What `POST …/test` sends. Nobody subscribes to it. */
@@ -26,6 +27,13 @@ export interface SnapshotCreatedData {
 export type RefreshRequestData = ReturnType<typeof refreshRequestData>;
 /** An update without its operations and whatever its proposer wrote. */
 export type UpdateData = ReturnType<typeof updateData>;
+/** Which versions of a subject lost their content: names and numbers alone. */
+export interface SubjectErasedData {
+  subject: { subject_type: string; subject_id: string };
+  erasure_id: string;
+  versions: readonly number[];
+  erased_at: string;
+}
 export interface TestData {
   subscription_id: string;
 }
@@ -38,6 +46,7 @@ export interface EventData {
   'update.withdrawn': UpdateData;
   'refresh_request.created': RefreshRequestData;
   'refresh_request.fulfilled': RefreshRequestData;
+  'subject.erased': SubjectErasedData;
   'webhook.test': TestData;
 }
 
@@ -159,6 +168,22 @@ export function refreshRequestData(request: {
     resolved_snapshot_id: request.resolvedSnapshotId,
     fulfilled_snapshot_id: request.resolvedSnapshotId,
     resolved_snapshot_version: request.resolvedSnapshotVersion,
+  };
+}
+
+/** `data` of `subject.erased`. */
+export function subjectErasedData(erasure: {
+  subjectType: string;
+  subjectId: string;
+  erasureId: string;
+  versions: readonly number[];
+  erasedAt: Date;
+}): SubjectErasedData {
+  return {
+    subject: { subject_type: erasure.subjectType, subject_id: erasure.subjectId },
+    erasure_id: erasure.erasureId,
+    versions: erasure.versions,
+    erased_at: erasure.erasedAt.toISOString(),
   };
 }
 

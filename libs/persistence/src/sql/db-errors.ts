@@ -20,6 +20,8 @@ const CONFLICTS: Record<string, string> = {
     'The base snapshot is stale: another version was written meanwhile. Read the latest and propose again.',
   updates_applied_snapshot_key: 'The update was applied meanwhile.',
   updates_request_key: 'An update with this request_id exists.',
+  erasures_pending_key:
+    'An erasure of this subject is pending. Have it confirmed or cancelled before you ask for another.',
   transfer_offers_pending_key:
     'The tenant has a pending transfer offer. Have it answered or cancelled before you make another.',
 };

@@ -1,7 +1,12 @@
 import type { SnapshotRecord } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { view, type ViewOf } from '../describe/view';
+import { part, view, type ViewOf } from '../describe/view';
 import { hash, sentTime, SubjectRef, time, uuid, version } from '../request/fields';
+
+const ErasedMark = part({
+  erasure_id: uuid.described('The erasure.'),
+  erased_at: time.described('When.'),
+});
 
 /** Specification, "Snapshot header". */
 export const SnapshotHeader = view('SnapshotHeader', {
@@ -14,12 +19,15 @@ export const SnapshotHeader = view('SnapshotHeader', {
     .described('The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for what was imported without it.'),
   prev_hash: hash.nullable().described('The envelope hash of the snapshot before; null for the first one.'),
   subject: SubjectRef.fromRecord(),
+  erased: ErasedMark.from('erasure')
+    .optional()
+    .described('By what its content was destroyed; absent where it was not. The envelope is absent then.'),
 });
 export type SnapshotHeader = ViewOf<typeof SnapshotHeader>;
 
 /** What `SnapshotHeader.of` makes, for the reads that carry nearly all the load: an object literal is made at once. */
 export function snapshotHeaderView(snapshot: Omit<SnapshotRecord, 'envelope'>): SnapshotHeader {
-  return {
+  const header = {
     snapshot_id: snapshot.snapshotId,
     snapshot_version: snapshot.snapshotVersion,
     generated_at: snapshot.generatedAt,
@@ -28,6 +36,8 @@ export function snapshotHeaderView(snapshot: Omit<SnapshotRecord, 'envelope'>): 
     prev_hash: snapshot.prevHash,
     subject: { subject_type: snapshot.subjectType, subject_id: snapshot.subjectId },
   };
+  const { erasure } = snapshot;
+  return erasure === null ? header : { ...header, erased: ErasedMark.of(erasure) };
 }
 
 export const SNAPSHOT_HEADER_EXAMPLE: SnapshotHeader = {

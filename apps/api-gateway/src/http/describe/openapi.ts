@@ -2,7 +2,7 @@ import { type AccessRule, ERROR_CODES, type ErrorCode, type Schema } from '@iss/
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ERROR_HELP } from '../errors/error-statuses';
-import { oneOf, text } from '../request/fields';
+import { anyObject, hash, oneOf, text, time, uuid, version } from '../request/fields';
 import { listOf } from './field';
 import { part, view } from './view';
 
@@ -113,6 +113,22 @@ export const ErrorEnvelope = view('Error', {
     message: text.described('What to do.'),
     details: listOf(ErrorDetail).optional().described('What is wrong, place by place.'),
     request_id: text.described('Also in the header `X-Request-Id`.'),
+    erased: part({
+      erasure_id: uuid.described('The erasure.'),
+      erased_at: time.described('When the content was destroyed.'),
+      snapshot_id: uuid.described('The version’s id.'),
+      snapshot_version: version,
+      envelope_hash: hash.nullable().described('The hash of what it said.'),
+      prev_hash: hash.nullable().described('That of the version before; null for the first one.'),
+      proof: anyObject
+        .optional()
+        .described(
+          'Where a proof was asked for: `log_index`, `leaf_hash` and `inclusion` of the version, and `erasure`, the proof that ' +
+            'the log says that it was erased.',
+        ),
+    })
+      .optional()
+      .described('What is left of an erased version. Only with the code `erased`.'),
   }).described('What went wrong, and the way out.'),
 });
 export const ERROR_SCHEMA = ErrorEnvelope.facts.shown;

@@ -38,6 +38,8 @@ const TAGS = {
   'Webhook subscriptions': 'Signed notifications of events, and the log of their deliveries.',
   'Change feed':
     'What changed of all that a tenant owns or may read, in one order, for ever: by pages, by waiting, or as a stream.',
+  Erasure:
+    'Destroys what versions of a subject say, when two people of its owner want it; what was erased stays provable.',
   'Transparency log':
     'Proofs that what was answered has not been changed since: signed checkpoints, tiles of hashes, and the place of each fact among them.',
   Records: 'Who of other tenants was shown which versions of a subject.',

@@ -1,4 +1,5 @@
 import type { DomainError, ErrorCode, ErrorDetail } from '@iss/domain';
+import { type Erased, ErasedError } from '../../access/erased';
 
 /** Who got this many things wrong learns nothing from more. */
 const MAX_DETAILS = 100;
@@ -10,16 +11,14 @@ const MAX_DETAILS_BYTES = 56 * 1024;
 
 /** The specification's error envelope ("Errors"). Whatever the error holds, it has at most 64 KiB as JSON. */
 export interface ErrorBody {
-  error: { code: ErrorCode; message: string; details?: ErrorDetail[]; request_id: string };
+  error: { code: ErrorCode; message: string; details?: ErrorDetail[]; request_id: string; erased?: Erased };
 }
 
-export function errorBody(
-  { code, message, details }: DomainError,
-  requestId: string,
-  maxDetails = MAX_DETAILS,
-): ErrorBody {
+export function errorBody(error: DomainError, requestId: string, maxDetails = MAX_DETAILS): ErrorBody {
+  const { code, message, details } = error;
   const told = details === undefined ? {} : { details: withinBudget(details.slice(0, maxDetails)) };
-  return { error: { code, message: cut(message, MAX_TEXT), ...told, request_id: requestId } };
+  const erased = error instanceof ErasedError ? { erased: error.erased } : {};
+  return { error: { code, message: cut(message, MAX_TEXT), ...told, request_id: requestId, ...erased } };
 }
 
 /** The first of the details, as many as there is room for. */

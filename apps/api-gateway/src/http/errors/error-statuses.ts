@@ -10,6 +10,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   not_logged_yet: 404,
   method_not_allowed: 405,
   conflict: 409,
+  erased: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,
   human_principal_required: 422,
@@ -37,6 +38,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'The path exists, the method does not. Allow lists the methods.',
   conflict:
     'The state does not allow it. The message says what stands in the way; read the latest state and try again.',
+  erased:
+    'The version was there, and its content was erased on purpose. `erased` says by what and when; asking again does not help.',
   payload_too_large: 'The body is too large. Send a smaller one.',
   unsupported_media_type: 'Send Content-Type: application/json in UTF-8, without Content-Encoding.',
   human_principal_required: 'Only a human principal, with its own token, may do this.',

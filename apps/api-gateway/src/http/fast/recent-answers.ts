@@ -1,6 +1,7 @@
 import { hashText } from '@iss/domain';
 import { RecentMap } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
+import { ErasedError } from '../../access/erased';
 import type { JsonText } from '../answer/json-text';
 
 /** Up to 16 MiB: a character takes one byte, or two where any of the text is beyond Latin-1. */
@@ -21,10 +22,20 @@ export class RecentAnswers {
     answerOf: (found: Found) => JsonText,
   ): Promise<JsonText> {
     const kept = this.kept.get(key);
-    const found = await read(kept?.provenHash());
+    const found = await this.readOr(key, () => read(kept?.provenHash()));
     if (found !== null) return this.keep(key, answerOf(found));
     if (kept === undefined) throw new Error(`${key} was said to be known, and is not`);
     return kept.answer;
+  }
+
+  /** What was erased is not kept here either. */
+  private async readOr<Found>(key: string, read: () => Promise<Found>): Promise<Found> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof ErasedError) this.kept.delete(key);
+      throw error;
+    }
   }
 
   /** Keeps what will be answered so again: that, its caller may reuse as well. */

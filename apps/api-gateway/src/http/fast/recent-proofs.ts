@@ -1,3 +1,4 @@
+import { DomainError, type ErrorCode } from '@iss/domain';
 import { RecentMap } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import type { KnownProof, LogProof } from '../../log/log-proof.service';
@@ -25,7 +26,7 @@ export class RecentProofs {
     answerOf: (proof: LogProof) => JsonText,
   ): Promise<JsonText> {
     const kept = this.kept.get(snapshotId);
-    const proof = await read(kept?.known);
+    const proof = await this.readOr(snapshotId, () => read(kept?.known));
     if (proof === null) {
       if (kept === undefined) throw new Error(`the proof of ${snapshotId} was said to be known, and is not`);
       return kept.answer;
@@ -36,7 +37,19 @@ export class RecentProofs {
     this.kept.set(snapshotId, { known: { entry, checkpoint }, answer });
     return answer;
   }
+
+  /** Of what was erased the salt is not kept here either: a proof that was given before, and cannot be given any more. */
+  private async readOr(snapshotId: string, read: () => Promise<LogProof | null>): Promise<LogProof | null> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof DomainError && GONE.includes(error.code)) this.kept.delete(snapshotId);
+      throw error;
+    }
+  }
 }
+
+const GONE: readonly ErrorCode[] = ['erased', 'not_logged_yet'];
 
 interface Kept {
   known: KnownProof;

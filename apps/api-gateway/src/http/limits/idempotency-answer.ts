@@ -1,4 +1,4 @@
-import { isJsonObject, parseStoredJson } from '@iss/domain';
+import { isJsonObject, type JsonValue, parseStoredJson, type SubjectRef } from '@iss/domain';
 
 /** An answer as it is kept for whoever sends its request again. */
 export interface KeptAnswer {
@@ -14,6 +14,23 @@ const KEPT_HEADERS = ['content-type', 'cache-control', 'link', 'location'];
 export function writeAnswer({ status, headers, body }: KeptAnswer): string {
   const kept = KEPT_HEADERS.filter((name) => typeof headers[name] === 'string').map((name) => [name, headers[name]]);
   return `${JSON.stringify({ status, headers: Object.fromEntries(kept) })}\n${body}`;
+}
+
+/** The subject that an answer tells of, if of any: of a snapshot or an envelope, or flat, of an update. */
+export function subjectOfAnswer({ body }: KeptAnswer): SubjectRef | null {
+  const answer = jsonOf(body);
+  const about = isJsonObject(answer) && isJsonObject(answer['subject']) ? answer['subject'] : answer;
+  if (!isJsonObject(about)) return null;
+  const { subject_type: subjectType, subject_id: subjectId } = about;
+  return typeof subjectType === 'string' && typeof subjectId === 'string' ? { subjectType, subjectId } : null;
+}
+
+function jsonOf(body: string): JsonValue {
+  try {
+    return body.includes('"subject_id"') ? parseStoredJson(body) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** What {@link writeAnswer} wrote. */

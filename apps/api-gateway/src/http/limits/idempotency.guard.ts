@@ -5,7 +5,7 @@ import { limitReached, type Logger, LOGGER, SecretBox, SecretBoxError } from '@i
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { type KeptAnswer, readAnswer, writeAnswer } from './idempotency-answer';
+import { type KeptAnswer, readAnswer, subjectOfAnswer, writeAnswer } from './idempotency-answer';
 import { ReplayedAnswer } from './idempotency-replay.filter';
 import { KeyLimiter } from './key-limiter';
 import { ReplayAccess } from './replay-access';
@@ -88,7 +88,8 @@ export class IdempotencyGuard implements CanActivate {
   private async settle(request: Request, keyHash: Buffer, claim: string, answer: KeptAnswer | null): Promise<void> {
     try {
       if (answer !== null && isFinal(answer)) {
-        await this.keys.keep(keyHash, claim, this.secrets.seal(writeAnswer(answer), keyHash.toString('hex')));
+        const sealed = this.secrets.seal(writeAnswer(answer), keyHash.toString('hex'));
+        await this.keys.keep(keyHash, claim, sealed, subjectOfAnswer(answer));
         return;
       }
     } catch (error) {

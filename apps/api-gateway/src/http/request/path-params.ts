@@ -30,6 +30,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<numb
   update_id: uuid.described('An update of the tenant.').example(EXAMPLE_IDS.update_id),
   grant_id: uuid.described('A grant of the tenant.').example(EXAMPLE_IDS.grant_id),
   refresh_request_id: uuid.described('A refresh request of the subject.').example(EXAMPLE_IDS.refresh_request_id),
+  erasure_id: uuid.described('An erasure of the subject.').example(EXAMPLE_IDS.erasure_id),
   offer_id: uuid.described('A transfer offer.').example(EXAMPLE_IDS.offer_id),
   log_index: shown<number>({ type: 'integer', minimum: 0 }).described('A place in the log, from 0.').example(3),
   principal_id: principalId

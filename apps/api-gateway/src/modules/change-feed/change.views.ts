@@ -94,6 +94,16 @@ const CHANGES = {
     from_principal_id: principalId.nullable().described('Who ceased to be one; null: at founding, or one owner more.'),
     changed_at: time.described('When.'),
   }),
+  'subject.erased': view('SubjectErasedChange', {
+    ...place,
+    type: constant('subject.erased').described('Versions of a subject were erased: erase what you keep of them.'),
+    tenant_id: tenantId.described('The owner of the subject.'),
+    ...about,
+    erased_indexes: listOf(count).described(
+      'Where the log has the versions that were erased, ascending: their `log_index`.',
+    ),
+    erased_at: time.described('When.'),
+  }),
 };
 type Views = typeof CHANGES;
 
@@ -106,6 +116,7 @@ const CHANGE_TYPES = [
   'grant.changed',
   'grant.revoked',
   'tenant.owner_changed',
+  'subject.erased',
 ] as const satisfies LogEntryType[];
 
 /** The entry as its readers see it. */
@@ -126,6 +137,8 @@ function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): Chang
     case 'grant.revoked':
       return CHANGES[fact.type].of({ ...fact, ...known(subject), granteeTenantId: known(granteeTenantId), logIndex });
     case 'tenant.owner_changed':
+      return CHANGES[fact.type].of({ ...fact, logIndex });
+    case 'subject.erased':
       return CHANGES[fact.type].of({ ...fact, logIndex });
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal';
+import { humanRequired } from '../../access/human';
 
 /** Instants that are both counted, to the millisecond. */
 export interface UsageWindow {
@@ -52,12 +53,18 @@ export class TenantService {
     return found;
   }
 
-  /** Throws `forbidden`, or `conflict` when the slug is taken. */
-  async change(actor: Actor, change: TenantChange): Promise<TenantRecord> {
-    const admins = rolesFrom(RULES.changeTenant.role);
-    const { facts, tenant } = await this.tenancy.change(actor, change, admins);
-    requireAccess(facts, RULES.changeTenant);
-    if (tenant === null) throw new Error('a tenant was not changed by one that may');
+  /**
+   * Whether erasures need a second human is for a human owner to say. Throws `forbidden`, `human_principal_required`, or
+   * `conflict` when the slug is taken.
+   */
+  async change(caller: Principal, tenantId: string, change: TenantChange): Promise<TenantRecord> {
+    const { principalId, claimedType } = caller;
+    const rule = change.erasureConfirmation === undefined ? RULES.changeTenant : RULES.changeErasureConfirmation;
+    const isMachine = change.erasureConfirmation !== undefined && claimedType !== 'human';
+    const roles = isMachine ? [] : rolesFrom(rule.role);
+    const { facts, tenant } = await this.tenancy.change({ tenantId, principalId }, change, roles);
+    requireAccess(facts, rule);
+    if (tenant === null) throw humanRequired('change whether erasures need a confirmation');
     return tenant;
   }
 

@@ -1,4 +1,4 @@
-import { EVIDENCE_POLICIES } from '@iss/domain';
+import { ERASURE_CONFIRMATIONS, EVIDENCE_POLICIES } from '@iss/domain';
 import type { TenantRecord, TenantOfMember } from '@iss/persistence';
 import { alias, listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
@@ -12,6 +12,9 @@ const POLICY =
   'What is demanded of the evidence in what the tenant writes. `open`: nothing. `resolved`: every path of ' +
   '`attribute_paths` is there, and every reference resolves. `fresh`: besides, each value that is new or changed is ' +
   'covered by evidence that the version before did not have, or by a reference that newly says `corroborating`.';
+const confirmation = oneOf(ERASURE_CONFIRMATIONS).described(
+  'Whether a second human has to confirm an erasure; `off` is for tenants of one person.',
+);
 
 const TenantFields = part({
   tenant_id: tenantId,
@@ -20,6 +23,7 @@ const TenantFields = part({
   created_at: time.described('When it was made.'),
   chain_enforced: flag.described('Whether applying on a parent without envelope_hash is refused.'),
   evidence_policy: oneOf(EVIDENCE_POLICIES).described(POLICY),
+  erasure_confirmation: confirmation,
 });
 
 /** What the caller is in the tenant; its role under both names that the specification uses. */
@@ -95,6 +99,7 @@ export const PatchTenantBody = body(
     slug: slug.described('Null takes the slug away.').example('acme'),
     chain_enforced: chainEnforced,
     evidence_policy: evidencePolicy,
+    erasure_confirmation: confirmation.optional(),
   },
   { name: { value: { name: 'Acme Corporation' } } },
 );
@@ -117,6 +122,7 @@ export const ACME: TenantRecord = {
   createdAt: new Date('2026-01-15T09:00:00Z'),
   chainEnforced: true,
   evidencePolicy: 'open',
+  erasureConfirmation: 'required',
 };
 export const ACME_OF_ALICE = withCaller({ tenant: ACME, role: 'tenant_owner', tenancyRole: 'account_admin' });
 export const USAGE_EXAMPLE = Usage.of({

@@ -8,6 +8,7 @@ import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
+import { TenantIdParam } from '../../http/request/path-params';
 import { requireAField } from '../../http/request/shape';
 import { TenantService } from './tenant.service';
 import {
@@ -79,15 +80,21 @@ export class TenantsController {
   }
 
   @Patch(':tenant_id')
-  @ApiRoute('Change a tenant: name, slug, chain_enforced, evidence_policy', RULES.changeTenant, {
-    description: 'At least one field. `tenant_id` never changes.',
+  @ApiRoute('Change a tenant: name, slug, chain_enforced, evidence_policy, erasure_confirmation', RULES.changeTenant, {
+    description:
+      'At least one field. `tenant_id` never changes. `erasure_confirmation` is for a human `tenant_owner` alone (422 for others).',
     answers: { 200: answer('The tenant, flat and wrapped.', Tenant, Tenant.of(ACME)) },
-    errors: ['conflict'],
+    errors: ['conflict', 'human_principal_required'],
   })
-  async updateTenant(@ActorParam() actor: Actor, @JsonBody(PatchTenantBody) body: PatchTenantBody): Promise<Tenant> {
+  async updateTenant(
+    @CurrentPrincipal() principal: Principal,
+    @TenantIdParam() tenantId: string,
+    @JsonBody(PatchTenantBody) body: PatchTenantBody,
+  ): Promise<Tenant> {
     requireAField(body);
     const { name, slug, chain_enforced: chainEnforced, evidence_policy: evidencePolicy } = body;
-    return Tenant.of(await this.tenants.change(actor, { name, slug, chainEnforced, evidencePolicy }));
+    const change = { name, slug, chainEnforced, evidencePolicy, erasureConfirmation: body.erasure_confirmation };
+    return Tenant.of(await this.tenants.change(principal, tenantId, change));
   }
 
   @Get(':tenant_id/usage')

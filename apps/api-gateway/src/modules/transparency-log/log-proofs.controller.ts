@@ -1,4 +1,4 @@
-import { type Actor, DomainError, type Reader, RULES } from '@iss/domain';
+import { type Actor, DomainError, type ErrorCode, type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
@@ -9,16 +9,17 @@ import { Hot } from '../../http/fast/hot.decorator';
 import { RecentProofs } from '../../http/fast/recent-proofs';
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
-import { LogIndexParam, UuidParam } from '../../http/request/path-params';
+import { LogIndexParam, SubjectParam, UuidParam } from '../../http/request/path-params';
 import { RequestParam } from '../../http/request/request.decorator';
-import { type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
+import { inclusionProof, type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
 import type { Asker } from '../../work/asker';
 import {
+  ErasureProofQuery,
   GrantProofQuery,
   InclusionProof,
-  inclusionProof,
   SNAPSHOT_PROOF_EXAMPLE,
   GRANT_PROOF_EXAMPLE,
+  ERASURE_PROOF_EXAMPLE,
   LogProofQuery,
   OWNER_PROOF_EXAMPLE,
   proofFile,
@@ -26,14 +27,14 @@ import {
 } from './log.views';
 
 const TEXT = 'text/plain';
-const proofOf = (example: InclusionProof): Route => ({
+const proofOf = (example: InclusionProof, more: readonly ErrorCode[] = []): Route => ({
   description:
     'With `Accept: text/plain` a C2SP tlog-proof file, whose extra data is the entry. 404 `not_logged_yet`, with ' +
     '`Retry-After`, for what is not in the published log yet: a second or two after it was written.',
   answers: { 200: proofAnswer(example) },
-  errors: ['not_found', 'not_logged_yet'],
+  errors: ['not_found', 'not_logged_yet', ...more],
 });
-const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE);
+const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE, ['erased']);
 const OWNER_PROOF = proofOf(OWNER_PROOF_EXAMPLE);
 
 /** In both of its forms. */
@@ -108,6 +109,18 @@ export class LogProofsController {
     return inForm(await this.proofs.ofOwnerChange(actor, logIndex, optionsOf(query)), request);
   }
 
+  @Get('tenants/:tenant_id/subjects/:subject_type/:subject_id/erasures/:erasure_id/log-proof')
+  @ApiRoute('Prove that an erasure is in the transparency log', RULES.readErasures, proofOf(ERASURE_PROOF_EXAMPLE))
+  async getErasureLogProof(
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
+    @UuidParam({ name: 'erasure_id' }) erasureId: string,
+    @QueryOf(ErasureProofQuery) query: ErasureProofQuery,
+    @RequestParam() request: Request,
+  ): Promise<JsonText | TextStream> {
+    return inForm(await this.proofs.ofErasure({ ...actor, ...subject, erasureId }, optionsOf(query)), request);
+  }
+
   private async ofSnapshot(
     reader: Reader & Asker,
     snapshotId: string,
@@ -137,7 +150,8 @@ function wantsText(request: Request): boolean {
 }
 
 function proofText(proof: LogProof): JsonText {
-  return new JsonText(JSON.stringify(inclusionProof(proof)));
+  const shown: InclusionProof = inclusionProof(proof);
+  return new JsonText(JSON.stringify(shown));
 }
 
 /** As the caller prefers it. Throws `not_found` for a file without a note. */

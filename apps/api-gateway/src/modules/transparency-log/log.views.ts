@@ -1,14 +1,6 @@
 import { GRANT_FACTS } from '@iss/domain';
 import type { LogKey } from '@iss/persistence';
-import {
-  decodeBase64,
-  encodeBase64,
-  formatLogProof,
-  formatVerifierKey,
-  parsePolicy,
-  quorumSize,
-  toHex,
-} from '@iss/tlog';
+import { decodeBase64, formatLogProof, formatVerifierKey, parsePolicy, quorumSize } from '@iss/tlog';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
@@ -97,18 +89,6 @@ export const InclusionProof = view('LogProof', {
 });
 export type InclusionProof = ViewOf<typeof InclusionProof>;
 
-export function inclusionProof(proof: LogProof): InclusionProof {
-  return {
-    log_origin: proof.origin,
-    log_index: proof.entry.logIndex,
-    tree_size: proof.size,
-    leaf_hash: toHex(proof.entry.leaf),
-    entry: proof.entry.text,
-    inclusion: proof.inclusion.map(encodeBase64),
-    checkpoint: proof.checkpoint,
-  };
-}
-
 /** The same as a `.tlog-proof` file, whose extra data is the entry (C2SP tlog-proof). */
 export function proofFile({ inclusion, entry }: LogProof, checkpoint: string): string {
   return formatLogProof({ extra: Buffer.from(entry.text), index: entry.logIndex, inclusion, checkpoint });
@@ -171,6 +151,13 @@ export const LogProofQuery = query({
     .described('Seconds to wait for a fact that is not in the published log yet.'),
 });
 export type LogProofQuery = SentOf<typeof LogProofQuery>;
+
+/** Query of the log proof of an erasure. */
+export const ErasureProofQuery = query({
+  ...LogProofQuery.fields,
+  tree_size: positive({ example: 5 }).optional().described('The published size to prove against. Default: the newest.'),
+});
+export type ErasureProofQuery = SentOf<typeof ErasureProofQuery>;
 
 /** Query of the log proof of a grant. */
 export const GrantProofQuery = query({
@@ -267,4 +254,23 @@ export const OWNER_PROOF_EXAMPLE: InclusionProof = {
     '{"changed_at":"2026-01-15T09:00:00.000Z","entry_version":"iss_log_entry_v1","from_principal_id":null,"principal_id":"oidc:dev#alice","salt":"BAQEBAQEBAQEBAQEBAQEBA","tenant_id":"acme","type":"tenant.owner_changed"}',
   inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'VBnYqsYj4mQjH6V3UoShbXK0m2sv8KPfH6aJ2zyXv0k='],
   checkpoint: CHECKPOINT_EXAMPLE,
+};
+/** When the snapshot is erased, which is the log's next entry. */
+export const ERASURE_PROOF_EXAMPLE: InclusionProof = {
+  log_origin: 'log.example/iss',
+  log_index: 4,
+  tree_size: 5,
+  leaf_hash: 'aa4f9070c5c8fcf01674bf45c3278f7808b5831c9130fb996c48d9be3f0dc908',
+  entry:
+    '{"entry_version":"iss_log_entry_v1","erased_at":"2026-01-20T09:00:00.000Z","erased_indexes":[0],"salt":"BQUFBQUFBQUFBQUFBQUFBQ","subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"subject.erased"}',
+  inclusion: ['2KJTsb88t+jdNSkOo1upVKAIDjfRtVTnAnDjW1ibA6g='],
+  checkpoint: [
+    'log.example/iss',
+    '5',
+    'MYqHhGC4I5eK3jygzSClz+BukUl9OuiTa9QpXjfDz2A=',
+    '',
+    '— log.example/iss HkA1lMqUQTvIR8fWE8oEbxrejQynWMs0b2xNEPEmjf3rH0oP+yygrjwHZM8o/T1ZXbEh2n+faZcCIlzz8X1RDp1NXw0=',
+    '— witness.example/w1 Oo4KVQAAAABpaLOYAxK+tf9Z+FIspGCPEm5CRnq7jhFo3OaNVpkxBacutZ5Gj8EtXlm88yeZGZMiMHmeFs+HFEziZzQoTutMmZM0AQ==',
+    '',
+  ].join('\n'),
 };

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { SubjectRef } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
@@ -29,7 +31,7 @@ const BEGIN = statement<
   INSERT INTO idempotency_keys AS k (key_hash, body_hash)
   SELECT :keyHash::bytea, :bodyHash::bytea WHERE :mayBegin::boolean
   ON CONFLICT (key_hash) DO UPDATE
-     SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
+     SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL, subject_hash = NULL
    WHERE k.started_at <= now() - ${KEPT}
       OR (k.answer IS NULL AND k.body_hash = excluded.body_hash AND k.started_at <= now() - ${LEASE})
   RETURNING k.started_at::text AS claim
@@ -43,9 +45,9 @@ SELECT begun.claim, k.body_hash = :bodyHash AS "isSameBody", k.answer
 /** While its request has this claim and has not answered; found by its key and by nothing else. */
 const CLAIMED = 'key_hash = :keyHash AND (started_at = :claim::timestamptz AND answer IS NULL) IS TRUE';
 
-const KEEP = statement<{ keyHash: Buffer; claim: string; answer: string }>(
+const KEEP = statement<{ keyHash: Buffer; claim: string; answer: string; subjectHash: Buffer | null }>(
   'idempotency_keep',
-  `UPDATE idempotency_keys SET answer = :answer WHERE ${CLAIMED}`,
+  `UPDATE idempotency_keys SET answer = :answer, subject_hash = :subjectHash::bytea WHERE ${CLAIMED}`,
 );
 
 const FREE = statement<{ keyHash: Buffer; claim: string }>(
@@ -81,9 +83,13 @@ export class IdempotencyStore {
     return answer === null ? { kind: 'running' } : { kind: 'answered', answer };
   }
 
-  /** Keeps the answer of the request with this claim, unless another one has taken the key over. */
-  async keep(keyHash: Buffer, claim: string, answer: string): Promise<void> {
-    await this.sql.run(KEEP, { keyHash, claim, answer });
+  /**
+   * Keeps the answer of the request with this claim, unless another one has taken the key over. `subject` is whom it tells of, if
+   * anyone: an erasure deletes it.
+   */
+  async keep(keyHash: Buffer, claim: string, answer: string, subject: SubjectRef | null = null): Promise<void> {
+    const subjectHash = subject && createHash('sha256').update(`${subject.subjectType}/${subject.subjectId}`).digest();
+    await this.sql.run(KEEP, { keyHash, claim, answer, subjectHash });
   }
 
   /** Gives the key back, so that the next request with it runs. */

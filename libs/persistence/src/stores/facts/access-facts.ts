@@ -88,7 +88,7 @@ const [WEAKEST_ROLE] = ROLES;
 const withoutGrants = (tenantId: string, ownsSubject: string): string => `
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-         ${ownsSubject} AS owns_subject, NULL::text[] AS grant_scopes
+         m.principal_type, ${ownsSubject} AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
    WHERE m.tenant_id = ${tenantId} AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true`;

@@ -20,6 +20,7 @@ const AUDIENCE: Record<LogEntryType, 'readers' | 'grantee' | 'nobody_else'> = {
   'grant.changed': 'grantee',
   'grant.revoked': 'grantee',
   'tenant.owner_changed': 'nobody_else',
+  'subject.erased': 'readers',
 };
 
 /** Only one goes on with the feed at a time; the others pass over it. */
@@ -105,6 +106,11 @@ const APPEND = statement<
     FROM unnest(:granted.subjectKey::bigint[], :granted.granteeTenantId::text[]) AS i(subject_key, tenant_id)
    CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e
                         WHERE e.subject_key = i.subject_key AND e.entry_type = 1 OFFSET 0) e
+   UNION
+  SELECT i.tenant_id, e.log_index
+    FROM unnest(:granted.subjectKey::bigint[], :granted.granteeTenantId::text[]) AS i(subject_key, tenant_id)
+   CROSS JOIN LATERAL (SELECT er.erasure_id FROM erasures er WHERE er.subject_key = i.subject_key OFFSET 0) er
+   CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e WHERE e.erasure_id = er.erasure_id OFFSET 0) e
    ORDER BY 1, 2
       ON CONFLICT DO NOTHING
 ), grown AS (

@@ -46,7 +46,7 @@ const LOOKED_AT = 1_001;
 
 /** Whether the caller may see the entry `k` of a fact, whoever it was that got a row for it. */
 const MAY_SEE = `CASE
-      WHEN n.snapshot_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
+      WHEN n.snapshot_id IS NOT NULL OR er.erasure_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
         AND (${scopesHeldBy('f.tenant_id')}) && '{${RULES.followShared.subject.join()}}')
       WHEN g.grant_id IS NOT NULL THEN f.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
       ELSE c.tenant_id = f.tenant_id END`;

@@ -117,9 +117,10 @@ const LAG = statement<NoParameters, { ageMs: number }>(
                             coalesce(e.grant_id, w.grant_id) AS grant_id,
                             coalesce(e.entry_type, w.entry_type) AS entry_type,
                             coalesce(e.grant_change_id, w.grant_change_id) AS grant_change_id,
-                            coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id) k ON true
+                            coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id,
+                            coalesce(e.erasure_id, w.erasure_id) AS erasure_id) k ON true
   ${FACT_OF_KEYS}
- CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at,
+ CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
                                      CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)
                             AS at) f`,
 );

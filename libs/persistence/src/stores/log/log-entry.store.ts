@@ -7,6 +7,7 @@ import {
   RULES,
   type SubjectRef,
 } from '@iss/domain';
+import { columns } from '../../sql/columns';
 import { Coalescer } from '../../sql/coalescer';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
@@ -19,13 +20,14 @@ import {
   type SubjectDisclosure,
   TENANT_ACCESS,
 } from '../facts/access-facts';
+import { ERASURE_OF_SNAPSHOT, type SnapshotRecord } from '../snapshots/snapshot-record';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, SNAPSHOT_FACT } from './log-facts';
 
 /** An entry of the log: where it stands in the tree, and what it is the salted text of. */
 export interface LogEntry {
   logIndex: number;
-  /** 16 bytes. */
-  salt: Buffer;
+  /** 16 bytes; null of a version that was erased, whose entry nobody can write any more. */
+  salt: Buffer | null;
   fact: LogFact;
 }
 
@@ -35,7 +37,7 @@ const ENTRY = `${PLACE},
   ${FACT}`;
 
 interface Place {
-  entry: { logIndex: number; salt: Buffer } | null;
+  entry: { logIndex: number; salt: Buffer | null } | null;
 }
 type EntryRow = FactRow & Place;
 
@@ -50,6 +52,7 @@ interface SnapshotRow extends Pick<FactRow, 'snapshot'>, Place {
   disclosure: SubjectDisclosure | null;
   version: number | null;
   isKnown: boolean;
+  erasure: SnapshotRecord['erasure'];
 }
 
 /** An entry whose salt is known already comes without its content: a salt stands for one entry. */
@@ -58,6 +61,7 @@ const ofSnapshot = (form: 'tenant' | 'global') =>
     `log_entry_of_snapshot_${form}`,
     `SELECT ${FACTS},
   ${DISCLOSURE[form]}, found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  ${columns(ERASURE_OF_SNAPSHOT)},
   ${PLACE},
   ${SNAPSHOT_FACT}
   FROM ${inputRows({ ...ACTOR, snapshot_id: 'uuid', known_salt: 'bytea' })}
@@ -85,6 +89,8 @@ export interface SnapshotEntryRead {
   isKnown: boolean;
   /** Null where it has none yet, and where it is known. */
   entry: LogEntry | null;
+  /** By what it was erased: its entry has no salt then. */
+  erasure: SnapshotRecord['erasure'];
 }
 const MAX_ROWS = 64;
 const MAX_RUNNING = 3;
@@ -153,6 +159,28 @@ const OF_OWNER_CHANGE = statement<Actor & { logIndex: number }, EntryRow & { fac
   ${FACT_OF_KEYS}`,
 );
 
+/** Of an erasure that was done, for whoever may see an erased version. */
+const OF_ERASURE = statement<{ erasureId: string }, EntryRow>(
+  'log_entry_of_erasure',
+  `SELECT ${ENTRY}
+  FROM (SELECT erasure_id FROM erasures WHERE public_id = :erasureId::uuid) found
+  LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.erasure_id = found.erasure_id LIMIT 1) k ON true
+  ${FACT_OF_KEYS}`,
+);
+
+/** A subject has one pending erasure at a time, so that the last one asked for is the last one done. */
+const OF_NEWEST_ERASURE = statement<SubjectRef, EntryRow & { isErased: boolean }>(
+  'log_entry_of_newest_erasure',
+  `SELECT found.erasure_id IS NOT NULL AS "isErased",
+  ${ENTRY}
+  FROM (SELECT (SELECT er.erasure_id FROM erasures er
+                 WHERE er.subject_key = s.subject_key AND (er.status = 'erased') IS TRUE
+                 ORDER BY (-er.erasure_id) LIMIT 1) AS erasure_id
+          FROM subjects s WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId) found
+  LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.erasure_id = found.erasure_id LIMIT 1) k ON true
+  ${FACT_OF_KEYS}`,
+);
+
 /** Entries by the facts that they are of. */
 export class LogEntryStore {
   private readonly inTenant: Coalescer<SnapshotInput, SnapshotEntryRead>;
@@ -188,6 +216,18 @@ export class LogEntryStore {
     const row = await this.sql.one(OF_GRANT[fact], { ...actor, grantId });
     const { facts, exists, isSo } = row;
     return { facts, exists, isSo, entry: entryOf(row) };
+  }
+
+  /** The entry of an erasure; null where it has none yet. Whether the caller may see it is asked elsewhere. */
+  async ofErasure(erasureId: string): Promise<LogEntry | null> {
+    const [row] = await this.sql.run(OF_ERASURE, { erasureId });
+    return row === undefined ? null : entryOf(row);
+  }
+
+  /** The entry of the last erasure of a subject: null where it has none yet, undefined where nothing was erased. */
+  async ofNewestErasure(subject: SubjectRef): Promise<LogEntry | null | undefined> {
+    const [row] = await this.sql.run(OF_NEWEST_ERASURE, subject);
+    return row?.isErased === true ? entryOf(row) : undefined;
   }
 
   /** The entry at this place, if it is a change of the tenant's owner, and what the caller may do in the tenant. */

@@ -11,7 +11,9 @@ export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
                       WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id LIMIT 1) c ON true
-  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key) LIMIT 1) s ON true`;
+  LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s
+                      WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true`;
 
 /** The number of each type of entry. */
 export const LOG_ENTRY_NUMBERS = {
@@ -20,6 +22,7 @@ export const LOG_ENTRY_NUMBERS = {
   'grant.revoked': 3,
   'tenant.owner_changed': 4,
   'grant.changed': 5,
+  'subject.erased': 6,
 } as const satisfies Record<LogEntryType, number>;
 
 const typeName = (type: LogEntryType): string => `CASE k.entry_type WHEN ${LOG_ENTRY_NUMBERS[type]} THEN '${type}' END`;
@@ -86,6 +89,17 @@ export const FACT = [
     },
     'ownerChange?',
   ),
+  columns(
+    {
+      type: `CASE WHEN er.erased_at IS NOT NULL THEN ${typeName('subject.erased')} END`,
+      tenantId: 'er.tenant_id',
+      subjectType: 's.subject_type',
+      subjectId: 's.subject_id',
+      erasedIndexes: 'er.erased_indexes::float8[]',
+      erasedAt: 'er.erased_at',
+    },
+    'erasure?',
+  ),
 ].join(',\n  ');
 
 /** The number of the entry that a log under a new name begins with. */
@@ -121,9 +135,10 @@ export interface FactRow {
   revocation: Extract<LogFact, { type: 'grant.revoked' }> | null;
   grantChange: Extract<LogFact, { type: 'grant.changed' }> | null;
   ownerChange: Extract<LogFact, { type: 'tenant.owner_changed' }> | null;
+  erasure: Extract<LogFact, { type: 'subject.erased' }> | null;
 }
 
 /** The fact of a row; null where its table does not have it. */
-export function factOf({ snapshot, grant, revocation, grantChange, ownerChange }: FactRow): LogFact | null {
-  return snapshot ?? grant ?? revocation ?? grantChange ?? ownerChange;
+export function factOf({ snapshot, grant, revocation, grantChange, ownerChange, erasure }: FactRow): LogFact | null {
+  return snapshot ?? grant ?? revocation ?? grantChange ?? ownerChange ?? erasure;
 }

@@ -87,9 +87,9 @@ const APPEND = statement<
   DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-                           restart_id, salt)
+                           erasure_id, restart_id, salt)
   SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-         restart_id,
+         erasure_id, restart_id,
          substr(:salts::bytea, (${LOG_SALT_BYTES} * (place - 1) + 1)::int, ${LOG_SALT_BYTES})
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
    ORDER BY place

@@ -25,14 +25,14 @@ interface Texts {
 
 const BATCH = 500;
 
-/** Every version in the order of its chain: rows of the index alone, so that what is filled already is passed over quickly. */
+/** Every version in the order of its chain. What was erased has nothing to be filled with. */
 const NEXT = statement<{ afterKey: string; afterVersion: number }, Unfilled>(
   'fill_provenance_next',
   `SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
        (SELECT true FROM snapshots l WHERE l.subject_key = n.subject_key
            AND l.snapshot_version = n.snapshot_version + 1 LIMIT 1) IS NULL AS "isLatest",
        (SELECT true FROM snapshot_provenance p WHERE p.subject_key = n.subject_key
-           AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL AS "isFilled"
+           AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL OR n.erasure_id IS NOT NULL AS "isFilled"
   FROM snapshots n
  WHERE (n.subject_key, n.snapshot_version) > (:afterKey::bigint, :afterVersion::integer)
  ORDER BY n.subject_key, n.snapshot_version LIMIT ${BATCH}`,
@@ -40,7 +40,7 @@ const NEXT = statement<{ afterKey: string; afterVersion: number }, Unfilled>(
 
 const TEXTS = statement<{ subjectKey: string; snapshotVersion: number }, Texts>(
   'fill_provenance_texts',
-  `SELECT n.envelope, b.envelope AS "baseEnvelope", p.origins AS "baseOrigins"
+  `SELECT n.envelope, CASE WHEN b.subject_key IS NOT NULL THEN coalesce(b.envelope, '{}') END AS "baseEnvelope", p.origins AS "baseOrigins"
   FROM (SELECT :subjectKey::bigint AS subject_key, :snapshotVersion::integer AS snapshot_version) i
  CROSS JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = i.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n

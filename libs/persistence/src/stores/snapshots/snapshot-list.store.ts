@@ -43,8 +43,8 @@ export const ENVELOPE_BYTES = 2 * 1024 * 1024;
 function range(order: LineageOrder, after: string): string {
   const [compare, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
   return `LATERAL (
-  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ${direction})
-              - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ${direction})
+              - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
     FROM (SELECT n.* FROM snapshots n
            WHERE n.subject_key = s.subject_key AND n.snapshot_version ${compare} ${after}
            ORDER BY n.snapshot_version ${direction} LIMIT :limit) n
@@ -52,7 +52,7 @@ function range(order: LineageOrder, after: string): string {
 }
 
 const FITS = `n.bytes_before < ${ENVELOPE_BYTES}`;
-const FITS_PAGE = `(n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= ${PAGE_BYTES})`;
+const FITS_PAGE = `(n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= ${PAGE_BYTES})`;
 const BEFORE_THE_FIRST = { asc: 0, desc: 2 ** 31 };
 
 const HEAD = `LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
@@ -108,7 +108,8 @@ function listedStatement(form: Form): ListedStatement {
   ${ACCESS[form]}
   ${HEAD}
   LEFT JOIN LATERAL (
-    SELECT n.*, v.place, sum(octet_length(n.envelope)) OVER (ORDER BY v.place) - octet_length(n.envelope) AS bytes_before,
+    SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
+           - coalesce(octet_length(n.envelope), 0) AS bytes_before,
            count(*) OVER ()::int AS found
       FROM unnest(:versions::int[]) WITH ORDINALITY AS v(version, place)
      CROSS JOIN LATERAL (SELECT * FROM snapshots n

@@ -31,7 +31,7 @@ export interface Wanted {
   unlessHash?: Buffer | undefined;
 }
 
-/** `snapshot` is null where there is none, and where there is one with the hash that is known. */
+/** `snapshot` is null where there is none, and where there is one with the hash that is known and its text. */
 export interface ConditionalRead extends SnapshotRead {
   isKnown: boolean;
   /** Of the snapshot that was found, known or not. */
@@ -68,6 +68,9 @@ const TARGETS: Record<SnapshotTarget['kind'], string> = {
   LEFT JOIN subjects s ON s.subject_key = found.subject_key`,
 };
 
+/** What was erased is nobody's to have again, whoever knows its hash. */
+const IS_KNOWN = '(found.envelope_hash = i.known_hash AND found.erasure_id IS NULL)';
+
 /** A snapshot whose envelope has more bytes than `maxBytes` comes without it. */
 type ReadStatement = Statement<
   { inputs: readonly ReadInput[]; maxBytes: number },
@@ -84,9 +87,9 @@ function readStatement(target: SnapshotTarget['kind'], form: 'tenant' | 'global'
     `SELECT ${FACTS},
   ${DISCLOSURE[form]}, found.snapshot_version AS version,
   ${columns(snapshotColumns(envelope), 'snapshot?')},
-       (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", ${isTooLarge} AS "isTooLarge"
+       ${IS_KNOWN} IS TRUE AS "isKnown", ${isTooLarge} AS "isTooLarge"
   FROM ${TARGETS[target]}
-  LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+  LEFT JOIN LATERAL (SELECT found.* WHERE ${IS_KNOWN} IS NOT TRUE) n ON true
   ${access}
  ORDER BY i.ord`,
   );

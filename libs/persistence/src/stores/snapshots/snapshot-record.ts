@@ -1,7 +1,10 @@
 import type { SubjectRef } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
-/** One stored snapshot. `envelope` is the canonical text that was hashed, null when only the header was asked for. */
+/**
+ * One stored snapshot. `envelope` is the canonical text that was hashed, null when only the header was asked for, and where it was
+ * erased: then `erasure` says by what and when.
+ */
 export interface SnapshotRecord extends SubjectRef {
   snapshotId: string;
   snapshotVersion: number;
@@ -10,10 +13,23 @@ export interface SnapshotRecord extends SubjectRef {
   envelopeHash: string | null;
   prevHash: string | null;
   envelope: string | null;
+  erasure: { erasureId: string; erasedAt: Date } | null;
 }
 
+/** Of the erasure of snapshot `n`: looked up for erased ones alone. */
+const ofErasure = (column: string): string =>
+  `CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.${column} FROM erasures er WHERE er.erasure_id = n.erasure_id LIMIT 1) END`;
+
+/** Of the snapshot `n`: by what its content was erased, as `erasure?`. */
+export const ERASURE_OF_SNAPSHOT = {
+  'erasure?.erasureId': ofErasure('public_id'),
+  'erasure?.erasedAt': ofErasure('erased_at'),
+};
+
 /** Columns of the snapshot `n` of subject `s`, with this envelope. */
-export const snapshotColumns = (envelope = 'NULL::text'): Columns<SnapshotRecord> => ({
+export const snapshotColumns = (
+  envelope = 'NULL::text',
+): Columns<Omit<SnapshotRecord, 'erasure'>> & typeof ERASURE_OF_SNAPSHOT => ({
   snapshotId: 'n.snapshot_id',
   subjectType: 's.subject_type',
   subjectId: 's.subject_id',
@@ -23,4 +39,5 @@ export const snapshotColumns = (envelope = 'NULL::text'): Columns<SnapshotRecord
   envelopeHash: `encode(n.envelope_hash, 'hex')`,
   prevHash: `encode(n.prev_hash, 'hex')`,
   envelope,
+  ...ERASURE_OF_SNAPSHOT,
 });

@@ -2,6 +2,7 @@ import {
   type AccessFacts,
   type Actor,
   type EvidencePolicy,
+  type ErasureConfirmation,
   mayHandOver,
   type MemberStatus,
   OWNER,
@@ -38,10 +39,12 @@ export interface TenantRecord {
   chainEnforced: boolean;
   /** What it demands of the evidence in what it writes. */
   evidencePolicy: EvidencePolicy;
+  /** Whether a second human has to confirm an erasure. */
+  erasureConfirmation: ErasureConfirmation;
   createdAt: Date;
 }
 
-export type NewTenant = Omit<TenantRecord, 'createdAt'>;
+export type NewTenant = Omit<TenantRecord, 'createdAt' | 'erasureConfirmation'>;
 
 /** What is to change of a tenant; what is undefined stays, and a `slug` of null is taken away. */
 export interface TenantChange {
@@ -49,6 +52,8 @@ export interface TenantChange {
   slug: string | null | undefined;
   chainEnforced: boolean | undefined;
   evidencePolicy: EvidencePolicy | undefined;
+  /** To be changed by a human alone. */
+  erasureConfirmation: ErasureConfirmation | undefined;
 }
 
 /** A tenant with what the asking principal is in it. */
@@ -82,6 +87,7 @@ const TENANT: Columns<TenantRecord> = {
   slug: 't.slug',
   chainEnforced: 't.chain_enforced',
   evidencePolicy: 't.evidence_policy',
+  erasureConfirmation: 't.erasure_confirmation',
   createdAt: 't.created_at',
 };
 
@@ -135,7 +141,7 @@ const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null
 );
 
 const CHANGE = statement<
-  Actor & TenantChange & { admins: readonly Role[]; changesSlug: boolean },
+  Actor & TenantChange & { admins: readonly Role[]; changesSlug: boolean; byHuman: boolean },
   { facts: AccessFacts; tenant: TenantRecord | null }
 >(
   'tenant_change',
@@ -144,9 +150,11 @@ changed AS (
   UPDATE tenants t
      SET name = coalesce(:name, t.name), slug = CASE WHEN :changesSlug::boolean THEN :slug ELSE t.slug END,
          chain_enforced = coalesce(:chainEnforced, t.chain_enforced),
-         evidence_policy = coalesce(:evidencePolicy, t.evidence_policy)
+         evidence_policy = coalesce(:evidencePolicy, t.evidence_policy),
+         erasure_confirmation = coalesce(:erasureConfirmation, t.erasure_confirmation)
     FROM facts f
    WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY (:admins::text[])
+     AND (NOT :byHuman::boolean OR f.principal_type = 'human')
   RETURNING t.*
 )
 SELECT ${FACTS},
@@ -262,13 +270,17 @@ export class TenancyStore {
     return this.sql.one(FIND, actor);
   }
 
-  /** Changes the tenant if the caller holds one of `admins`; null when not. Throws `conflict` when the slug is taken. */
+  /**
+   * Changes the tenant if the caller holds one of `admins`, and is human by its record where `erasureConfirmation` changes; null
+   * when not. Throws `conflict` when the slug is taken.
+   */
   change(
     actor: Actor,
     change: TenantChange,
     admins: readonly Role[],
   ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null }> {
-    return this.sql.one(CHANGE, { ...actor, ...change, admins, changesSlug: change.slug !== undefined });
+    const byHuman = change.erasureConfirmation !== undefined;
+    return this.sql.one(CHANGE, { ...actor, ...change, admins, changesSlug: change.slug !== undefined, byHuman });
   }
 
   /** Members' records by `principal_id`, all or those of one status, none to a stranger; and what the caller may do. */

@@ -1,13 +1,13 @@
 import type { SubjectRef, UpdateStatus } from '@iss/domain';
 import type { Columns } from '../../sql/columns';
 
-/** A stored proposal. `patchOps` is canonical JSON text. */
+/** A stored proposal. `patchOps` is canonical JSON text; null where it was erased with a version that it was based on or made. */
 export interface UpdateRecord extends SubjectRef {
   updateId: string;
   tenantId: string;
   baseSnapshotId: string;
   baseSnapshotVersion: number;
-  patchOps: string;
+  patchOps: string | null;
   status: UpdateStatus;
   requestId: string | null;
   initiatedBy: string | null;

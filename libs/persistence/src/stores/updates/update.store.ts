@@ -21,6 +21,7 @@ import { HEAD_VERSION, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../fa
 import { capOf, countUpTo } from '../limits/caps';
 import { Headroom } from '../limits/headroom';
 import { eventIdIfWanted, wants } from '../webhooks/wants';
+import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
 import { updateColumns, type UpdateRecord } from './update-record';
 
 export { type UpdateRecord } from './update-record';
@@ -77,9 +78,7 @@ export interface UpdateToApply extends FoundUpdate {
 }
 
 /** What an update is applied to. */
-export interface ApplyBase {
-  envelope: string;
-  envelopeHash: string | null;
+export interface ApplyBase extends SnapshotRecord {
   /** See `encodeOrigins`; null for a first version, and where they are not known. */
   origins: Buffer | null;
 }
@@ -208,7 +207,7 @@ const UPDATE = `
   ${TENANT_ACCESS}`;
 
 // The length of a text is known without reading it.
-const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(b.envelope) > :maxBytes::int) IS TRUE';
+const IS_TOO_LARGE = '(octet_length(u.patch_ops) + octet_length(n.envelope) > :maxBytes::int) IS TRUE';
 const unlessTooLarge = (text: string): string => `CASE WHEN NOT ${IS_TOO_LARGE} THEN ${text} END`;
 
 const FOR_APPLY = statement<
@@ -220,12 +219,12 @@ const FOR_APPLY = statement<
   ${columns({ ...updateColumns(), patchOps: unlessTooLarge('u.patch_ops') }, 'update?')},
   ${HEAD_VERSION} AS "headVersion",
        t.chain_enforced IS TRUE AS "chainEnforced", coalesce(t.evidence_policy, 'open') AS "evidencePolicy",
-       ${IS_TOO_LARGE} AS "isTooLarge", ${unlessTooLarge('b.envelope')} AS "base?.envelope",
-       encode(b.envelope_hash, 'hex') AS "base?.envelopeHash",
-       ${originsOf('b.subject_key', 'b.snapshot_version')} AS "base?.origins"
+       ${IS_TOO_LARGE} AS "isTooLarge",
+  ${columns(snapshotColumns(unlessTooLarge('n.envelope')), 'base?')},
+       ${originsOf('n.subject_key', 'n.snapshot_version')} AS "base?.origins"
   FROM ${inputRows(INPUT)}
   ${UPDATE}
-  ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'b')}
+  ${snapshotOfVersion('u.subject_key', 'u.base_snapshot_version', 'n')}
   LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
  ORDER BY i.ord`,
 );

@@ -17,6 +17,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
+import { requireContent } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
@@ -91,12 +92,15 @@ export class DiffService {
     return this.diff(reader, pair, options);
   }
 
-  /** Each version by itself: a diff shows nothing of those in between. */
+  /** Each version by itself: a diff shows nothing of those in between. Throws `erased`, where the hashes of one are all that is shown. */
   private async disclose(reader: Reader & Asker, { from, to }: SnapshotPairRead): Promise<void> {
-    for (const { disclosure, snapshot } of [from, to]) {
-      const version = snapshot?.snapshotVersion;
-      if (version === undefined) continue;
-      await this.disclosures.record(reader, disclosure, { from: version, to: version }, 'diff');
+    const gone = [from, to].filter(({ snapshot }) => snapshot !== null && snapshot.erasure !== null).slice(0, 1);
+    for (const { disclosure, snapshot } of gone.length > 0 ? gone : [from, to]) {
+      if (snapshot === null) continue;
+      const { snapshotVersion: version, erasure } = snapshot;
+      const via = erasure === null ? 'diff' : 'headers';
+      await this.disclosures.record(reader, disclosure, { from: version, to: version }, via);
+      requireContent(snapshot);
     }
   }
 

@@ -1,17 +1,27 @@
-import { logEntryText, type Reader, type SubjectRef } from '@iss/domain';
-import { LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
+import { type DomainError, logEntryText, type Reader, type SubjectRef } from '@iss/domain';
+import { type LogEntry, LogEntryStore, type LogKey, type SnapshotRecord } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Asker } from '../../../work/asker';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
 import { SnapshotListService } from './snapshot-list.service';
 
-/** A snapshot with the proof that it is in the log. */
-export interface ProvedSnapshot {
-  snapshot: SnapshotRecord;
-  entry: string;
+/** Where in the log something stands, and the proof of it. */
+interface Place {
   logIndex: number;
   inclusion: readonly Uint8Array[];
+}
+
+/** The entry of an erasure with the proof that it is in the log. */
+interface ProvedErasure extends Place {
+  erasureId: string;
+  entry: string;
+}
+
+/** A snapshot with the proof that it is in the log; of one that was erased its hash there, and the entry that says so. */
+export interface ProvedSnapshot extends Place {
+  snapshot: SnapshotRecord;
+  logged: { entry: string } | { leaf: Uint8Array; erased: ProvedErasure };
 }
 
 /** A subject's whole lineage, each version proved against one checkpoint. */
@@ -47,8 +57,7 @@ export class BundleService {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       // Whoever waits holds no snapshots meanwhile.
       const head = await this.lists.headVersion(reader, subject);
-      const newest = async () => (await this.entries.ofVersions(subject, head, head))[0] ?? null;
-      const { checkpoint } = await this.waiting.published(newest, WAIT_SECONDS);
+      const { checkpoint } = await this.waiting.published(() => this.newest(subject, head), WAIT_SECONDS);
       const { headVersion, snapshots } = await this.lists.export(reader, subject, null, 'bundle');
       if (headVersion !== head) continue;
       const { origin, note, size } = checkpoint;
@@ -58,6 +67,14 @@ export class BundleService {
     throw notLoggedYet('The subject was changed again each time that its newest version had been published.');
   }
 
+  /** The later one of what the bundle needs, its last version's entry and that of the last erasure; null until both are there. */
+  private async newest(subject: SubjectRef, head: number): Promise<LogEntry | null> {
+    const [last = null] = await this.entries.ofVersions(subject, head, head);
+    const erasure = await this.entries.ofNewestErasure(subject);
+    if (last === null || erasure === null) return null;
+    return erasure !== undefined && erasure.logIndex > last.logIndex ? erasure : last;
+  }
+
   private async *prove(
     subject: SubjectRef,
     snapshots: AsyncIterable<SnapshotRecord>,
@@ -65,6 +82,7 @@ export class BundleService {
     size: number,
   ): AsyncGenerator<ProvedSnapshot, void> {
     let entries: Awaited<ReturnType<LogEntryStore['ofVersions']>> = [];
+    let erased: ProvedErasure | null = null;
     for await (const snapshot of snapshots) {
       const version = snapshot.snapshotVersion;
       if (entries.length === 0) {
@@ -74,9 +92,32 @@ export class BundleService {
       if (entry?.fact.type !== 'snapshot.created' || entry.fact.snapshotVersion !== version) {
         throw new Error(`version ${version} has no entry in the log`);
       }
-      const { logIndex, fact, salt } = entry;
+      const { logIndex } = entry;
       const inclusion = await this.tree.inclusion(logIndex, size);
-      yield { snapshot, entry: logEntryText(fact, salt), logIndex, inclusion };
+      const { erasure } = snapshot;
+      if (erasure === null) {
+        yield { snapshot, logIndex, inclusion, logged: { entry: textOf(entry) } };
+        continue;
+      }
+      if (erased?.erasureId !== erasure.erasureId) erased = await this.erasure(erasure.erasureId, size);
+      yield { snapshot, logIndex, inclusion, logged: { leaf: await this.tree.leaf(logIndex, size), erased } };
     }
   }
+
+  private async erasure(erasureId: string, size: number): Promise<ProvedErasure> {
+    const found = await this.entries.ofErasure(erasureId);
+    if (found === null || found.logIndex >= size) throw erasedMeanwhile();
+    const { logIndex } = found;
+    return { erasureId, logIndex, entry: textOf(found), inclusion: await this.tree.inclusion(logIndex, size) };
+  }
+}
+
+function textOf({ fact, salt }: LogEntry): string {
+  if (salt === null) throw erasedMeanwhile();
+  return logEntryText(fact, salt);
+}
+
+/** A stream that has begun ends unfinished: what it said so far holds, and the next one says the rest. */
+function erasedMeanwhile(): DomainError {
+  return notLoggedYet('A version was erased while the bundle was made.');
 }

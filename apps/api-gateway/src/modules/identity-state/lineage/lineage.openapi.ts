@@ -8,7 +8,7 @@ import { flag, SubjectRef } from '../../../http/request/fields';
 import { METHODS, Snapshot, SNAPSHOT_EXAMPLE, verdict } from '../snapshot/snapshot.openapi';
 import { ORDERS } from '../snapshot/snapshot.query';
 
-const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash } = SnapshotHeader.fields;
+const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash, erased } = SnapshotHeader.fields;
 
 export const ChainItem = view('ChainItem', {
   snapshot_id,
@@ -16,9 +16,10 @@ export const ChainItem = view('ChainItem', {
   envelope_hash,
   prev_hash,
   chain_valid: verdict.described(
-    "Its envelope and its parent's have the stored hashes, and `prev_hash` is that of the parent.",
+    "Its envelope and its parent's have the stored hashes, and `prev_hash` is that of the parent. Of an erased one its links alone are held.",
   ),
   generated_at,
+  erased,
 });
 export type ChainItem = ViewOf<typeof ChainItem>;
 

@@ -1,6 +1,6 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
 import type { SnapshotRecord } from '@iss/persistence';
-import { encodeBase64 } from '@iss/tlog';
+import { encodeBase64, toHex } from '@iss/tlog';
 import { jsonStream, TextStream } from '../../../http/answer/json-text';
 import type { PageView } from '../../../http/lists/paging';
 import type { ChainProof } from './lineage.openapi';
@@ -58,10 +58,25 @@ export function bundleLines({ subjectType, subjectId }: SubjectRef, bundle: Bund
 
 async function* bundleTexts(head: string, snapshots: AsyncIterable<ProvedSnapshot>): AsyncGenerator<string, void> {
   yield `${head}\n`;
-  for await (const { snapshot, entry, logIndex, inclusion } of snapshots) {
-    const proof = JSON.stringify({ entry, log_index: logIndex, inclusion: inclusion.map(encodeBase64) });
+  for await (const { snapshot, logged, ...place } of snapshots) {
+    const proof = JSON.stringify({
+      ...('entry' in logged ? { entry: logged.entry } : {}),
+      ...placeView(place),
+      ...erasedView(logged),
+    });
     yield `{"snapshot":${snapshotText(snapshot, 'full')},${proof.slice(1)}\n`;
   }
+}
+
+/** Of a version that was erased: its hash in the log, and the entry that says so with its own proof. */
+function erasedView(logged: ProvedSnapshot['logged']): object {
+  if ('entry' in logged) return {};
+  const { leaf, erased } = logged;
+  return { leaf_hash: toHex(leaf), erased: { entry: erased.entry, ...placeView(erased) } };
+}
+
+function placeView({ logIndex, inclusion }: Pick<ProvedSnapshot, 'logIndex' | 'inclusion'>): object {
+  return { log_index: logIndex, inclusion: inclusion.map(encodeBase64) };
 }
 
 async function* fullTexts(snapshots: AsyncIterable<SnapshotRecord>, end = ''): AsyncGenerator<string, void> {

@@ -236,11 +236,15 @@ export class SnapshotListService {
   }
 }
 
-/** Snapshots with their envelopes. Where an envelope did not fit any more into those that were read, the next statement begins. */
+/**
+ * Snapshots with their envelopes, or without where they were erased. Where an envelope did not fit any more into those that were
+ * read, the next statement begins.
+ */
 async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerator<SnapshotRecord, void> {
   let batch = first;
   while (batch.length > 0) {
-    const whole = batch.filter(({ envelope }) => envelope !== null);
+    const end = batch.findIndex(({ envelope, erasure }) => envelope === null && erasure === null);
+    const whole = end < 0 ? batch : batch.slice(0, end);
     yield* whole;
     const last = whole.at(-1);
     batch = last === undefined ? [] : await more(last.snapshotVersion);

@@ -43,7 +43,9 @@ export const ProvedLeafView = view('ProvedLeaf', {
   changed_by: text
     .nullable()
     .asText()
-    .described('`audit.created_by` of that version, up to 1,024 characters. Null where it is not kept yet.'),
+    .described(
+      '`audit.created_by` of that version, up to 1,024 characters. Null where it is not kept yet, and where that version was erased.',
+    ),
   evidence: listOf(field(backingEvidence))
     .asText()
     .described('The evidence that covers it, as it stands in the envelope, with the `role` of the reference.'),
@@ -89,5 +91,5 @@ export const PROVENANCE: Route = {
       ...lastPage(LEAVES, 200),
     }),
   },
-  errors: ['not_found', 'unavailable'],
+  errors: ['not_found', 'erased', 'unavailable'],
 };

@@ -9,6 +9,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
+import { requireContent } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
@@ -52,7 +53,7 @@ export class ProvenanceService {
   ) {}
 
   /**
-   * A page of a version's leaves. Throws `forbidden` or `not_found`, also for a path that the version does not have, and
+   * A page of a version's leaves. Throws `forbidden` or `not_found`, also for a path that the version does not have, `erased`, and
    * `unavailable` where too much was written before provenance was kept.
    */
   async list(reader: Reader & Asker, subject: SubjectRef, request: LeavesRequest): Promise<LeavesPage> {
@@ -62,8 +63,10 @@ export class ProvenanceService {
     const { facts, disclosure, snapshot, origins: kept } = await this.provenance.read(reader, subject, version);
     this.access.require(reader, facts, RULES.readLineage);
     if (snapshot === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
-    const { snapshotVersion } = snapshot;
-    await this.disclosures.record(reader, disclosure, { from: snapshotVersion, to: snapshotVersion }, 'provenance');
+    const { snapshotVersion, erasure } = snapshot;
+    const via = erasure === null ? 'provenance' : 'headers';
+    await this.disclosures.record(reader, disclosure, { from: snapshotVersion, to: snapshotVersion }, via);
+    requireContent(snapshot);
 
     const found = await this.origins.find(reader, snapshot, kept);
     if (found === null) throw notKept();

@@ -19,6 +19,7 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
+import { requireContent } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
@@ -40,7 +41,10 @@ interface Reading {
   disclosure: SubjectDisclosure | null;
 }
 
-/** Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`. */
+/**
+ * Reads of single snapshots, tenant-scoped and global alike, for those who may. All throw `forbidden` or `not_found`; those of what a
+ * snapshot says throw `erased` where that is gone.
+ */
 @Injectable()
 export class SnapshotReadService {
   constructor(
@@ -82,9 +86,27 @@ export class SnapshotReadService {
     return { ...found, summary: await this.work.run(reader, 'summarize', { text: found.snapshot.envelope ?? '' }) };
   }
 
+  /** What is known of a snapshot without what it says: also of one that was erased. */
+  async header(
+    reader: Reader & Asker,
+    target: SnapshotTarget,
+    wanted: Wanted,
+    via: DisclosureWay,
+  ): Promise<SnapshotRecord> {
+    const snapshot = await this.find(reader, target, usual(target), wanted, via);
+    if (snapshot === null) throw notFound();
+    return snapshot;
+  }
+
   /** The snapshot with its envelope, not verified; null when it is the one with this hash. */
-  readUnless(reader: Reader & Asker, target: SnapshotTarget, hash: Buffer | undefined): Promise<SnapshotRecord | null> {
-    return this.find(reader, target, usual(target), { envelope: true, unlessHash: hash }, 'snapshot');
+  async readUnless(
+    reader: Reader & Asker,
+    target: SnapshotTarget,
+    hash: Buffer | undefined,
+  ): Promise<SnapshotRecord | null> {
+    const snapshot = await this.find(reader, target, usual(target), { envelope: true, unlessHash: hash }, 'snapshot');
+    if (snapshot !== null) requireContent(snapshot);
+    return snapshot;
   }
 
   private async verified(
@@ -96,6 +118,7 @@ export class SnapshotReadService {
     const wanted = { envelope: options.withEnvelope || options.verify !== 'none' };
     const snapshot = await this.find(reader, target, reading, wanted, options.via);
     if (snapshot === null) throw notFound();
+    requireContent(snapshot);
     return { snapshot, verification: await this.verifier.verify(reader, snapshot, options) };
   }
 
@@ -111,8 +134,10 @@ export class SnapshotReadService {
     const isUnknownId = target.kind === 'id' && version === null;
     this.access.require(reader, facts, isUnknownId ? { role: reading.right.role } : reading.right);
     if (version === null) throw await this.unknown(reader, target, facts);
+    // Of what was erased its hashes alone are shown.
+    const way = snapshot === null || snapshot.erasure === null ? via : 'headers';
     const disclosure = reading.disclosure ?? read.disclosure;
-    if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, via);
+    if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, way);
     return snapshot;
   }
 

@@ -65,7 +65,7 @@ export class SnapshotVerifier {
     const rests = new Rests();
     return async (snapshot) => {
       const stored = toStored(snapshot);
-      await rests.after(stored.envelopeText.length);
+      await rests.after(stored.envelopeText?.length ?? 0);
       const checked: CheckedSnapshot = await this.work.run(asker, 'check_snapshot', stored);
       const parents = links.filter(({ snapshotVersion }) => snapshotVersion < snapshot.snapshotVersion);
       return verifyChecked(verify, checked, parents, depth);
@@ -115,7 +115,7 @@ function toStored(snapshot: SnapshotRecord): StoredSnapshot {
   return {
     snapshotId: snapshot.snapshotId,
     snapshotVersion: snapshot.snapshotVersion,
-    envelopeText: snapshot.envelope ?? '',
+    envelopeText: snapshot.erasure === null ? (snapshot.envelope ?? '') : null,
     envelopeHash: snapshot.envelopeHash,
     prevHash: snapshot.prevHash,
   };

@@ -8,10 +8,10 @@ import {
 } from '@iss/domain';
 import { ApiBody } from '@nestjs/swagger';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../../http/answer/snapshot-header.view';
-import { constant, field } from '../../../http/describe/field';
+import { constant, field, listOf } from '../../../http/describe/field';
 import { answer, type Route } from '../../../http/describe/openapi';
 import { part, view } from '../../../http/describe/view';
-import { anyObject, count, flag, hash, oneOf, SubjectRef, text } from '../../../http/request/fields';
+import { anyObject, count, flag, hash, oneOf, SubjectRef, text, version } from '../../../http/request/fields';
 
 export const Envelope = field(envelope);
 export const EvidenceRef = field(evidenceRef);
@@ -66,6 +66,11 @@ export const CHAIN_VERDICT = {
   complete: verdict.described(
     'Whether they reach version 1: only then is `valid` the verdict on the whole chain below. Ask with `depth=all`.',
   ),
+  erased: listOf(version)
+    .optional()
+    .described(
+      'Of those that were looked at, the versions that were erased: of them the links alone hold. Absent where none was.',
+    ),
 };
 
 const Verification = view('Verification', {
@@ -79,7 +84,9 @@ export const VERIFICATION = 'What was recomputed. Absent with `verify=none`.';
 /** A header with the envelope as it is stored. */
 export const Snapshot = view('Snapshot', {
   ...SnapshotHeader.fields,
-  envelope: Envelope.asText().optional().described('The envelope as it is stored. Absent with `view=header`.'),
+  envelope: Envelope.asText()
+    .optional()
+    .described('The envelope as it is stored. Absent with `view=header`, and where it was erased.'),
   verification: Verification.optional().described(VERIFICATION),
 });
 
@@ -112,6 +119,7 @@ export const SnapshotProof = view('SnapshotProof', {
   snapshot_version,
   envelope_hash,
   prev_hash,
+  erased: SnapshotHeader.fields.erased,
   ...METHODS,
 });
 
@@ -143,7 +151,7 @@ const READS = {
 /** What there is to say of a read of one snapshot. */
 export function readOf(shown: keyof typeof READS): Route {
   const etag = `"${valueOfHash}.${shown === 'snapshot' ? 'full' : shown}"`;
-  return { answers: { 200: READS[shown] }, etag, errors: ['not_found'] };
+  return { answers: { 200: READS[shown] }, etag, errors: shown === 'proof' ? ['not_found'] : ['not_found', 'erased'] };
 }
 
 /** The answer of a direct write. */

@@ -70,8 +70,8 @@ export function proofAnswer(snapshot: SnapshotRecord): JsonText {
 }
 
 /**
- * Tagged by hash and view. Not so what was verified, which must be done anew each time, and what was imported without its
- * hashes, which it may yet get.
+ * Tagged by hash and view. Not so what was verified, which must be done anew each time, what was imported without its
+ * hashes, which it may yet get, and what was erased.
  */
 function cachingOf(
   snapshot: SnapshotRecord,
@@ -80,7 +80,7 @@ function cachingOf(
   verification?: Verification,
 ): Caching | undefined {
   const isSealed = snapshot.envelopeHash !== null && (snapshot.prevHash !== null || snapshot.snapshotVersion === 1);
-  if (verification !== undefined || !isSealed) return undefined;
+  if (verification !== undefined || !isSealed || snapshot.erasure !== null) return undefined;
   return { etag: `"${snapshot.envelopeHash}.${view}"`, cacheControl: CACHE_CONTROL[reuse] };
 }
 

@@ -17,6 +17,7 @@ import {
   type UpdateToApply,
 } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
+import { requireContent } from '../../../access/erased';
 import { EventHandOver } from '../../../events/event-hand-over';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { RequestTrace } from '../../../request-trace';
@@ -28,6 +29,14 @@ import { patchedLimits } from './patched-limits';
 import { notProposed, requireUpdate, staleBase } from './update-conditions';
 
 const AT = '/patch_ops';
+
+/** What is patched, and with what. */
+interface Applicable {
+  update: UpdateRecord;
+  base: ApplyBase;
+  envelope: string;
+  patchOps: string;
+}
 
 /** Later versions, second step: the proposal becomes a snapshot. */
 @Injectable()
@@ -43,7 +52,7 @@ export class UpdateApplyService {
 
   /**
    * Writes the snapshot that a proposal leads to. `subject` is given where the path names it. Throws `not_found`,
-   * `forbidden`, `conflict` (already applied, withdrawn, stale base), or `validation_error`.
+   * `forbidden`, `conflict` (already applied, withdrawn, stale base), `erased` (the base), or `validation_error`.
    */
   async apply(
     actor: Actor,
@@ -52,12 +61,13 @@ export class UpdateApplyService {
     subject: SubjectRef | null,
   ): Promise<SnapshotRecord> {
     const loaded = await this.updates.forApply({ ...actor, updateId, subject });
-    const { update, base } = requireApplicable(loaded, subject);
+    const applicable = requireApplicable(loaded, subject);
+    const { update, base } = applicable;
 
     const { subjectType, subjectId, baseSnapshotVersion: snapshotVersion } = update;
     const found = await this.origins.find(actor, { subjectType, subjectId, snapshotVersion }, base.origins);
     const outcome = await underPolicy(loaded.evidencePolicy, async (policy) => {
-      const { header, text, hash, traced } = await this.nextEnvelope(actor, trace, update, base, found, policy);
+      const { header, text, hash, traced } = await this.nextEnvelope(actor, trace, applicable, found, policy);
       const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash: base.envelopeHash };
       const appended = await this.writes.append({
         ...snapshot,
@@ -77,22 +87,21 @@ export class UpdateApplyService {
         : staleBase(outcome.headVersion ?? 0);
     }
     this.handOver.announce([outcome.eventId, outcome.appliedEventId].filter((eventId) => eventId !== null));
-    return { ...outcome.snapshot, createdAt: outcome.createdAt };
+    return { ...outcome.snapshot, createdAt: outcome.createdAt, erasure: null };
   }
 
   /** The patched base with the server's own members (contract, "Apply"), sealed and traced. */
   private async nextEnvelope(
     actor: Actor,
     { requestId, correlationId }: RequestTrace,
-    update: UpdateRecord,
-    base: ApplyBase,
+    { update, envelope, patchOps }: Applicable,
     baseOrigins: KnownOrigins | null,
     policy: EvidencePolicy,
   ): Promise<MadeVersion> {
     const now = new Date().toISOString();
     return this.work.run(actor, 'apply_update', {
-      base: base.envelope,
-      patchOps: update.patchOps,
+      base: envelope,
+      patchOps,
       at: AT,
       limits: patchedLimits(this.settings),
       policy,
@@ -119,14 +128,16 @@ export class UpdateApplyService {
 }
 
 /** Every condition on the proposal itself, in the order in which the caller may learn of them. */
-function requireApplicable(
-  loaded: UpdateToApply,
-  subject: SubjectRef | null,
-): { update: UpdateRecord; base: ApplyBase } {
+function requireApplicable(loaded: UpdateToApply, subject: SubjectRef | null): Applicable {
   const update = requireUpdate(loaded, subject, RULES.applyUpdate);
   const { base, headVersion } = loaded;
+  if (base !== null && update.patchOps === null && update.status === 'withdrawn') requireContent(base);
   if (update.status !== 'proposed') throw notProposed(update);
   if (base === null || headVersion !== update.baseSnapshotVersion) throw staleBase(headVersion ?? 0);
+  requireContent(base);
+  const { envelope } = base;
+  const { patchOps } = update;
+  if (envelope === null || patchOps === null) throw new Error('an update or its base has no content');
   if (base.envelopeHash === null && loaded.chainEnforced) {
     throw new DomainError(
       'validation_error',
@@ -134,5 +145,5 @@ function requireApplicable(
       [{ path: '/path/update_id', message: 'its base snapshot has no envelope_hash', code: 'parent_not_hashed' }],
     );
   }
-  return { update, base };
+  return { update, base, envelope, patchOps };
 }

@@ -20,6 +20,7 @@ import {
 } from '@iss/persistence';
 import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
+import { requireContent } from '../../../access/erased';
 import { EventHandOver } from '../../../events/event-hand-over';
 import type { RequestTrace } from '../../../request-trace';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
@@ -42,8 +43,8 @@ export class UpdateService {
 
   /**
    * Stores a proposal after a dry run against its base. `isNew` is false when the tenant proposed the same under the
-   * same `request_id` before. Throws `validation_error`, `forbidden`, `conflict` when the base is stale, or
-   * `limit_reached`.
+   * same `request_id` before. Throws `validation_error`, `forbidden`, `conflict` when the base is stale, `erased` when its
+   * content is gone, or `limit_reached`.
    */
   async propose(
     actor: Actor,
@@ -63,6 +64,7 @@ export class UpdateService {
       throw staleBase(head.snapshotVersion);
     }
     requireSameBase(proposal.baseSnapshotId, head.snapshotId);
+    requireContent(head);
     const base = head.envelope ?? '{}';
     const outcome = await underPolicy('open', async (policy) => {
       await this.work.run(actor, 'try_patch', { base, patchOps, at, limits: patchedLimits(this.settings), policy });

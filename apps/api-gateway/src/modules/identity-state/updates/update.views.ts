@@ -28,7 +28,12 @@ export const Update = view('Update', {
   subject_id: subjectId,
   base_snapshot_id: baseId,
   base_snapshot_version: baseVersion,
-  patch_ops: operations.asText().described('The operations, as they were sent.'),
+  patch_ops: operations
+    .asText()
+    .nullable()
+    .described(
+      'The operations, as they were sent; null where they were erased with a version that they were based on or made.',
+    ),
   status,
   request_id: requestId,
   initiated_by: initiator,
@@ -118,7 +123,7 @@ export const PROPOSE: Route = {
     201: answer('The proposal; nothing is changed yet.', Update, PROPOSED),
     200: answer('The proposal stored earlier under the same request_id.', Update, PROPOSED),
   },
-  errors: ['conflict'],
+  errors: ['conflict', 'erased'],
 };
 export const LIST: Route = { answers: { 200: pageAnswer('A page of updates.', Update, [PROPOSED], 50) } };
 export const READ: Route = { answers: { 200: answer('The update.', Update, PROPOSED) }, errors: ['not_found'] };
@@ -135,9 +140,9 @@ export const WITHDRAW: Route = {
 };
 export const APPLY: Route = {
   answers: { 201: answer('The envelope of the new snapshot.', Envelope, APPLIED_ENVELOPE) },
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'erased'],
 };
 export const APPLY_FOR_SUBJECT: Route = {
   answers: { 200: answer('The new snapshot.', AppliedUpdate, APPLIED) },
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'erased'],
 };

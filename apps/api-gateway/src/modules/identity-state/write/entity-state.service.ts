@@ -37,6 +37,9 @@ export interface KnownParent {
   evidencePolicy: EvidencePolicy;
 }
 
+/** What a version is built on that follows an erased one: whatever it says is new. */
+const NOTHING_LEFT = { envelope: '{}', origins: Buffer.alloc(0) };
+
 /** A snapshot that was stored, and itself as a parent; null where it is not at hand as a whole. */
 export interface StoredState {
   snapshot: SnapshotRecord;
@@ -139,7 +142,8 @@ export class EntityStateService {
     const { facts, snapshot, origins, evidencePolicy } = await this.provenance.parent(actor, subjectOf(header));
     requireAccess(facts, RULES.submitLaterState);
     if (snapshot?.snapshotVersion !== header.snapshotVersion - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
-    const { snapshotVersion, envelopeHash, envelope } = snapshot;
+    const { snapshotVersion, envelopeHash, envelope, erasure } = snapshot;
+    if (erasure !== null) return { snapshotVersion, envelopeHash, evidencePolicy, ...NOTHING_LEFT };
     return { snapshotVersion, envelopeHash, envelope: envelope ?? '{}', origins, evidencePolicy };
   }
 
@@ -166,7 +170,7 @@ export class EntityStateService {
   ): StoredState {
     if (outcome.kind === 'refused') throw refusal(outcome, written.snapshotVersion === 1);
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
-    return { snapshot: { ...written, createdAt: outcome.createdAt }, asParent: { ...written, ...kept } };
+    return { snapshot: { ...written, createdAt: outcome.createdAt, erasure: null }, asParent: { ...written, ...kept } };
   }
 }
 

@@ -1,6 +1,7 @@
 import { decideAccess, RULES, type SentEnvelope } from '@iss/domain';
 import { LegacyTenantStore, type SnapshotRecord, SnapshotReadStore } from '@iss/persistence';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { requireContent } from '../../../access/erased';
 import { notFound } from '../../../access/read-access';
 import { LEGACY } from '../../../auth/auth.guard';
 import type { Principal } from '../../../auth/principal';
@@ -32,7 +33,7 @@ export class LegacyEntityStateService implements OnModuleInit {
 
   /**
    * The snapshot, if the caller may read it by id for any of its tenants; where no token is needed, also if it belongs to
-   * the legacy tenant. Throws `not_found` for any other.
+   * the legacy tenant. Throws `not_found` for any other, and `erased` where its content is gone.
    */
   async read(principal: Principal, snapshotId: string): Promise<SnapshotRecord> {
     const legacy = { tenantId: this.settings.legacy.tenantId, principalId: LEGACY.principalId };
@@ -40,7 +41,9 @@ export class LegacyEntityStateService implements OnModuleInit {
     // A guest is an editor of earlier legacy tenants too, hence never asked for its own.
     for (const reader of [...(this.isPublic ? [legacy] : []), ...(principal === LEGACY ? [] : [own])]) {
       const { facts, snapshot } = await this.snapshots.read(reader, { kind: 'id', snapshotId }, { envelope: true });
-      if (snapshot !== null && decideAccess(facts, RULES.readById).allowed) return snapshot;
+      if (snapshot === null || !decideAccess(facts, RULES.readById).allowed) continue;
+      requireContent(snapshot);
+      return snapshot;
     }
     throw notFound();
   }

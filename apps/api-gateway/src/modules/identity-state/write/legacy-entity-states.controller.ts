@@ -56,7 +56,7 @@ export class LegacyEntityStatesController {
       'other is 404. To be preferred: `GET /v1/snapshots/{snapshot_id}`.',
     deprecated: true,
     answers: STORED,
-    errors: ['not_found'],
+    errors: ['not_found', 'erased'],
   })
   async getLegacyEntityState(
     @CurrentPrincipal() principal: Principal,

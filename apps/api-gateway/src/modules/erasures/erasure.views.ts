@@ -1,0 +1,144 @@
+import { ERASURE_CONFIRMATIONS, ERASURE_STATUSES } from '@iss/domain';
+import type { ErasureReceipt } from '@iss/persistence';
+import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
+import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { field, listOf } from '../../http/describe/field';
+import { type Answer, answer } from '../../http/describe/openapi';
+import { part, view, type ViewOf } from '../../http/describe/view';
+import {
+  count,
+  hash,
+  oneOf,
+  principalId,
+  prose,
+  subjectId,
+  subjectType,
+  tenantId,
+  time,
+  uuid,
+  version,
+} from '../../http/request/fields';
+import { body, type SentOf } from '../../http/request/shape';
+
+const reference = prose(200).nullable().described('Where the request for it is kept: a file number, never a name.');
+const logIndex = count.nullable().described('Where the log says that it was done; null until it does.');
+
+const FIELDS = {
+  erasure_id: uuid.described('The id of the erasure.'),
+  tenant_id: tenantId,
+  subject_type: subjectType,
+  subject_id: subjectId,
+  versions: listOf(version).described(
+    'The versions that are to be erased, or were, ascending: those that stood at the request.',
+  ),
+  status: oneOf(ERASURE_STATUSES).described('Where it stands.'),
+  confirmation: oneOf(ERASURE_CONFIRMATIONS).described(
+    'Whether a second human had to confirm it: the tenant’s setting at the request.',
+  ),
+  reason: prose(500)
+    .nullable()
+    .described('Why, for who confirms it. Deleted when it is not pending any more: null then.'),
+  reference,
+  requested_by: principalId.described('Who asked for it.'),
+  requested_at: time.described('When it was asked for.'),
+  confirm_by: time.described('Until when it can be confirmed; `expired` from then on.'),
+  confirmed_by: principalId.nullable().described('Who confirmed it; null: nobody did, or nobody had to.'),
+  confirmed_at: time.nullable().described('When it was confirmed.'),
+  cancelled_by: principalId.nullable().described('Who cancelled it; null: nobody did.'),
+  cancelled_at: time.nullable().described('When it was cancelled.'),
+  erased_at: time.nullable().described('When the content was destroyed; null: it was not.'),
+  log_index: logIndex,
+};
+
+/** An erasure of a subject's list. */
+export const Erasure = view('Erasure', FIELDS);
+export type Erasure = ViewOf<typeof Erasure>;
+
+/** The same with what it erased: the receipt, which the log proves. */
+export const ErasureWithReceipt = view('ErasureReceipt', {
+  ...FIELDS,
+  erased_versions: listOf(
+    part({
+      snapshot_version: version,
+      snapshot_id: uuid.described('The version’s id.'),
+      envelope_hash: hash.nullable().described('The hash of what it said.'),
+      prev_hash: hash.nullable().described('That of the version before; null for the first one.'),
+      log_index: count.described('The place of its entry in the log, which the entry of the erasure names.'),
+    }),
+  ).described('What was erased, version by version: what is left of it. Empty before it is done.'),
+});
+export type ErasureWithReceipt = ViewOf<typeof ErasureWithReceipt>;
+
+/** Which versions: `all`, or their numbers. Their number and each of them is looked at by whoever takes it. */
+const versions = field<JsonVersions>({
+  schema: {
+    oneOf: [
+      { type: 'string', enum: ['all'] },
+      { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1 } },
+    ],
+  },
+  problemsOf: () => null,
+});
+type JsonVersions = 'all' | number[];
+
+/** Body of `POST …/erasure`. */
+export const RequestErasureBody = body(
+  'RequestErasureBody',
+  {
+    versions: versions
+      .described('`all`: those that stand at the request. A version that is written later is not erased.')
+      .example([1]),
+    reason: prose(500)
+      .described('Why, for who confirms it. Deleted when the erasure ends.')
+      .example('Asked for by the person concerned.'),
+    reference: reference.optional().example('DPO-2026-017'),
+  },
+  { first: { value: { versions: [1], reason: 'Asked for by the person concerned.', reference: 'DPO-2026-017' } } },
+);
+export type RequestErasureBody = SentOf<typeof RequestErasureBody>;
+
+const { snapshot_id: snapshotId, envelope_hash: envelopeHash, prev_hash: prevHash } = SNAPSHOT_HEADER_EXAMPLE;
+
+export const PENDING: ErasureReceipt = {
+  erasureId: EXAMPLE_IDS.erasure_id,
+  tenantId: 'acme',
+  subjectType: 'organization',
+  subjectId: 'acme-corp',
+  versions: [1],
+  status: 'pending',
+  confirmation: 'required',
+  reason: 'Asked for by the person concerned.',
+  reference: 'DPO-2026-017',
+  requestedBy: 'oidc:dev#alice',
+  requestedAt: new Date('2026-01-20T08:00:00Z'),
+  confirmBy: new Date('2099-01-21T08:00:00Z'),
+  confirmedBy: null,
+  confirmedAt: null,
+  cancelledBy: null,
+  cancelledAt: null,
+  erasedAt: null,
+  logIndex: null,
+  erasedVersions: [],
+};
+
+export const DONE: ErasureReceipt = {
+  ...PENDING,
+  status: 'erased',
+  reason: null,
+  confirmedBy: 'oidc:dev#carol',
+  confirmedAt: new Date('2026-01-20T09:00:00Z'),
+  erasedAt: new Date('2026-01-20T09:00:00Z'),
+  erasedVersions: [{ snapshotVersion: 1, snapshotId, envelopeHash, prevHash, logIndex: 0 }],
+};
+
+export const CANCELLED: ErasureReceipt = {
+  ...PENDING,
+  status: 'cancelled',
+  reason: null,
+  cancelledBy: 'oidc:dev#alice',
+  cancelledAt: new Date('2026-01-20T08:30:00Z'),
+};
+
+/** An answer that holds one erasure. */
+export const erasureAnswer = (description: string, record: ErasureReceipt): Answer =>
+  answer(description, ErasureWithReceipt, ErasureWithReceipt.of(record));

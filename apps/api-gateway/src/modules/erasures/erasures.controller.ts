@@ -1,0 +1,110 @@
+import { type Actor, RULES, type SubjectRef } from '@iss/domain';
+import { Controller, Get, Post } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator';
+import type { Principal } from '../../auth/principal';
+import { ApiRoute } from '../../http/describe/openapi';
+import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { ActorParam } from '../../http/request/actor.decorator';
+import { JsonBody } from '../../http/request/json-body';
+import { SubjectParam, TenantIdParam, UuidParam } from '../../http/request/path-params';
+import { Trace } from '../../http/request/request-id';
+import type { RequestTrace } from '../../request-trace';
+import { ErasureService } from './erasure.service';
+import {
+  CANCELLED,
+  DONE,
+  Erasure,
+  erasureAnswer,
+  ErasureWithReceipt,
+  PENDING,
+  RequestErasureBody,
+} from './erasure.views';
+
+const ErasureIdParam = (): ParameterDecorator => UuidParam({ name: 'erasure_id' });
+
+@ApiTags('Erasure')
+@ApiBearerAuth()
+@Controller('v1/tenants/:tenant_id/subjects/:subject_type/:subject_id')
+export class ErasuresController {
+  constructor(private readonly erasures: ErasureService) {}
+
+  @Post('erasure')
+  @ApiRoute('Ask for versions of a subject to be erased', RULES.requestErasure, {
+    description:
+      'By a human owner (422 otherwise). Nothing is erased before a second human confirms it, within a day; where the tenant’s ' +
+      '`erasure_confirmation` is `off`, it is done at once. A subject has one pending erasure at a time (409). A version that is not in ' +
+      'the transparency log yet: 404 `not_logged_yet`. What goes and what stays: `docs/erasure.md`.',
+    answers: { 201: erasureAnswer('The pending erasure.', PENDING) },
+    errors: ['not_found', 'not_logged_yet', 'conflict', 'human_principal_required'],
+  })
+  async requestErasure(
+    @CurrentPrincipal() principal: Principal,
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: SubjectRef,
+    @Trace() trace: RequestTrace,
+    @JsonBody(RequestErasureBody) { versions, reason, reference }: RequestErasureBody,
+  ): Promise<ErasureWithReceipt> {
+    const request = { versions, reason, reference: reference ?? null };
+    return ErasureWithReceipt.of(await this.erasures.request(principal, trace, tenantId, subject, request));
+  }
+
+  @Get('erasures')
+  @ApiRoute('Erasures of a subject, newest first', RULES.readErasures, {
+    answers: { 200: pageAnswer('One page.', Erasure, [Erasure.of(PENDING)], 20) },
+  })
+  async listErasures(
+    @ActorParam() actor: Actor,
+    @SubjectParam() subject: SubjectRef,
+    @PageOf({ default: 20, max: 50 }) paging: Paging,
+  ): Promise<{ items: Erasure[] } & PageView> {
+    return paging.answer(await this.erasures.list(actor, subject, paging.at()), Erasure.of);
+  }
+
+  @Get('erasures/:erasure_id')
+  @ApiRoute('One erasure; once it is done, its receipt', RULES.readErasures, {
+    answers: { 200: erasureAnswer('The erasure.', PENDING) },
+    errors: ['not_found'],
+  })
+  async getErasure(
+    @CurrentPrincipal() principal: Principal,
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: SubjectRef,
+    @ErasureIdParam() erasureId: string,
+  ): Promise<ErasureWithReceipt> {
+    return ErasureWithReceipt.of(await this.erasures.find(principal, { tenantId, subject, erasureId }));
+  }
+
+  @Post('erasures/:erasure_id/confirm')
+  @ApiRoute('Confirm an erasure, which does it', RULES.confirmErasure, {
+    description:
+      'By another human than the one who asked (403, 422 otherwise). From the answer on what the versions said is gone; this cannot be ' +
+      'undone. 409 unless it is pending.',
+    answers: { 200: erasureAnswer('The receipt.', DONE) },
+    errors: ['not_found', 'not_logged_yet', 'conflict', 'human_principal_required'],
+  })
+  async confirmErasure(
+    @CurrentPrincipal() principal: Principal,
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: SubjectRef,
+    @ErasureIdParam() erasureId: string,
+    @Trace() trace: RequestTrace,
+  ): Promise<ErasureWithReceipt> {
+    return ErasureWithReceipt.of(await this.erasures.confirm(principal, trace, { tenantId, subject, erasureId }));
+  }
+
+  @Post('erasures/:erasure_id/cancel')
+  @ApiRoute('Cancel an erasure that was not confirmed', RULES.confirmErasure, {
+    description: 'An `expired` one too, which deletes its reason. 409 where it has ended otherwise.',
+    answers: { 200: erasureAnswer('The cancelled erasure.', CANCELLED) },
+    errors: ['not_found', 'conflict'],
+  })
+  async cancelErasure(
+    @CurrentPrincipal() principal: Principal,
+    @TenantIdParam() tenantId: string,
+    @SubjectParam() subject: SubjectRef,
+    @ErasureIdParam() erasureId: string,
+  ): Promise<ErasureWithReceipt> {
+    return ErasureWithReceipt.of(await this.erasures.cancel(principal, { tenantId, subject, erasureId }));
+  }
+}

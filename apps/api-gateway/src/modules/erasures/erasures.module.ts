@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { ErasureService } from './erasure.service';
+import { ErasuresController } from './erasures.controller';
+
+@Module({ controllers: [ErasuresController], providers: [ErasureService] })
+export class ErasuresModule {}

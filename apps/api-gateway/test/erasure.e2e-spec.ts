@@ -1,0 +1,534 @@
+import { randomUUID } from 'node:crypto';
+import { createVerifier, decodeBase64, leafHash, openNote, parseCheckpoint, verifyInclusion } from '@iss/tlog';
+import { Client } from 'pg';
+import type { Response } from 'supertest';
+import type { Method } from './conformance';
+import { startGateway, type TestGateway, type User } from './gateway';
+import { publishLog } from './publish-log';
+
+const ACME = '/v1/tenants/acme';
+const TYPE = 'organization';
+/** What only an erased version says. */
+const SECRET = 'Zacharias Geheim';
+
+let gateway: TestGateway;
+let superuser: Client;
+let application: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  superuser = new Client({ connectionString: gateway.databaseUrl });
+  application = new Client({ connectionString: gateway.databaseUrl, options: '-c role=iss_app' });
+  await Promise.all([superuser.connect(), application.connect()]);
+  await send('alice', 'post', '/v1/tenants', { tenant_id: 'acme', name: 'Acme' }, 201);
+  await send('bob', 'post', '/v1/tenants', { tenant_id: 'beta', name: 'Beta' }, 201);
+  await send('bob', 'put', `/v1/tenants/beta/principals/${idOf('bob')}`, { allow_counterparty_access: true });
+  for (const [user, role] of Object.entries({ admin: 'tenant_admin', zoe: 'tenant_admin', editor: 'tenant_editor' })) {
+    await send('alice', 'put', `${ACME}/members/${idOf(user)}`, { role });
+  }
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([superuser?.end(), application?.end()]);
+  await gateway?.close();
+});
+
+const idOf = (user: string): string => encodeURIComponent(`oidc:test#${user}`);
+
+async function send(user: User, method: Method, path: string, body?: object, status = 200): Promise<Response> {
+  const request = gateway.as(user, method, path);
+  const answer = await (body === undefined ? request : request.send(body));
+  expect([path, answer.status, answer.text]).toEqual([path, status, answer.text]);
+  return answer;
+}
+
+const get = (path: string, status = 200, user: User = 'alice'): Promise<Response> =>
+  send(user, 'get', path, undefined, status);
+const post = (user: User, path: string, body?: object, status = 200): Promise<Response> =>
+  send(user, 'post', path, body, status);
+
+/** A subject of acme; `write` adds the next version, and gives its id. */
+class Subject {
+  readonly id = `person-${randomUUID()}`;
+  readonly ids: string[] = [];
+  readonly path = `${ACME}/subjects/${TYPE}/${this.id}`;
+
+  static async of(versions: number): Promise<Subject> {
+    const subject = new Subject();
+    for (let version = 1; version <= versions; version++) await subject.write();
+    await publishLog(gateway.databaseUrl);
+    return subject;
+  }
+
+  envelope(): Record<string, unknown> {
+    return {
+      envelope_version: 'entity_state_envelope_v1',
+      snapshot_id: randomUUID(),
+      snapshot_version: this.ids.length + 1,
+      generated_at: '2026-01-15T09:30:00Z',
+      subject: { subject_type: TYPE, subject_id: this.id },
+      attributes: { legal: { legal_name: `${SECRET} ${this.ids.length + 1}` } },
+      evidence: [],
+      audit: { created_by: 'importer', created_at: '2026-01-15T09:30:00Z', source: 'test' },
+    };
+  }
+
+  async write(): Promise<string> {
+    const sent = this.envelope();
+    await post('editor', `${ACME}/entity-states`, sent, 201);
+    this.ids.push(String(sent['snapshot_id']));
+    return String(sent['snapshot_id']);
+  }
+
+  async propose(status = 201): Promise<Response> {
+    const patch_ops = [{ op: 'replace', path: '/attributes/legal/legal_name', value: `${SECRET} proposed` }];
+    const body = { subject_id: this.id, base_snapshot_version: this.ids.length, patch_ops };
+    return post('editor', `${this.path}/updates`, body, status);
+  }
+
+  async request(versions: unknown = 'all', status = 201): Promise<Response> {
+    return post('alice', `${this.path}/erasure`, { versions, reason: `Letter of ${SECRET}`, reference: 'R-1' }, status);
+  }
+
+  async erase(versions: unknown = 'all'): Promise<Response> {
+    const { body } = await this.request(versions);
+    return post('admin', `${this.path}/erasures/${body.erasure_id}/confirm`);
+  }
+
+  async grant(...scopes: string[]): Promise<void> {
+    const body = { grantee_tenant_id: 'beta', subject_type: TYPE, subject_id: this.id, scopes };
+    await post('alice', `${ACME}/grants`, body, 201);
+  }
+}
+
+const errorOf = ({ body }: Response) => body.error;
+
+it('a pending erasure changes nothing; confirmed by another human it takes the content and leaves the rest', async () => {
+  const subject = await Subject.of(3);
+  const { body: pending } = await subject.request([2, 1, 2]);
+  expect(pending).toMatchObject({ status: 'pending', versions: [1, 2], confirmation: 'required', erased_versions: [] });
+  expect(Date.parse(pending.confirm_by) - Date.parse(pending.requested_at)).toBe(86_400_000);
+  await get(`${subject.path}/snapshots/1`);
+
+  const { body: receipt } = await post('admin', `${subject.path}/erasures/${pending.erasure_id}/confirm`);
+  expect(receipt).toMatchObject({
+    status: 'erased',
+    reason: null,
+    reference: 'R-1',
+    requested_by: 'oidc:test#alice',
+    confirmed_by: 'oidc:test#admin',
+  });
+  const left = receipt.erased_versions.map((one: { snapshot_id: string }) => one.snapshot_id);
+  expect(left).toEqual(subject.ids.slice(0, 2));
+
+  const erased = { erasure_id: pending.erasure_id, erased_at: receipt.erased_at };
+  for (const path of [
+    `${subject.path}/snapshots/1`,
+    `${subject.path}/snapshots/1?view=header`,
+    `${subject.path}/snapshots/2?verify=chain&depth=all`,
+    `${ACME}/snapshots/${subject.ids[0]}`,
+    `/v1/snapshots/${subject.ids[1]}`,
+    `/v1/entity-states/${subject.ids[1]}`,
+    `${subject.path}/diff?from_version=2&to_version=3`,
+    `${subject.path}/diff?from_version=3&to_version=1`,
+    `${ACME}/snapshots/${subject.ids[0]}/diff/${subject.ids[2]}`,
+  ]) {
+    const error = errorOf(await get(path, 410));
+    expect([path, error.code, error.erased]).toEqual([path, 'erased', expect.objectContaining(erased)]);
+    expect(JSON.stringify(error)).not.toContain(SECRET);
+  }
+  const { body: proof } = await get(`${ACME}/snapshots/${subject.ids[0]}/proof`);
+  expect(proof).toMatchObject({ envelope_hash: receipt.erased_versions[0].envelope_hash, erased });
+  await get(subject.path);
+  await get(`${subject.path}/snapshots/3`);
+});
+
+it('lists show that a version was erased, and chains hold over its hash', async () => {
+  const subject = await Subject.of(4);
+  await subject.erase([2]);
+  const { body: history } = await get(`${subject.path}/history?view=full&verify=chain&depth=all&order=asc`);
+  expect(history.items.map((item: object) => ['envelope' in item, 'erased' in item])).toEqual([
+    [true, false],
+    [false, true],
+    [true, false],
+    [true, false],
+  ]);
+  const verdicts = history.items.map(({ verification: { hash, chain } }: never) => [hash, chain]);
+  expect(
+    verdicts.map(([hash, chain]: [{ valid: unknown }, { valid: unknown; erased: unknown }]) => [
+      hash.valid,
+      chain.valid,
+      chain.erased,
+    ]),
+  ).toEqual([
+    [true, true, undefined],
+    [null, true, [2]],
+    [true, true, [2]],
+    [true, true, [2]],
+  ]);
+  const { body: latest } = await get(`${subject.path}/snapshots/latest?verify=chain&depth=all`);
+  expect(latest.verification).toMatchObject({
+    hash: { valid: true },
+    chain: { valid: true, complete: true, erased: [2] },
+  });
+  const { body: proof } = await get(`${subject.path}/chain-proof`);
+  expect([proof.chain_valid, proof.complete]).toEqual([true, true]);
+  expect(proof.chain.map((item: object) => 'erased' in item)).toEqual([false, false, true, false]);
+  const { body: document } = await get(`${subject.path}/export`);
+  expect(document.snapshots.map((one: object) => ['envelope' in one, 'erased' in one])).toEqual([
+    [true, false],
+    [false, true],
+    [true, false],
+    [true, false],
+  ]);
+  const lines = (await get(`${subject.path}/export.ndjson`)).text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines).toEqual(document.snapshots);
+});
+
+it('the whole of a subject is erased; its chain goes on with a direct write', async () => {
+  const subject = await Subject.of(2);
+  await subject.erase();
+  for (const path of [subject.path, `${subject.path}/snapshots/latest`]) await get(path, 410);
+  expect(errorOf(await subject.propose(410)).erased.snapshot_version).toBe(2);
+  const { body: subjects } = await get(`${ACME}/subjects?subject_id_prefix=${subject.id}`);
+  expect(subjects.items[0].latest_snapshot.erased).toBeDefined();
+  const id = await subject.write();
+  const { body } = await get(`${ACME}/snapshots/${id}?verify=chain&depth=all`);
+  expect(body.verification.chain).toEqual(expect.objectContaining({ valid: true, complete: true, erased: [2, 1] }));
+  // `all` is what is left, once.
+  expect((await subject.request('all', 404)).body.error.code).toBe('not_logged_yet');
+  await publishLog(gateway.databaseUrl);
+  expect((await subject.erase()).body.versions).toEqual([3]);
+  await subject.request('all', 409);
+});
+
+it('what is known of where values come from goes with them, and begins anew behind them', async () => {
+  const subject = await Subject.of(3);
+  await subject.erase([2]);
+  await get(`${subject.path}/provenance?version=2`, 410);
+  const { body: third } = await get(`${subject.path}/provenance?version=3`);
+  expect(third.items).toMatchObject([{ since_version: 3, changed_by: 'importer' }]);
+  await subject.erase([1, 3]);
+  await subject.write();
+  const { body: fourth } = await get(`${subject.path}/provenance`);
+  expect(fourth.items).toMatchObject([{ since_version: 4 }]);
+  const { rows } = await superuser.query(
+    `SELECT p.snapshot_version FROM snapshot_provenance p JOIN subjects USING (subject_key) WHERE subject_id = $1`,
+    [subject.id],
+  );
+  expect(rows).toEqual([{ snapshot_version: 4 }]);
+});
+
+it('nothing of it is left in the database', async () => {
+  const subject = await Subject.of(1);
+  const update = (await subject.propose()).body.update_id;
+  await post('editor', `${subject.path}/updates/${update}/apply`);
+  subject.ids.push('applied');
+  const open = (await subject.propose()).body.update_id;
+  const key = { 'Idempotency-Key': randomUUID() };
+  await publishLog(gateway.databaseUrl);
+  const others = new Subject().envelope();
+  await gateway.as('editor', 'post', `${ACME}/entity-states`).set(key).send(others).expect(201);
+  const own = subject.envelope();
+  await gateway.as('editor', 'post', `${ACME}/entity-states`).set(key).send(own).expect(409);
+  await gateway.as('editor', 'post', `${ACME}/entity-states`).set({ 'Idempotency-Key': 'own' }).send(own).expect(201);
+  await publishLog(gateway.databaseUrl);
+  const replay = () =>
+    gateway.as('editor', 'post', `${ACME}/entity-states`).set({ 'Idempotency-Key': 'own' }).send(own);
+  await replay().expect(201);
+  await subject.erase();
+  expect((await replay().expect(409)).text).not.toContain(SECRET);
+  const again = await gateway.as('editor', 'post', `${ACME}/entity-states`).set(key).send(others).expect(201);
+  expect(again.headers['idempotency-replayed']).toBe('true');
+
+  const { body: applied } = await get(`${subject.path}/updates/${update}`);
+  expect([applied.status, applied.patch_ops]).toEqual(['applied', null]);
+  const { body: withdrawn } = await get(`${subject.path}/updates/${open}`);
+  expect([withdrawn.status, withdrawn.patch_ops]).toEqual(['withdrawn', null]);
+  await post('editor', `${subject.path}/updates/${open}/apply`, undefined, 410);
+
+  const { rows } = await superuser.query<{ name: string }>(
+    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`,
+  );
+  for (const { name } of rows) {
+    const found = await superuser.query(`SELECT 1 FROM ${name} t WHERE t::text LIKE $1 AND t::text LIKE $2`, [
+      `%${SECRET}%`,
+      `%${subject.id}%`,
+    ]);
+    expect([name, found.rowCount]).toEqual([name, 0]);
+  }
+  const { rows: salts } = await superuser.query(
+    `SELECT salt FROM log_entries JOIN subjects USING (subject_key) WHERE subject_id = $1 AND salt IS NOT NULL`,
+    [subject.id],
+  );
+  expect(salts).toEqual([]);
+});
+
+it('no gateway answers it from memory, nor to the ETag that it had', async () => {
+  const subject = await Subject.of(2);
+  const other = await startGateway({}, gateway);
+  try {
+    const path = `${subject.path}/snapshots/1`;
+    for (const one of [gateway, other]) {
+      const token = await one.issuer.mint('alice');
+      for (let time = 0; time < 3; time++) await one.withToken(token, 'get', path).expect(200);
+    }
+    const { headers } = await get(path);
+    await subject.erase([1]);
+    await get(path, 410);
+    await get(path, 410);
+    await gateway.as('alice', 'get', path).set('If-None-Match', String(headers['etag'])).expect(410);
+    await other.withToken(await other.issuer.mint('alice'), 'get', path).expect(410);
+  } finally {
+    await other.close();
+  }
+});
+
+it('who had no right learns nothing; who had one is told', async () => {
+  const subject = await Subject.of(1);
+  await subject.grant('read_latest');
+  await subject.erase();
+  const beta = `/v1/tenants/beta/subjects/${TYPE}/${subject.id}`;
+  expect(errorOf(await get(`${beta}/snapshots/latest`, 410, 'bob')).erased.snapshot_version).toBe(1);
+  await get(`/v1/subjects/${TYPE}/${subject.id}/snapshots/latest`, 410, 'bob');
+  await get(`${beta}/snapshots/1`, 403, 'bob');
+  await get(`/v1/subjects/${TYPE}/${subject.id}/snapshots/latest`, 404, 'stranger');
+  await get(`${beta}/erasures`, 403, 'bob');
+  await get(`${subject.path}/erasures`, 403, 'editor');
+  await post('bob', `${beta}/erasure`, { versions: 'all', reason: 'none' }, 403);
+});
+
+it.each([
+  ['no versions', { reason: 'x' }, '/versions'],
+  ['an empty list', { versions: [], reason: 'x' }, '/versions'],
+  ['a word', { versions: 'some', reason: 'x' }, '/versions'],
+  ['no version', { versions: [1, 0], reason: 'x' }, '/versions/1'],
+  ['too many', { versions: Array.from({ length: 1001 }, (_, at) => at + 1), reason: 'x' }, '/versions'],
+  ['no reason', { versions: 'all' }, '/reason'],
+  ['a long reason', { versions: 'all', reason: 'x'.repeat(501) }, '/reason'],
+  ['a long reference', { versions: 'all', reason: 'x', reference: 'x'.repeat(201) }, '/reference'],
+  ['another member', { versions: 'all', reason: 'x', force: true }, '/force'],
+])('a request with %s is refused at its place', async (_, body, path) => {
+  const answer = await post('alice', `${ACME}/subjects/${TYPE}/nobody/erasure`, body, 400);
+  expect(errorOf(answer).details[0].path).toBe(path);
+});
+
+it('is asked for and confirmed by two humans with their roles, in time, once', async () => {
+  const subject = await Subject.of(1);
+  const machine = await gateway.issuer.mint('alice', { principal_type: 'ai_agent' });
+  const asked = { versions: 'all', reason: 'x' };
+  await gateway.withToken(machine, 'post', `${subject.path}/erasure`).send(asked).expect(422);
+  await post('admin', `${subject.path}/erasure`, asked, 403);
+  await subject.request([2], 404);
+  const { body } = await subject.request();
+  await subject.request('all', 409);
+  const confirm = `${subject.path}/erasures/${body.erasure_id}/confirm`;
+  await post('alice', confirm, undefined, 403);
+  await post('editor', confirm, undefined, 403);
+  const robot = await gateway.issuer.mint('admin', { principal_type: 'service_account' });
+  await gateway.withToken(robot, 'post', confirm).expect(422);
+  await post('admin', `${subject.path}/erasures/${randomUUID()}/confirm`, undefined, 404);
+  // Of many at once one does it.
+  const users: User[] = ['admin', 'zoe', 'admin', 'zoe'];
+  const statuses = await Promise.all(users.map(async (user) => (await gateway.as(user, 'post', confirm)).status));
+  expect(statuses.sort()).toEqual([200, 409, 409, 409]);
+  await post('admin', `${subject.path}/erasures/${body.erasure_id}/cancel`, undefined, 409);
+});
+
+it('is cancelled, or expires, and its reason goes with it', async () => {
+  const subject = await Subject.of(1);
+  const { body: first } = await subject.request();
+  const { body: cancelled } = await post('admin', `${subject.path}/erasures/${first.erasure_id}/cancel`);
+  expect([cancelled.status, cancelled.reason]).toEqual(['cancelled', null]);
+  await post('admin', `${subject.path}/erasures/${first.erasure_id}/confirm`, undefined, 409);
+  const { body: second } = await subject.request();
+  await superuser.query(`SET session_replication_role = replica`);
+  await superuser.query(`UPDATE erasures SET confirm_by = now() WHERE public_id = $1`, [second.erasure_id]);
+  await superuser.query(`RESET session_replication_role`);
+  await post('admin', `${subject.path}/erasures/${second.erasure_id}/confirm`, undefined, 409);
+  expect((await get(`${subject.path}/erasures/${second.erasure_id}`)).body).toMatchObject({
+    status: 'expired',
+    reason: null,
+  });
+  const { body: third } = await subject.request();
+  const { body: list } = await get(`${subject.path}/erasures?limit=2`);
+  expect(list.items.map(({ erasure_id: id, status }: Record<string, string>) => [id, status])).toEqual([
+    [third.erasure_id, 'pending'],
+    [second.erasure_id, 'expired'],
+  ]);
+  const { body: rest } = await get(`${subject.path}/erasures?limit=2&cursor=${list.next_cursor}`);
+  expect(rest.items).toMatchObject([{ erasure_id: first.erasure_id }]);
+  const { rows } = await superuser.query(`SELECT status, reason FROM erasures WHERE public_id = $1`, [
+    second.erasure_id,
+  ]);
+  expect(rows).toEqual([{ status: 'expired', reason: null }]);
+  await get(`${subject.path}/snapshots/1`);
+});
+
+it('a tenant of one person needs no second one, when its human owner says so', async () => {
+  const machine = await gateway.issuer.mint('o1', { principal_type: 'service_account' });
+  await send('o1', 'post', '/v1/tenants', { tenant_id: 'solo', name: 'Solo' }, 201);
+  const off = { erasure_confirmation: 'off' };
+  await gateway.withToken(machine, 'patch', '/v1/tenants/solo').send(off).expect(422);
+  await send('admin', 'patch', ACME, off, 403);
+  await send('o1', 'patch', '/v1/tenants/solo', { erasure_confirmation: 'never' }, 400);
+  expect((await send('o1', 'patch', '/v1/tenants/solo', off)).body.erasure_confirmation).toBe('off');
+  const subject = new Subject();
+  await post('o1', '/v1/tenants/solo/entity-states', subject.envelope(), 201);
+  await publishLog(gateway.databaseUrl);
+  const path = `/v1/tenants/solo/subjects/${TYPE}/${subject.id}`;
+  const { body } = await post('o1', `${path}/erasure`, { versions: 'all', reason: 'x' }, 201);
+  expect(body).toMatchObject({ status: 'erased', confirmation: 'off', confirmed_by: null, reason: null });
+  await get(path, 410, 'o1');
+});
+
+it('the log proves it, to whoever could read the version and to the owner', async () => {
+  const subject = await Subject.of(2);
+  await subject.grant('read_snapshot_by_id');
+  const { body: before } = await get(`${ACME}/snapshots/${subject.ids[0]}/log-proof`);
+  const { body: receipt } = await subject.erase([1]);
+  expect(errorOf(await get(`${ACME}/snapshots/${subject.ids[0]}/log-proof`, 404)).code).toBe('not_logged_yet');
+  const { vkey } = await publishLog(gateway.databaseUrl);
+  const open = async (note: string) => parseCheckpoint((await openNote(note, [createVerifier(vkey)])).text);
+  const hashes = (inclusion: string[]): Uint8Array[] => inclusion.map((hash) => decodeBase64(hash, 'hash'));
+
+  const proofPath = `${subject.path}/erasures/${receipt.erasure_id}/log-proof`;
+  const { body: proof } = await get(`${proofPath}?wait=10`);
+  verifyInclusion(leafHash(proof.entry), proof.log_index, await open(proof.checkpoint), hashes(proof.inclusion));
+  expect(JSON.parse(proof.entry)).toMatchObject({
+    type: 'subject.erased',
+    tenant_id: 'acme',
+    subject_id: subject.id,
+    erased_indexes: [before.log_index],
+    erased_at: receipt.erased_at,
+  });
+  expect((await get(`${subject.path}/erasures/${receipt.erasure_id}`)).body.log_index).toBe(proof.log_index);
+  await get(proofPath, 403, 'editor');
+
+  const { erased } = errorOf(await get(`/v1/tenants/beta/snapshots/${subject.ids[0]}/log-proof?wait=10`, 410, 'bob'));
+  expect(erased.proof).toMatchObject({ log_index: before.log_index, leaf_hash: before.leaf_hash, erasure: proof });
+  const leaf = leafHash(before.entry);
+  verifyInclusion(leaf, erased.proof.log_index, await open(proof.checkpoint), hashes(erased.proof.inclusion));
+  await get(`${ACME}/snapshots/${subject.ids[1]}/log-proof`);
+});
+
+it('the change feed tells the owner, and whoever may read the subject, now or later', async () => {
+  const subject = await Subject.of(1);
+  await subject.grant('read_latest');
+  const { body: receipt } = await subject.erase();
+  await publishLog(gateway.databaseUrl);
+  for (const [tenant, user] of [
+    ['acme', 'alice'],
+    ['beta', 'bob'],
+  ] as const) {
+    const { body } = await get(`/v1/tenants/${tenant}/changes?type=subject.erased&limit=1000`, 200, user);
+    expect([tenant, body.items.at(-1)]).toEqual([
+      tenant,
+      expect.objectContaining({
+        subject_id: subject.id,
+        erased_indexes: receipt.erased_versions.map((one: { log_index: number }) => one.log_index),
+        erased_at: receipt.erased_at,
+      }),
+    ]);
+  }
+  const before = await Subject.of(1);
+  await before.erase();
+  await publishLog(gateway.databaseUrl);
+  await before.grant('read_lineage');
+  await publishLog(gateway.databaseUrl);
+  const { body } = await get('/v1/tenants/beta/changes?type=subject.erased&limit=1000', 200, 'bob');
+  expect(body.items.at(-1)).toMatchObject({ subject_id: before.id });
+});
+
+it('subscriptions of the owner and of grantees are told, thinly', async () => {
+  const subject = await Subject.of(1);
+  await subject.grant('read_latest');
+  for (const [user, tenant_id] of [
+    ['alice', 'acme'],
+    ['bob', 'beta'],
+  ] as const) {
+    const body = { tenant_id, target_url: 'https://hooks.example.com/', event_types: ['subject.erased'] };
+    await post(user, '/v1/webhook-subscriptions', body, 201);
+  }
+  const { body: receipt } = await subject.erase();
+  const { rows } = await superuser.query<{ tenant_id: string; body: string }>(
+    `SELECT tenant_id, body FROM outbox_events WHERE event_type = 'subject.erased' ORDER BY tenant_id`,
+  );
+  expect(rows.map(({ tenant_id, body }) => [tenant_id, JSON.parse(body).tenant_id, JSON.parse(body).data])).toEqual(
+    ['acme', 'beta'].map((tenant) => [
+      tenant,
+      tenant,
+      {
+        subject: { subject_type: TYPE, subject_id: subject.id },
+        erasure_id: receipt.erasure_id,
+        versions: [1],
+        erased_at: receipt.erased_at,
+      },
+    ]),
+  );
+});
+
+it('a version that is written after the request is not erased by it', async () => {
+  const subject = await Subject.of(1);
+  const { body } = await subject.request('all');
+  await subject.write();
+  await post('admin', `${subject.path}/erasures/${body.erasure_id}/confirm`);
+  await get(`${subject.path}/snapshots/1`, 410);
+  await get(`${subject.path}/snapshots/2`);
+});
+
+it('the role of the applications can do it by the function alone, and only what was decided', async () => {
+  const subject = await Subject.of(2);
+  const { body } = await subject.request([1]);
+  const key = `(SELECT subject_key FROM subjects WHERE subject_id = '${subject.id}')`;
+  const erasure = `(SELECT erasure_id FROM erasures WHERE public_id = '${body.erasure_id}')`;
+  for (const attempt of [
+    `UPDATE snapshots SET envelope = NULL, erasure_id = ${erasure} WHERE subject_key = ${key}`,
+    `UPDATE log_entries SET salt = NULL WHERE subject_key = ${key}`,
+    `UPDATE erasures SET status = 'erased', erased_at = now(), erased_indexes = '{1}', reason = NULL WHERE erasure_id = ${erasure}`,
+    `UPDATE erasures SET versions = '{1,2}' WHERE erasure_id = ${erasure}`,
+    `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by, confirmation)
+     VALUES (gen_random_uuid(), 'acme', ${key}, '{1}', 'x', 'off')`,
+    `DELETE FROM erasures WHERE erasure_id = ${erasure}`,
+    `SELECT erase_versions(${erasure})`,
+    `SELECT erase_versions(NULL)`,
+    `INSERT INTO snapshots SELECT subject_key, 9, gen_random_uuid(), tenant_id, generated_at, now(), envelope_hash, prev_hash, NULL
+       FROM snapshots WHERE subject_key = ${key} LIMIT 1`,
+  ]) {
+    const refusal: unknown = await application.query(attempt).catch((error: unknown) => error);
+    expect([attempt, refusal]).toEqual([attempt, expect.objectContaining({ code: '42501' })]);
+  }
+  const itself = `UPDATE erasures SET confirmed_by = requested_by, confirmed_at = now() WHERE erasure_id = ${erasure}`;
+  await expect(application.query(itself)).rejects.toMatchObject({ constraint: 'erasures_two_people' });
+  // Nor can the owner of the tables go around it.
+  for (const attempt of [
+    `UPDATE snapshots SET envelope = NULL, erasure_id = ${erasure} WHERE subject_key = ${key}`,
+    `UPDATE log_entries SET salt = NULL WHERE subject_key = ${key}`,
+    `DELETE FROM erasures WHERE erasure_id = ${erasure}`,
+  ]) {
+    await expect(superuser.query(attempt)).rejects.toMatchObject({ code: '42501' });
+  }
+  await post('admin', `${subject.path}/erasures/${body.erasure_id}/confirm`);
+  await get(`${subject.path}/snapshots/2`);
+});
+
+it('an application of an update and an erasure of its base at once end in one order or the other', async () => {
+  for (let round = 0; round < 5; round++) {
+    const subject = await Subject.of(1);
+    const update = (await subject.propose()).body.update_id;
+    const { body } = await subject.request([1]);
+    const [applied, confirmed] = await Promise.all([
+      gateway.as('editor', 'post', `${subject.path}/updates/${update}/apply`),
+      gateway.as('admin', 'post', `${subject.path}/erasures/${body.erasure_id}/confirm`),
+    ]);
+    expect(confirmed.status).toBe(200);
+    const { status, patch_ops } = (await get(`${subject.path}/updates/${update}`)).body;
+    expect([applied.status, status, patch_ops]).toEqual(
+      applied.status === 200 ? [200, 'applied', null] : [expect.any(Number), 'withdrawn', null],
+    );
+    if (applied.status !== 200) expect([409, 410]).toContain(applied.status);
+    await get(`${subject.path}/snapshots/latest`, applied.status === 200 ? 200 : 410);
+  }
+});

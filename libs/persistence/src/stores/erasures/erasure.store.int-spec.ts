@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { repositoryRoot } from '../../../../../tools/root';
+import { rowsRead } from '../../testing/rows-read';
+import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
+import { ErasureStore } from './erasure.store';
+
+let world: World;
+let owner: Client;
+let subjectKey: string;
+const subject = { subjectType: 'organization', subjectId: 'erased' };
+const VERSIONS = 5;
+
+beforeEach(async () => {
+  world = await openWorld();
+  owner = new Client({ connectionString: world.url });
+  await owner.connect();
+  await addTenant(world, 'acme');
+  const writes = new SnapshotWriteStore(world.database.sql);
+  let prevHash: string | null = null;
+  for (let snapshotVersion = 1; snapshotVersion <= VERSIONS; snapshotVersion++) {
+    const next = snapshot({ ...subject, snapshotVersion, prevHash });
+    await (snapshotVersion === 1 ? writes.create(next) : writes.append(next));
+    prevHash = next.envelopeHash;
+  }
+  const { rows } = await owner.query<{ key: string }>(`SELECT subject_key AS key FROM subjects`);
+  subjectKey = rows[0]?.key ?? '';
+});
+afterEach(async () => {
+  await owner.end();
+  await world.close();
+});
+
+/** As far as erasures look at the log. */
+const log = () =>
+  owner.query(`INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, salt)
+               SELECT snapshot_version, 1, subject_key, snapshot_version, decode(repeat('00', 16), 'hex') FROM snapshots`);
+
+/** Versions that have their text. */
+async function standing(): Promise<number[]> {
+  const { rows } = await owner.query<{ version: number }>(
+    'SELECT snapshot_version AS version FROM snapshots WHERE envelope IS NOT NULL ORDER BY 1',
+  );
+  return rows.map(({ version }) => version);
+}
+
+/** The steps of docs/erasure.md, but for psql's own. */
+function restoreSteps(): string {
+  const page = readFileSync(join(repositoryRoot, 'docs/erasure.md'), 'utf8');
+  const blocks = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  expect(blocks).toHaveLength(2);
+  return blocks.join('\n').replaceAll(/^(\\copy|--).*$/gm, '');
+}
+
+it('a transaction that ends before it is done leaves all of it', async () => {
+  await log();
+  await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+                     VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1,2}', 'alice')`);
+  await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);
+  await owner.query('BEGIN');
+  await owner.query('SELECT erase_versions(erasure_id) FROM erasures');
+  expect(await standing()).toEqual([3, 4, 5]);
+  await owner.query('ROLLBACK');
+  expect(await standing()).toEqual([1, 2, 3, 4, 5]);
+  await owner.query('SELECT erase_versions(erasure_id) FROM erasures');
+  expect(await standing()).toEqual([3, 4, 5]);
+});
+
+it('waits for the log, and changes nothing before', async () => {
+  await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+                     VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1}', 'alice')`);
+  await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);
+  const { rows } = await owner.query('SELECT erase_versions(erasure_id) AS at FROM erasures');
+  expect(rows).toEqual([{ at: null }]);
+  expect(await standing()).toHaveLength(VERSIONS);
+});
+
+it.each([
+  ['is not in the backup', ''],
+  [
+    'is pending in the backup',
+    `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+     SELECT '11111111-1111-4111-8111-111111111111', 'acme', subject_key, '{2,4}', 'alice' FROM subjects`,
+  ],
+  [
+    'is not in the backup, in which another one is pending',
+    `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+     SELECT gen_random_uuid(), 'acme', subject_key, '{5}', 'alice' FROM subjects`,
+  ],
+])('after a restore it is done again where it %s', async (_, backup) => {
+  await log();
+  await owner.query(backup);
+  const [create = '', ...rest] = restoreSteps().split(';\n');
+  await owner.query(create);
+  await owner.query(`INSERT INTO done VALUES
+    ('11111111-1111-4111-8111-111111111111', 'acme', ${subjectKey}, '{2,4}', 'R-1', 'alice', NULL)`);
+  for (let time = 0; time < 2; time++) {
+    await owner.query(rest.join(';\n'));
+    expect(await standing()).toEqual([1, 3, 5]);
+  }
+  const { rows } = await owner.query(`SELECT erased_indexes FROM erasures WHERE status = 'erased'`);
+  expect(rows).toEqual([{ erased_indexes: ['2', '4'] }]);
+});
+
+it('a page of erasures costs what it shows', async () => {
+  await log();
+  for (let version = 1; version <= VERSIONS; version++) {
+    await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+                       VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{${version}}', 'alice')`);
+    await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now() WHERE status = 'pending'`);
+    await owner.query(`SELECT erase_versions(erasure_id) FROM erasures WHERE status = 'pending'`);
+  }
+  const actor = { tenantId: 'acme', principalId: 'tenant_owner' };
+  const { page } = await new ErasureStore(world.database.sql).list(actor, subject, { limit: 2, after: null });
+  expect(page.items.map(({ versions }) => versions)).toEqual([[5], [4]]);
+  const read = (rows: number): Promise<number> =>
+    rowsRead(world, 'erasures_of_subject', {
+      ...subject,
+      ...actor,
+      before: String(2n ** 62n),
+      rows,
+    });
+  expect((await read(4)) - (await read(2))).toBe(2);
+});

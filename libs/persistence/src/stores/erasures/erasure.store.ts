@@ -1,0 +1,368 @@
+import {
+  type AccessFacts,
+  type Actor,
+  DomainError,
+  type ErasureConfirmation,
+  type ErasureStatus,
+  type EventType,
+  type PrincipalType,
+  type SubjectRef,
+} from '@iss/domain';
+import { type Columns, columns } from '../../sql/columns';
+import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
+import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
+import type { Sql, TransactionSql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { LIVE_GRANTS_ON } from '../feed/shared-with';
+import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
+import type { EventToWrite } from '../refresh-requests/refresh-request.store';
+import { lockTenant } from '../tenancy/tenant-lock';
+import { wants } from '../webhooks/wants';
+
+/** An erasure of versions of a subject, with its status by the clock of the moment it was read. */
+export interface ErasureRecord extends SubjectRef {
+  erasureId: string;
+  tenantId: string;
+  /** Ascending. */
+  versions: number[];
+  status: ErasureStatus;
+  /** The tenant's setting at the request. */
+  confirmation: ErasureConfirmation;
+  /** Null once it is not pending any more: it may tell of the person. */
+  reason: string | null;
+  reference: string | null;
+  requestedBy: string;
+  requestedAt: Date;
+  confirmBy: Date;
+  confirmedBy: string | null;
+  confirmedAt: Date | null;
+  cancelledBy: string | null;
+  cancelledAt: Date | null;
+  erasedAt: Date | null;
+  /** Where the log says so; null until it does. */
+  logIndex: number | null;
+}
+
+/** What is left of one version: enough to know what was erased, and nothing of what it said. */
+export interface ErasedVersion {
+  snapshotVersion: number;
+  snapshotId: string;
+  envelopeHash: string | null;
+  prevHash: string | null;
+  /** The place of its entry in the log. */
+  logIndex: number;
+}
+
+/** An erasure with what it erased: nothing before it is done. */
+export interface ErasureReceipt extends ErasureRecord {
+  erasedVersions: ErasedVersion[];
+}
+
+export interface ErasureToRequest extends SubjectRef {
+  erasureId: string;
+  tenantId: string;
+  requestedBy: string;
+  reason: string;
+  reference: string | null;
+}
+
+/** One erasure, as one principal meets it. */
+export interface ErasureRef extends Actor, SubjectRef {
+  erasureId: string;
+}
+
+/** Who acts: what decides whether it may. */
+export interface Eraser {
+  facts: AccessFacts;
+  /** By its record; null where it has none. */
+  principalType: PrincipalType | null;
+}
+
+/** One of the versions that are to be erased. */
+export interface StandingVersion {
+  version: number;
+  exists: boolean;
+  isErased: boolean;
+  isLogged: boolean;
+}
+
+/** What a request is decided by; it stays so until the request is stored. */
+export interface ErasureRequestMove extends Eraser {
+  /** Null: no such subject. */
+  headVersion: number | null;
+  /** Those that were named; of `all`, those that are not erased, `limit + 1` at most. */
+  versions: readonly StandingVersion[];
+}
+
+/** What the end of an erasure is decided by. `erasure` is null where the subject has none with this id. */
+export interface ErasureMove extends Eraser {
+  erasure: ErasureRecord | null;
+}
+
+/** Done; the events are to be announced. */
+export interface ErasureWritten {
+  erasure: ErasureReceipt;
+  eventIds: readonly string[];
+}
+
+type ToEvent = (erasure: ErasureRecord, erasedAt: Date, tenantId: string) => EventToWrite;
+
+const IS_OVERDUE = `er.status = 'pending' AND er.confirm_by <= statement_timestamp()`;
+
+/** Columns of the erasure `er` of subject `s`. */
+const ERASURE: Columns<ErasureRecord> = {
+  erasureId: 'er.public_id',
+  tenantId: 'er.tenant_id',
+  subjectType: 's.subject_type',
+  subjectId: 's.subject_id',
+  versions: 'er.versions',
+  status: `CASE WHEN ${IS_OVERDUE} THEN 'expired' ELSE er.status END`,
+  confirmation: 'er.confirmation',
+  reason: `CASE WHEN NOT (${IS_OVERDUE}) THEN er.reason END`,
+  reference: 'er.reference',
+  requestedBy: 'er.requested_by',
+  requestedAt: 'er.requested_at',
+  confirmBy: 'er.confirm_by',
+  confirmedBy: 'er.confirmed_by',
+  confirmedAt: 'er.confirmed_at',
+  cancelledBy: 'er.cancelled_by',
+  cancelledAt: 'er.cancelled_at',
+  erasedAt: 'er.erased_at',
+  logIndex: `CASE WHEN er.erased_at IS NOT NULL THEN
+         (SELECT e.log_index::float8 FROM log_entries e WHERE e.erasure_id = er.erasure_id LIMIT 1) END`,
+};
+
+const ERASER = `${FACTS},
+  (SELECT m.principal_type FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS "principalType"`;
+
+const STATE = statement<Actor & SubjectRef, Eraser & { subjectKey: string | null; headVersion: number | null }>(
+  'erasure_state',
+  `SELECT ${ERASER},
+  s.subject_key AS "subjectKey", ${HEAD_VERSION} AS "headVersion"
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
+  ${NAMED_SUBJECT}
+  ${TENANT_ACCESS}`,
+);
+
+const IS_LOGGED = `(SELECT true FROM log_entries e
+    WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version AND e.entry_type = 1 LIMIT 1) IS TRUE`;
+
+const NAMED = statement<{ subjectKey: string; versions: readonly number[] }, StandingVersion>(
+  'erasure_named_versions',
+  `SELECT v.version, n.snapshot_version IS NOT NULL AS "exists", n.erasure_id IS NOT NULL AS "isErased",
+  ${IS_LOGGED} AS "isLogged"
+  FROM unnest(:versions::int[]) AS v(version)
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = :subjectKey::bigint AND n.snapshot_version = v.version LIMIT 1) n ON true
+ ORDER BY v.version`,
+);
+
+const ALL = statement<{ subjectKey: string; limit: number }, StandingVersion>(
+  'erasure_all_versions',
+  `SELECT n.snapshot_version AS version, true AS "exists", false AS "isErased", ${IS_LOGGED} AS "isLogged"
+  FROM (SELECT * FROM snapshots n WHERE n.subject_key = :subjectKey::bigint AND (n.erasure_id IS NULL) IS TRUE
+         ORDER BY n.snapshot_version LIMIT :limit) n
+ ORDER BY n.snapshot_version`,
+);
+
+const EXPIRE = statement<{ subjectKey: string }>(
+  'erasure_expire',
+  `UPDATE erasures er SET status = 'expired', reason = NULL
+  WHERE er.subject_key = :subjectKey::bigint AND (${IS_OVERDUE}) IS TRUE`,
+);
+
+const INSERT = statement<ErasureToRequest & { subjectKey: string; versions: readonly number[] }>(
+  'erasure_insert',
+  `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, reason, reference, requested_by)
+  VALUES (:erasureId::uuid, :tenantId::text, :subjectKey::bigint, :versions::int[], :reason::text, :reference::text,
+          :requestedBy::text)`,
+);
+
+const FIND = statement<ErasureRef, ErasureMove>(
+  'erasure_find',
+  `SELECT ${ERASER},
+  ${columns(ERASURE, 'erasure?')}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT, erasure_id: 'uuid' })}
+  ${NAMED_SUBJECT}
+  ${TENANT_ACCESS}
+  LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.public_id = i.erasure_id LIMIT 1) er
+    ON er.subject_key = s.subject_key AND f.owns_subject`,
+);
+
+const ERASED = statement<{ erasureId: string }, ErasedVersion>(
+  'erasure_versions',
+  `SELECT n.snapshot_version AS "snapshotVersion", n.snapshot_id AS "snapshotId",
+  encode(n.envelope_hash, 'hex') AS "envelopeHash", encode(n.prev_hash, 'hex') AS "prevHash", e.log_index::float8 AS "logIndex"
+  FROM (SELECT er.subject_key, unnest(er.versions) AS version FROM erasures er
+         WHERE er.public_id = :erasureId::uuid AND er.status = 'erased') er
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = er.subject_key AND n.snapshot_version = er.version LIMIT 1) n
+ CROSS JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.subject_key = er.subject_key AND e.snapshot_version = er.version AND e.entry_type = 1 LIMIT 1) e
+ ORDER BY n.snapshot_version`,
+);
+
+const CONFIRM = statement<{ erasureId: string; principalId: string }>(
+  'erasure_confirm',
+  `UPDATE erasures er SET confirmed_by = :principalId, confirmed_at = statement_timestamp()
+  WHERE er.public_id = :erasureId::uuid AND (er.status = 'pending') IS TRUE`,
+);
+
+const CANCEL = statement<{ erasureId: string; principalId: string }, { erasureId: string }>(
+  'erasure_cancel',
+  `UPDATE erasures er SET status = 'cancelled', reason = NULL, cancelled_by = :principalId, cancelled_at = statement_timestamp()
+  WHERE er.public_id = :erasureId::uuid AND (er.status = 'pending') IS TRUE
+  RETURNING er.public_id AS "erasureId"`,
+);
+
+/** The database's own function, since nobody else may: it demands the confirmed row. */
+const ERASE = statement<{ erasureId: string }, { erasedAt: Date | null }>(
+  'erasure_erase',
+  `SELECT erase_versions(er.erasure_id) AS "erasedAt" FROM erasures er WHERE er.public_id = :erasureId::uuid`,
+);
+
+const EVENT_TYPE: EventType = 'subject.erased';
+
+/** The owner, and whoever holds a live grant, where a subscription of theirs asks for it. */
+const LISTENERS = statement<{ erasureId: string }, { tenantId: string }>(
+  'erasure_listeners',
+  `SELECT DISTINCT t.tenant_id AS "tenantId"
+  FROM (SELECT * FROM erasures er WHERE er.public_id = :erasureId::uuid) er
+ CROSS JOIN LATERAL (
+   SELECT er.tenant_id
+    UNION ALL
+   SELECT g.grantee_tenant_id FROM (${LIVE_GRANTS_ON('er.subject_key', 'er.tenant_id')}) g
+ ) t
+ CROSS JOIN LATERAL (SELECT true FROM ${wants('t.tenant_id', `'${EVENT_TYPE}'`)}) w`,
+);
+
+const TELL = statement<{ events: readonly EventToWrite[] }>(
+  'erasure_tell',
+  `INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
+  SELECT * FROM unnest(:events.eventId::uuid[], :events.tenantId::text[], :events.eventType::text[], :events.eventBody::text[],
+                       :events.requestId::text[], :events.traceparent::text[])`,
+);
+
+const LIST = statement<
+  Actor & SubjectRef & { before: string | number; rows: number },
+  ListRow<AccessFacts, ErasureRecord>
+>(
+  'erasures_of_subject',
+  `SELECT ${FACTS},
+  ${columns(ERASURE, 'item?')},
+  ARRAY[er.erasure_id::text] AS position
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
+  ${NAMED_SUBJECT}
+  ${TENANT_ACCESS}
+  LEFT JOIN LATERAL (SELECT * FROM erasures er
+                      WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -(:before::bigint)
+                      ORDER BY (-er.erasure_id) LIMIT :rows) er ON true
+ ORDER BY (-er.erasure_id)`,
+);
+
+/** After every erasure that there can be. */
+const NEWEST = String(2n ** 62n);
+
+/** Erasures of versions: asked for by one person, confirmed by another, done by the database's own function. */
+export class ErasureStore {
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * Stores a request for the versions that `decide` gives, which sees what it is decided by; it may be called more than once, and
+   * what it throws leaves all as it is. Erases at once where the tenant needs no confirmation. Throws `conflict` while another
+   * erasure of the subject is pending; one that is overdue stands in no one's way.
+   */
+  async request(
+    asked: ErasureToRequest,
+    wanted: { versions: readonly number[] | 'all'; limit: number },
+    decide: (move: ErasureRequestMove) => readonly number[],
+    toEvent: ToEvent,
+  ): Promise<ErasureWritten> {
+    const { tenantId, requestedBy: principalId } = asked;
+    return this.sql.transaction(async (sql) => {
+      await lockTenant(sql, tenantId);
+      const { subjectKey, ...state } = await sql.one(STATE, { ...asked, principalId });
+      const versions = subjectKey === null ? [] : await standing(sql, subjectKey, wanted);
+      const decided = decide({ ...state, versions });
+      if (subjectKey === null) throw new Error('an erasure of no subject was decided');
+      await sql.run(EXPIRE, { subjectKey });
+      await sql.run(INSERT, { ...asked, subjectKey, versions: decided });
+      const ref = { ...asked, principalId };
+      const { confirmation } = await read(sql, ref);
+      const eventIds = confirmation === 'off' ? await erase(sql, ref, toEvent) : [];
+      return { erasure: await receipt(sql, ref), eventIds };
+    });
+  }
+
+  /** Confirms a pending erasure unless `decide` throws, and does it. Throws `not_logged_yet` where a version has no entry yet. */
+  async confirm(ref: ErasureRef, decide: (move: ErasureMove) => void, toEvent: ToEvent): Promise<ErasureWritten> {
+    return this.sql.transaction(async (sql) => {
+      await lockTenant(sql, ref.tenantId);
+      decide(await sql.one(FIND, ref));
+      await sql.run(CONFIRM, ref);
+      const eventIds = await erase(sql, ref, toEvent);
+      return { erasure: await receipt(sql, ref), eventIds };
+    });
+  }
+
+  /** Ends an erasure that was not done, overdue ones too, unless `decide` throws. Throws `conflict` where it has ended. */
+  async cancel(ref: ErasureRef, decide: (move: ErasureMove) => void): Promise<ErasureReceipt> {
+    return this.sql.transaction(async (sql) => {
+      await lockTenant(sql, ref.tenantId);
+      decide(await sql.one(FIND, ref));
+      const [cancelled] = await sql.run(CANCEL, ref);
+      if (cancelled === undefined) throw new DomainError('conflict', 'The erasure has ended already.');
+      return receipt(sql, ref);
+    });
+  }
+
+  /** The subject's erasure with this id, null for none; and what the caller may do. Only the owner gets any. */
+  async find(ref: ErasureRef): Promise<{ facts: AccessFacts; erasure: ErasureReceipt | null }> {
+    const { facts, erasure } = await this.sql.one(FIND, ref);
+    if (erasure === null) return { facts, erasure };
+    return { facts, erasure: { ...erasure, erasedVersions: await this.sql.run(ERASED, ref) } };
+  }
+
+  /** The subject's erasures, newest first, and what the caller may do. Only the owner gets any. */
+  async list(
+    actor: Actor,
+    subject: SubjectRef,
+    { limit, after }: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<ErasureRecord> }> {
+    const [position = NEWEST] = after ?? [];
+    return toList(await this.sql.run(LIST, { ...actor, ...subject, before: position, rows: limit + 1 }), limit);
+  }
+}
+
+function standing(
+  sql: TransactionSql,
+  subjectKey: string,
+  { versions, limit }: { versions: readonly number[] | 'all'; limit: number },
+): Promise<StandingVersion[]> {
+  return versions === 'all' ? sql.run(ALL, { subjectKey, limit: limit + 1 }) : sql.run(NAMED, { subjectKey, versions });
+}
+
+async function erase(sql: TransactionSql, ref: ErasureRef, toEvent: ToEvent): Promise<string[]> {
+  const { erasedAt } = await sql.one(ERASE, ref);
+  if (erasedAt === null) {
+    throw new DomainError('not_logged_yet', 'A version is not in the transparency log yet. Try again shortly.');
+  }
+  const erasure = await read(sql, ref);
+  const listeners = await sql.run(LISTENERS, ref);
+  const events = listeners.map(({ tenantId }) => toEvent(erasure, erasedAt, tenantId));
+  if (events.length > 0) await sql.run(TELL, { events });
+  return events.map(({ eventId }) => eventId);
+}
+
+async function read(sql: TransactionSql, ref: ErasureRef): Promise<ErasureRecord> {
+  const { erasure } = await sql.one(FIND, ref);
+  if (erasure === null) throw new Error('an erasure that was stored is not there');
+  return erasure;
+}
+
+async function receipt(sql: TransactionSql, ref: ErasureRef): Promise<ErasureReceipt> {
+  const erasure = await read(sql, ref);
+  return { ...erasure, erasedVersions: await sql.run(ERASED, ref) };
+}
