@@ -3371,6 +3371,59 @@ RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS lim
   floor(extract(epoch
     FROM r.window_start + make_interval(secs => $5) - clock_timestamp()) * 1000)::int AS "endsInMs";
 
+-- refresh_request_cancelled
+--   asked by RefreshRequestStore.close (stores/refresh-requests/refresh-request.store.ts)
+--   $1 principalId text
+--   $2 refreshRequestId uuid
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 reason text
+--   enters memberships_pkey, refresh_requests_pkey, subjects_identity_key
+PREPARE refresh_request_cancelled (text, uuid, text, text, text) AS
+WITH facts AS MATERIALIZED (
+  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, r.status
+  FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = r.requesting_tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+),
+done AS (
+  UPDATE refresh_requests r SET status = 'cancelled', closed_at = now(), decline_reason = $5::text
+  FROM facts f
+  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE
+    AND f.member_status = 'active'
+    AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+  RETURNING r.*
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes", f.status, f.owner_tenant_id AS "ownerTenantId",
+  r.refresh_request_id AS "request?.refreshRequestId",
+  f.subject_type AS "request?.subjectType",
+  f.subject_id AS "request?.subjectId",
+  r.requesting_tenant_id AS "request?.requestingTenantId",
+  r.origin_type AS "request?.originType",
+  r.status AS "request?.status",
+  r.reason_code AS "request?.reasonCode",
+  r.message AS "request?.message",
+  r.requested_paths AS "request?.requestedPaths",
+  r.created_at AS "request?.createdAt",
+  r.expires_at AS "request?.expiresAt",
+  r.resolved_at AS "request?.resolvedAt",
+  r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
+  r.due_at AS "request?.dueAt",
+  r.closed_at AS "request?.closedAt",
+  r.decline_reason AS "request?.declineReason"
+FROM facts f LEFT JOIN done r ON true;
+
 -- refresh_request_create
 --   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
 --   $1 pending_refresh_requests integer
@@ -3383,8 +3436,9 @@ RETURNING r.used, (SELECT wanted FROM l) AS wanted, (SELECT value FROM l) AS lim
 --   $8 message text
 --   $9 requestedPaths text[]
 --   $10 expiresAt timestamp with time zone
+--   $11 dueAt timestamp with time zone
 --   enters grants_live, grants_to_all_live, limit_overrides_pkey, memberships_pkey, refresh_requests_pending, subjects_identity_key
-PREPARE refresh_request_create (integer, text, text, text, text, uuid, text, text, text[], timestamp with time zone) AS
+PREPARE refresh_request_create (integer, text, text, text, text, uuid, text, text, text[], timestamp with time zone, timestamp with time zone) AS
 WITH facts AS MATERIALIZED (
   SELECT i.*, f.*, s.subject_key, s.owner_tenant_id,
     coalesce((SELECT l.value FROM limit_overrides l
@@ -3411,10 +3465,11 @@ WITH facts AS MATERIALIZED (
 ),
 made AS (
   INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
-      reason_code, message, requested_paths, expires_at)
+      reason_code, message, requested_paths, expires_at, due_at)
   SELECT $6::uuid, subject_key, tenant_id, principal_id,
     CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
-    $7::text, $8::text, $9::text[], $10::timestamptz
+    $7::text, $8::text, $9::text[], $10::timestamptz,
+    $11::timestamptz
   FROM facts
   WHERE member_status = 'active'
     AND role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
@@ -3446,8 +3501,75 @@ SELECT f.role AS "facts.membership?.role",
   r.expires_at AS "request?.expiresAt",
   r.resolved_at AS "request?.resolvedAt",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
-  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
+  r.due_at AS "request?.dueAt",
+  r.closed_at AS "request?.closedAt",
+  r.decline_reason AS "request?.declineReason"
 FROM facts f LEFT JOIN made r ON true;
+
+-- refresh_request_declined
+--   asked by RefreshRequestStore.close (stores/refresh-requests/refresh-request.store.ts)
+--   $1 principalId text
+--   $2 refreshRequestId uuid
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 reason text
+--   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_pkey, subjects_identity_key
+PREPARE refresh_request_declined (text, uuid, text, text, text) AS
+WITH facts AS MATERIALIZED (
+  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, r.status
+  FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
+  LEFT JOIN LATERAL (
+    SELECT 'tenant_reader' AS role, 'active' AS member_status, false AS allow_counterparty_access,
+      (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject,
+      (SELECT (SELECT g.scopes FROM grants g
+        WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+          AND (m.tenant_id, s.subject_key)
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+        || (SELECT g.scopes FROM grants g
+        WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+          > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+          AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)
+      FROM memberships m
+      WHERE m.tenant_id = r.requesting_tenant_id AND m.principal_id = i.principal_id AND m.status = 'active'
+      LIMIT 1) AS grant_scopes
+  ) f ON true
+),
+done AS (
+  UPDATE refresh_requests r SET status = 'declined', closed_at = now(), decline_reason = $5::text
+  FROM facts f
+  WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE AND f.owns_subject
+    AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner')
+  RETURNING r.*
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes", f.status, f.owner_tenant_id AS "ownerTenantId",
+  r.refresh_request_id AS "request?.refreshRequestId",
+  f.subject_type AS "request?.subjectType",
+  f.subject_id AS "request?.subjectId",
+  r.requesting_tenant_id AS "request?.requestingTenantId",
+  r.origin_type AS "request?.originType",
+  r.status AS "request?.status",
+  r.reason_code AS "request?.reasonCode",
+  r.message AS "request?.message",
+  r.requested_paths AS "request?.requestedPaths",
+  r.created_at AS "request?.createdAt",
+  r.expires_at AS "request?.expiresAt",
+  r.resolved_at AS "request?.resolvedAt",
+  r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
+  r.due_at AS "request?.dueAt",
+  r.closed_at AS "request?.closedAt",
+  r.decline_reason AS "request?.declineReason"
+FROM facts f LEFT JOIN done r ON true;
 
 -- refresh_request_find
 --   asked by RefreshRequestStore.find (stores/refresh-requests/refresh-request.store.ts)
@@ -3475,7 +3597,10 @@ SELECT f.role AS "facts.membership?.role",
   r.expires_at AS "request?.expiresAt",
   r.resolved_at AS "request?.resolvedAt",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
-  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
+  r.due_at AS "request?.dueAt",
+  r.closed_at AS "request?.closedAt",
+  r.decline_reason AS "request?.declineReason"
 FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
@@ -3508,7 +3633,7 @@ LEFT JOIN LATERAL (
 --   enters grants_live, grants_to_all_live, memberships_by_principal, refresh_requests_pkey, snapshots_snapshot_id_key, subjects_identity_key
 PREPARE refresh_request_fulfil (text, uuid, text, text, uuid) AS
 WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version,
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, r.status, n.snapshot_id, n.snapshot_version,
     n.subject_key = s.subject_key AS is_of_subject
   FROM (SELECT $1::text AS principal_id, $2::uuid AS refresh_request_id, $3::text AS subject_type, $4::text AS subject_id) i
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -3549,7 +3674,7 @@ SELECT f.role AS "facts.membership?.role",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
+  f.refresh_request_id IS NOT NULL AS "isKnown", f.status, f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
   f.is_of_subject IS TRUE AS "isSnapshotOfSubject",
   r.refresh_request_id AS "request?.refreshRequestId",
   f.subject_type AS "request?.subjectType",
@@ -3564,7 +3689,10 @@ SELECT f.role AS "facts.membership?.role",
   r.expires_at AS "request?.expiresAt",
   r.resolved_at AS "request?.resolvedAt",
   r.resolved_snapshot_id AS "request?.resolvedSnapshotId",
-  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion"
+  r.resolved_snapshot_version AS "request?.resolvedSnapshotVersion",
+  r.due_at AS "request?.dueAt",
+  r.closed_at AS "request?.closedAt",
+  r.decline_reason AS "request?.declineReason"
 FROM facts f LEFT JOIN done r ON true;
 
 -- refresh_request_lock_requester
@@ -3578,7 +3706,7 @@ SELECT pg_advisory_xact_lock(hashtextextended(
       'refresh/' || $1::text || '/' || $2::text || '/' || $3::text, 0));
 
 -- refresh_request_tell
---   asked by RefreshRequestStore.create, RefreshRequestStore.fulfil (stores/refresh-requests/refresh-request.store.ts)
+--   asked by RefreshRequestStore.create, RefreshRequestStore.close, RefreshRequestStore.fulfil (stores/refresh-requests/refresh-request.store.ts)
 --   $1 eventId uuid
 --   $2 tenantId text
 --   $3 eventType text
@@ -3591,6 +3719,69 @@ INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, tr
 SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
 WHERE (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = $2 AND y.event_type = $3 LIMIT 1)
 RETURNING event_id AS "eventId";
+
+-- refresh_requests_incoming
+--   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 statuses text[]
+--   $4 subjectTypes text[]
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 rows bigint
+--   enters memberships_pkey, refresh_requests_incoming, subjects_pkey
+PREPARE refresh_requests_incoming (text, text, text[], text[], timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  r.status AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  r.closed_at AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT r.*
+      FROM unnest($3::text[]) state
+      CROSS JOIN unnest($4::text[]) kind
+      CROSS JOIN LATERAL (
+        SELECT * FROM refresh_requests r
+        WHERE f.member_status = 'active'
+          AND (r.owner_tenant_id, r.status, r.subject_type) >= (i.tenant_id, state, kind)
+          AND (r.owner_tenant_id, r.status, r.subject_type, r.created_at, r.refresh_request_id)
+          < (i.tenant_id, state, kind, $5::timestamptz, $6::uuid)
+        ORDER BY r.owner_tenant_id DESC, r.status DESC, r.subject_type DESC, r.created_at DESC, r.refresh_request_id DESC
+        LIMIT $7
+      ) r
+      ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
+) r ON true
+LEFT JOIN subjects s ON s.subject_key = r.subject_key
+ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
 -- refresh_requests_of_subject
 --   asked by RefreshRequestStore.list (stores/refresh-requests/refresh-request.store.ts)
@@ -3622,6 +3813,9 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_at AS "item?.resolvedAt",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  r.closed_at AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -3684,6 +3878,9 @@ SELECT f.role AS "facts.membership?.role",
   r.resolved_at AS "item?.resolvedAt",
   r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
   r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  r.closed_at AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
   ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
 FROM (SELECT $1::text AS principal_id, $2::text AS subject_type, $3::text AS subject_id, $4::text AS requesting_tenant_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -3715,6 +3912,68 @@ LEFT JOIN LATERAL (
       ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7) r
   ) r WHERE r.bytes <= 8388608 OR r.place = 1
 ) r ON true
+ORDER BY r.created_at DESC, r.refresh_request_id DESC;
+
+-- refresh_requests_outgoing
+--   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 statuses text[]
+--   $4 subjectTypes text[]
+--   $5 beforeTime timestamp with time zone
+--   $6 beforeId uuid
+--   $7 rows bigint
+--   enters memberships_pkey, refresh_requests_outgoing, subjects_pkey
+PREPARE refresh_requests_outgoing (text, text, text[], text[], timestamp with time zone, uuid, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  r.refresh_request_id AS "item?.refreshRequestId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  r.requesting_tenant_id AS "item?.requestingTenantId",
+  r.origin_type AS "item?.originType",
+  r.status AS "item?.status",
+  r.reason_code AS "item?.reasonCode",
+  r.message AS "item?.message",
+  r.requested_paths AS "item?.requestedPaths",
+  r.created_at AS "item?.createdAt",
+  r.expires_at AS "item?.expiresAt",
+  r.resolved_at AS "item?.resolvedAt",
+  r.resolved_snapshot_id AS "item?.resolvedSnapshotId",
+  r.resolved_snapshot_version AS "item?.resolvedSnapshotVersion",
+  r.due_at AS "item?.dueAt",
+  r.closed_at AS "item?.closedAt",
+  r.decline_reason AS "item?.declineReason",
+  ARRAY[r.created_at::text, r.refresh_request_id::text] AS position, r.found
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    SELECT r.*, sum((octet_length(to_json(r.requested_paths)::text) + coalesce(octet_length(r.message), 0))) OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS bytes, row_number() OVER (ORDER BY r.created_at DESC, r.refresh_request_id DESC) AS place,
+      count(*) OVER ()::int AS found
+    FROM (SELECT r.*
+      FROM unnest($3::text[]) state
+      CROSS JOIN unnest($4::text[]) kind
+      CROSS JOIN LATERAL (
+        SELECT * FROM refresh_requests r
+        WHERE f.member_status = 'active' AND (r.outgoing_of, r.status, r.subject_type) >= (i.tenant_id, state, kind)
+          AND (r.outgoing_of, r.status, r.subject_type, r.created_at, r.refresh_request_id)
+          < (i.tenant_id, state, kind, $5::timestamptz, $6::uuid)
+        ORDER BY r.outgoing_of DESC, r.status DESC, r.subject_type DESC, r.created_at DESC, r.refresh_request_id DESC
+        LIMIT $7
+      ) r
+      ORDER BY r.created_at DESC, r.refresh_request_id DESC LIMIT $7) r
+  ) r WHERE r.bytes <= 8388608 OR r.place = 1
+) r ON true
+LEFT JOIN subjects s ON s.subject_key = r.subject_key
 ORDER BY r.created_at DESC, r.refresh_request_id DESC;
 
 -- retention_delete_deliveries

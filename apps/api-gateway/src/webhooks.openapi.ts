@@ -16,7 +16,13 @@ import { view } from './http/describe/view';
 import { hash, sentTime, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
 import { UpdateData } from './modules/identity-state/updates/update.views';
 import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
-import { FULFILLED, PENDING, RefreshRequestData } from './modules/refresh-requests/refresh-request.views';
+import {
+  CANCELLED,
+  DECLINED,
+  FULFILLED,
+  PENDING,
+  RefreshRequestData,
+} from './modules/refresh-requests/refresh-request.views';
 
 const SnapshotCreatedData = view(
   'SnapshotCreatedData',
@@ -113,6 +119,18 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     when: 'A refresh request of the tenant is fulfilled.',
     data: RefreshRequestData,
     example: RefreshRequestData.of(FULFILLED),
+  },
+  'refresh_request.declined': {
+    name: 'RefreshRequestDeclined',
+    when: 'A refresh request of the tenant is declined by the owner of its subject.',
+    data: RefreshRequestData,
+    example: RefreshRequestData.of(DECLINED),
+  },
+  'refresh_request.cancelled': {
+    name: 'RefreshRequestCancelled',
+    when: 'A counterparty cancels its refresh request of a subject of the tenant.',
+    data: RefreshRequestData,
+    example: RefreshRequestData.of(CANCELLED),
   },
   'subject.erased': {
     name: 'SubjectErased',

@@ -120,6 +120,9 @@ describe('a new refresh request', () => {
     const { refresh_request: made } = answer.body;
     const { subject_type, subject_id } = subject;
     expect(made).toEqual({
+      due_at: null,
+      closed_at: null,
+      decline_reason: null,
       refresh_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       request_id: made.refresh_request_id,
       subject: { subject_type, subject_id },
@@ -486,8 +489,12 @@ describe('events', () => {
 
     const events = await eventsOf(id);
     const common = { id: expect.stringMatching(/^evt_[0-9a-f-]{36}$/), created_at: expect.stringMatching(/Z$/) };
-    const told = (tenant_id: string, type: string, { message, ...data }: Record<string, unknown>): unknown => {
-      expect(message).toBe('confidential');
+    const told = (
+      tenant_id: string,
+      type: string,
+      { message, decline_reason, ...data }: Record<string, unknown>,
+    ): unknown => {
+      expect([message, decline_reason]).toEqual(['confidential', null]);
       return { ...common, tenant_id, type, data };
     };
     expect(events.map((event) => JSON.parse(event.body))).toEqual([
@@ -518,6 +525,147 @@ describe('events', () => {
     await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(404);
     await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
     expect(await eventsOf(id)).toEqual([]);
+  });
+});
+
+describe('a request that is ended without a snapshot', () => {
+  afterEach(unsubscribeAll);
+
+  const end = (user: User, subject: Pick<Subject, 'path'>, id: string, how: 'decline' | 'cancel'): Test => {
+    const request = gateway.as(user, 'post', `${subject.path}/${id}/${how}`);
+    return how === 'decline' ? request.send({ reason: 'confidential' }) : request;
+  };
+
+  it.each([
+    ['decline', 'declined', 'alice', 'beta', 'confidential'],
+    ['cancel', 'cancelled', 'bob', 'acme', null],
+  ] as const)(
+    '%s: is %s once, and the other side is told without the reason',
+    async (how, status, user, told, reason) => {
+      await subscribe('alice', 'acme', [`refresh_request.${status}`]);
+      await subscribe('bob', 'beta', [`refresh_request.${status}`]);
+      const { subject, id } = await makeRequest();
+      const { body } = await end(user, subject, id, how).expect(200);
+      expect(body.refresh_request).toMatchObject({
+        status,
+        closed_at: expect.stringMatching(/Z$/),
+        decline_reason: reason,
+        resolved_at: null,
+      });
+      const { body: read } = await gateway.as('alice', 'get', `${subject.path}/${id}`).expect(200);
+      expect(read).toEqual(body);
+      for (const again of ['decline', 'cancel'] as const) {
+        const refused = await end(again === 'decline' ? 'alice' : 'bob', subject, id, again).expect(409);
+        expect(refused.body.error.message).toMatch(status);
+      }
+      await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(409);
+      const events = await eventsOf(id);
+      expect(events).toMatchObject([{ tenant_id: told, event_type: `refresh_request.${status}` }]);
+      expect(JSON.parse(events[0]?.body ?? '').data).toMatchObject({ refresh_request_id: id, status });
+      expect(events[0]?.body).not.toContain('confidential');
+    },
+  );
+
+  it('is for the owner to decline, and for who asked to cancel, also when its grant has ended', async () => {
+    const { subject, id, grantId } = await makeRequest();
+    await end('bob', subject, id, 'decline').expect(403);
+    await end('alice', subject, id, 'cancel').expect(403);
+    await end('zoe', subject, id, 'cancel').expect(403);
+    await end('bob', subject, randomUUID(), 'cancel').expect(404);
+    await end('alice', await makeSubject(), id, 'decline').expect(404);
+    await gateway
+      .as('alice', 'post', `${subject.path}/${id}/decline`)
+      .send({ reason: 'x'.repeat(501) })
+      .expect(400);
+    await revoke(grantId);
+    await end('o1', subject, id, 'cancel').expect(200);
+  });
+
+  it('happens once, whoever races', async () => {
+    const { subject, id } = await makeRequest();
+    const ends = Array.from({ length: 10 }, (_, index) =>
+      index % 2 === 0 ? end('alice', subject, id, 'decline') : end('bob', subject, id, 'cancel'),
+    );
+    const statuses = (await Promise.all(ends)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(9);
+  });
+});
+
+describe('the requests of a tenant', () => {
+  const list = (user: User, tenant: string, query = ''): Test =>
+    gateway.as(user, 'get', `/v1/tenants/${tenant}/refresh-requests${query}`);
+  const idsOf = (body: { items: { refresh_request_id: string }[] }): string[] =>
+    body.items.map(({ refresh_request_id }) => refresh_request_id);
+
+  it('are those that it is asked, or those that it makes, in each state, newest first', async () => {
+    for (const [user, tenant] of [
+      ['alice', 'asked'],
+      ['bob', 'asking'],
+    ] as const) {
+      // prettier-ignore
+      await gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: tenant, name: tenant }).expect(201);
+    }
+    const ids: string[] = [];
+    for (const status of ['pending', 'declined', 'pending', 'cancelled']) {
+      const sent = envelope();
+      const { body } = await gateway.as('alice', 'post', '/v1/tenants/asked/entity-states').send(sent).expect(201);
+      const path = `/v1/subjects/${body.subject.subject_type}/${body.subject.subject_id}/refresh-requests`;
+      const scopes = ['read_diff'];
+      await gateway
+        .as('alice', 'post', '/v1/tenants/asked/grants')
+        .send({ grantee_tenant_id: 'asking', ...body.subject, scopes })
+        .expect(201);
+      const made = await ask('bob', { path }, 'asking', { due_at: '2099-01-01T00:00:00Z' }).expect(201);
+      expect(made.body.refresh_request.due_at).toBe('2099-01-01T00:00:00.000Z');
+      const id: string = made.body.refresh_request.refresh_request_id;
+      if (status === 'declined') {
+        await gateway.as('alice', 'post', `${path}/${id}/decline`).send({ reason: '' }).expect(200);
+      }
+      if (status === 'cancelled') await gateway.as('bob', 'post', `${path}/${id}/cancel`).expect(200);
+      ids.unshift(id);
+    }
+    const [cancelled = '', pending = '', declined = '', first = ''] = ids;
+    gateway.sent.length = 0;
+    expect(idsOf((await list('alice', 'asked').expect(200)).body)).toEqual(ids);
+    expect(gateway.sent).toEqual(['refresh_requests_incoming']);
+    expect(idsOf((await list('bob', 'asking', '?direction=outgoing').expect(200)).body)).toEqual(ids);
+    expect(idsOf((await list('bob', 'asking').expect(200)).body)).toEqual([]);
+    expect(idsOf((await list('alice', 'asked', '?direction=outgoing').expect(200)).body)).toEqual([]);
+    const inState = async (status: string): Promise<string[]> =>
+      idsOf((await list('alice', 'asked', `?status=${status}`).expect(200)).body);
+    expect(await inState('pending')).toEqual([pending, first]);
+    expect(await inState('declined')).toEqual([declined]);
+    expect(await inState('cancelled')).toEqual([cancelled]);
+    expect(await inState('fulfilled')).toEqual([]);
+    expect(idsOf((await list('alice', 'asked', '?subject_type=organization').expect(200)).body)).toEqual(ids);
+    expect(idsOf((await list('alice', 'asked', '?subject_type=individual').expect(200)).body)).toEqual([]);
+
+    const paged: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { body }: { body: { items: { refresh_request_id: string }[]; next_cursor: string | null } } = await list(
+        'alice',
+        'asked',
+        `?limit=3${query}`,
+      ).expect(200);
+      paged.push(...idsOf(body));
+      cursor = body.next_cursor;
+    }
+    expect(paged).toEqual(ids);
+  });
+
+  it('are for its members, by parameters that are known', async () => {
+    await list('zoe', 'acme').expect(403);
+    await list('alice', 'acme', '?direction=sideways').expect(400);
+    await list('alice', 'acme', '?status=open').expect(400);
+    await list('alice', 'acme', '?state=pending').expect(400);
+  });
+
+  it('have the time when an answer is asked for, which is in the future', async () => {
+    const subject = await makeSubject();
+    const { body } = await ask('alice', subject, 'acme', { due_at: '2020-01-01T00:00:00Z' }).expect(400);
+    expect(body.error.details).toMatchObject([{ path: '/due_at' }]);
   });
 });
 

@@ -200,6 +200,7 @@ const BY_BYTES = [
   'listUpdates',
   'listSubjectUpdates',
   'listRefreshRequests',
+  'listTenantRefreshRequests',
   'listSnapshots',
   'listHistory',
   'listHistoryAcrossTenants',

@@ -186,9 +186,9 @@ export const CAPS = {
     variable: 'MAX_PENDING_REFRESH_REQUESTS',
     default: 10,
     scope: 'tenant',
-    counts: 'refresh requests of a requesting tenant on one subject that are neither fulfilled nor expired',
+    counts: 'refresh requests of a requesting tenant on one subject that are pending and have not expired',
     reason: 'each is an event for another tenant',
-    wayOut: 'Wait until the owner fulfils one or one expires',
+    wayOut: 'Cancel one, or wait until the owner answers one or one expires',
   },
   live_grants_per_subject: {
     variable: 'MAX_LIVE_GRANTS_PER_SUBJECT',

@@ -44,6 +44,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'POST /v1/tenants/{tenant_id}/grants/{grant_id}/revoke',
     'GET /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}',
     'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/fulfill',
+    'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/decline',
     'GET /v1/webhook-subscriptions/{subscription_id}',
     'PATCH /v1/webhook-subscriptions/{subscription_id}',
     'DELETE /v1/webhook-subscriptions/{subscription_id}',
@@ -62,6 +63,10 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   'GET /v1/tenants/{tenant_id}/accessible-subjects': { caller: 'bob' },
   'GET /v1/tenants/{tenant_id}/disclosures': { caller: 'bob' },
   'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests': { caller: 'bob' },
+  'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/cancel': {
+    world: 'in use',
+    caller: 'bob',
+  },
 };
 
 function inUse(operations: readonly string[]): Record<string, Partial<Setting>> {

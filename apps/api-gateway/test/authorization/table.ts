@@ -400,6 +400,33 @@ export const TABLE: readonly Row[] = [
   },
   {
     ...write,
+    path: `${REFRESH}/{refresh_request_id}/decline`,
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'owner',
+    fixture: 'refresh_request_to_decline',
+  },
+  {
+    ...write,
+    path: `${REFRESH}/{refresh_request_id}/cancel`,
+    ok: 200,
+    role: 'tenant_reader',
+    actsFor: 'own',
+    grants: 'any',
+    withoutFlag: true,
+    // Whoever asked may leave off, whatever became of its grant.
+    except: { 'expired grant': 200, 'revoked grant': 200, 'other tenant': 200 },
+    fixture: 'own_refresh_request_to_cancel',
+  },
+  {
+    method: 'get',
+    path: `${TENANT}/refresh-requests`,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+  },
+  {
+    ...write,
     path: `${REFRESH}/{refresh_request_id}/fulfill`,
     ok: 200,
     role: 'tenant_reader',

@@ -379,6 +379,14 @@ export const FIXTURES = {
     query: { requesting_tenant_id: tenantOf(caller) },
   }),
   refresh_request: (world) => world.addRefreshRequest(OWNER),
+  refresh_request_to_decline: async (world) => ({
+    ...(await world.addRefreshRequest(OWNER)),
+    body: { reason: 'No.' },
+  }),
+  own_refresh_request_to_cancel: async (world, caller) => {
+    const { params } = await world.addRefreshRequest(tenantOf(caller));
+    return { ...(params === undefined ? {} : { params }) };
+  },
   own_refresh_request: (world, caller) => world.addRefreshRequest(tenantOf(caller)),
   new_subscription: async () => ({
     body: { tenant_id: OWNER, target_url: 'https://hooks.example.com/', event_types: [EVENT_TYPE] },

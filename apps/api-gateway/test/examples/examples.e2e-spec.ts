@@ -52,6 +52,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   listAccessibleSubjects: { caller: 'bob' },
   listDisclosures: { caller: 'bob' },
   createRefreshRequest: { caller: 'bob' },
+  cancelRefreshRequest: { caller: 'bob' },
   createTransferOffer: { stage: 'first version' },
   getCheckpoint: { stage: 'logged', caller: null },
   getLogKeys: { stage: 'logged', caller: null },

@@ -154,6 +154,9 @@ export class ExampleWorld {
       ...pick(REFRESH_REQUEST_EXAMPLE, ['refresh_request_id', 'requesting_tenant_id', 'origin_type', 'status']),
       ...pick(REFRESH_REQUEST_EXAMPLE, ['reason_code', 'message', 'requested_paths', 'created_at']),
       requested_by: BOB.principal_id,
+      owner_tenant_id: 'acme',
+      outgoing_of: REFRESH_REQUEST_EXAMPLE.requesting_tenant_id,
+      subject_type: REFRESH_REQUEST_EXAMPLE.subject_type,
       subject_key,
     });
     await this.insert('transfer_offers', {

@@ -32,6 +32,8 @@ export const RULES = {
   readTransferOffers: { role: 'tenant_admin' },
   offerTransfer: { role: 'tenant_owner' },
   requestRefresh: { role: 'tenant_reader', subject: 'owner_or_grantee' },
+  readRefreshRequests: { role: 'tenant_reader' },
+  cancelRefresh: { role: 'tenant_reader' },
   fulfilRefresh: { role: 'tenant_reader', subject: 'owner' },
   requestErasure: { role: 'tenant_owner', subject: 'owner' },
   confirmErasure: { role: 'tenant_admin', subject: 'owner' },

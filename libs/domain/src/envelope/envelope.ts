@@ -22,7 +22,7 @@ import {
 } from './check';
 import { isDateTime, isUuid } from './formats';
 
-export { isDateTime, isUuid, parseDateTime, parsePeriod, requireExpiry, sameUuid } from './formats';
+export { isDateTime, isUuid, parseDateTime, parsePeriod, requireExpiry, requireFuture, sameUuid } from './formats';
 
 export const ENVELOPE_VERSION = 'entity_state_envelope_v1';
 /** Versions are PostgreSQL integers. */

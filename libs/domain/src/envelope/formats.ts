@@ -86,11 +86,16 @@ function digits(text: string, start: number, length: number): number {
  * `validation_error` under `/expires_at` when it is none, or has passed.
  */
 export function requireExpiry(text: string | null): Date | null {
+  return requireFuture(text, 'expires_at');
+}
+
+/** The same of another member of the body. */
+export function requireFuture(text: string | null, member: string): Date | null {
   if (text === null) return null;
   const date = parseDateTime(text);
   if (date !== null && date.getTime() > Date.now()) return date;
   const message = date === null ? 'must be an RFC 3339 date-time with a timezone' : 'must be in the future';
-  throw new DomainError('validation_error', `expires_at ${message}.`, [
-    { path: '/expires_at', message, code: 'invalid_value' },
+  throw new DomainError('validation_error', `${member} ${message}.`, [
+    { path: `/${member}`, message, code: 'invalid_value' },
   ]);
 }

@@ -10,6 +10,8 @@ export const EVENT_TYPES = [
   'update.withdrawn',
   'refresh_request.created',
   'refresh_request.fulfilled',
+  'refresh_request.declined',
+  'refresh_request.cancelled',
   'subject.erased',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -46,6 +48,8 @@ export interface EventData {
   'update.withdrawn': UpdateData;
   'refresh_request.created': RefreshRequestData;
   'refresh_request.fulfilled': RefreshRequestData;
+  'refresh_request.declined': RefreshRequestData;
+  'refresh_request.cancelled': RefreshRequestData;
   'subject.erased': SubjectErasedData;
   'webhook.test': TestData;
 }
@@ -132,7 +136,7 @@ export function updateData(
   };
 }
 
-/** `data` of `refresh_request.created` and `refresh_request.fulfilled`. */
+/** `data` of the events of a refresh request. */
 export function refreshRequestData(request: {
   refreshRequestId: string;
   subjectType: string;
@@ -147,6 +151,8 @@ export function refreshRequestData(request: {
   resolvedAt: Date | null;
   resolvedSnapshotId: string | null;
   resolvedSnapshotVersion: number | null;
+  dueAt: Date | null;
+  closedAt: Date | null;
 }) {
   const { subjectType, subjectId } = request;
   const resolvedAt = request.resolvedAt?.toISOString() ?? null;
@@ -168,6 +174,8 @@ export function refreshRequestData(request: {
     resolved_snapshot_id: request.resolvedSnapshotId,
     fulfilled_snapshot_id: request.resolvedSnapshotId,
     resolved_snapshot_version: request.resolvedSnapshotVersion,
+    due_at: request.dueAt?.toISOString() ?? null,
+    closed_at: request.closedAt?.toISOString() ?? null,
   };
 }
 

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type Actor,
   buildEventBody,
   DomainError,
   type ErrorDetail,
   isPointer,
   type JsonValue,
+  REFRESH_REQUEST_STATUSES,
+  type RefreshRequestStatus,
+  SUBJECT_TYPES,
   newEventId,
   refreshRequestData,
   requireAccess,
   requireExpiry,
+  requireFuture,
   RULES,
   type SubjectRef,
 } from '@iss/domain';
@@ -16,7 +21,10 @@ import {
   type EventToWrite,
   type Page,
   type PageRequest,
+  type RefreshClosing,
+  type RefreshDirection,
   type RefreshRequestRecord,
+  type RefreshRequestRef,
   RefreshRequestStore,
 } from '@iss/persistence';
 import { limitReached } from '@iss/platform';
@@ -31,6 +39,7 @@ export interface NewRefreshRequest {
   message: string | null;
   requestedPaths: readonly JsonValue[];
   expiresAt: string | null;
+  dueAt: string | null;
 }
 
 const MAX_PATH_LENGTH = 1024;
@@ -62,6 +71,7 @@ export class RefreshRequestService {
         refreshRequestId: randomUUID(),
         requestedPaths: requirePaths(request.requestedPaths, this.settings.limits.requestedPaths),
         expiresAt: requireExpiry(request.expiresAt),
+        dueAt: requireFuture(request.dueAt, 'due_at'),
       },
       (made, tenantId) => toEvent('refresh_request.created', made, tenantId, trace),
     );
@@ -99,8 +109,59 @@ export class RefreshRequestService {
     return page;
   }
 
+  /** What a tenant is asked, or what it asks, newest first; in one state and of one type of subjects, or in all. */
+  async listOfTenant(
+    actor: Actor,
+    direction: RefreshDirection,
+    wanted: { status: RefreshRequestStatus | undefined; subjectType: string | undefined },
+    request: PageRequest,
+  ): Promise<Page<RefreshRequestRecord>> {
+    const statuses = wanted.status === undefined ? REFRESH_REQUEST_STATUSES : [wanted.status];
+    const subjectTypes = wanted.subjectType === undefined ? SUBJECT_TYPES : [wanted.subjectType];
+    const { facts, page } = await this.requests.listOfTenant(actor, direction, { statuses, subjectTypes }, request);
+    requireAccess(facts, RULES.readRefreshRequests);
+    return page;
+  }
+
+  /** The owner answers with no snapshot. Throws `not_found`, `forbidden`, or `conflict` when it is not pending. */
+  decline(
+    principalId: string,
+    trace: RequestTrace,
+    subject: SubjectRef,
+    refreshRequestId: string,
+    reason: string,
+  ): Promise<RefreshRequestRecord> {
+    return this.close({ ...subject, refreshRequestId, principalId }, { status: 'declined', reason }, trace);
+  }
+
+  /** Whoever asked does so no more. Throws `not_found`, `forbidden`, or `conflict` when it is not pending. */
+  cancel(
+    principalId: string,
+    trace: RequestTrace,
+    subject: SubjectRef,
+    refreshRequestId: string,
+  ): Promise<RefreshRequestRecord> {
+    return this.close({ ...subject, refreshRequestId, principalId }, { status: 'cancelled' }, trace);
+  }
+
+  private async close(
+    ref: RefreshRequestRef,
+    closing: RefreshClosing,
+    trace: RequestTrace,
+  ): Promise<RefreshRequestRecord> {
+    const type = `refresh_request.${closing.status}` as const;
+    const outcome = await this.requests.close(ref, closing, (made, tenantId) => toEvent(type, made, tenantId, trace));
+    if (outcome.kind === 'written') {
+      if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
+      return outcome.request;
+    }
+    if (outcome.status === null) throw unknownRequest();
+    requireAccess(outcome.facts, closing.status === 'declined' ? RULES.fulfilRefresh : RULES.cancelRefresh);
+    throw notPending(outcome.status);
+  }
+
   /**
-   * Throws `not_found` for an unknown request or snapshot, `forbidden`, or `conflict` when it is fulfilled or the snapshot is
+   * Throws `not_found` for an unknown request or snapshot, `forbidden`, or `conflict` when it is not pending or the snapshot is
    * another subject's.
    */
   async fulfil(
@@ -122,7 +183,7 @@ export class RefreshRequestService {
     if (!outcome.isKnown) throw unknownRequest();
     requireAccess(outcome.facts, RULES.fulfilRefresh);
     if (outcome.isSnapshotOfSubject) {
-      throw new DomainError('conflict', 'The refresh request is fulfilled. Make a new one to ask again.');
+      throw notPending(outcome.status ?? 'fulfilled');
     }
     throw outcome.isSnapshotKnown
       ? new DomainError(
@@ -137,7 +198,7 @@ export class RefreshRequestService {
 }
 
 function toEvent(
-  eventType: 'refresh_request.created' | 'refresh_request.fulfilled',
+  eventType: `refresh_request.${'created' | 'fulfilled' | 'declined' | 'cancelled'}`,
   request: RefreshRequestRecord,
   tenantId: string,
   { requestId, traceparent }: RequestTrace,
@@ -171,6 +232,10 @@ function pathProblem(path: JsonValue): string | null {
 
 function invalid(problems: ErrorDetail[]): DomainError {
   return new DomainError('validation_error', 'The request is not valid. See details for each place.', problems);
+}
+
+function notPending(status: RefreshRequestStatus): DomainError {
+  return new DomainError('conflict', `The refresh request is ${status}. Make a new one to ask again.`);
 }
 
 function unknownRequest(): DomainError {

@@ -3,11 +3,24 @@ import type { RefreshRequestRecord } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { alias, listOf, refused, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
-import { arrayWith, line, oneOf, PAGE, prose, SubjectRef, tenantId, text, time, uuid } from '../../http/request/fields';
+import {
+  arrayWith,
+  line,
+  oneOf,
+  PAGE,
+  prose,
+  SubjectRef,
+  subjectType,
+  tenantId,
+  text,
+  time,
+  uuid,
+} from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
 
 const reasonCode = line(128).nullable().described('Why it is asked for, as a code of the asking tenant’s own.');
 const message = prose(2000).nullable().described('Words to the owner.');
+const status = oneOf(REFRESH_REQUEST_STATUSES);
 const paths = listOf(text).described('The parts that are asked for: JSON Pointers (RFC 6901).');
 
 /** What events carry, with both names of each field. */
@@ -23,7 +36,7 @@ export const RefreshRequestData = view(
     origin_type: oneOf(REFRESH_REQUEST_ORIGINS).described(
       'Set by the server: whether the requesting tenant owns the subject.',
     ),
-    status: oneOf(REFRESH_REQUEST_STATUSES).described('Whether it is fulfilled.'),
+    status: status.described('Where it stands.'),
     reason_code: reasonCode,
     requested_paths: paths,
     created_at: time.described('When it was made.'),
@@ -33,12 +46,18 @@ export const RefreshRequestData = view(
     resolved_snapshot_id: uuid.nullable().described('The snapshot that answers it; null while it is `pending`.'),
     fulfilled_snapshot_id: alias('resolved_snapshot_id'),
     resolved_snapshot_version: shown<number>({ type: 'integer' }).nullable().described('The version of that snapshot.'),
+    due_at: time.nullable().described('When whoever asks would like to have the answer; null: no time is set.'),
+    closed_at: time.nullable().described('When it was declined or cancelled; null: it was neither.'),
   },
   'The refresh request, without its message.',
 );
 
-/** The same with the message, which events don't carry. */
-export const RefreshRequest = view('RefreshRequest', { ...RefreshRequestData.fields, message });
+/** The same with what people wrote, which events don't carry. */
+export const RefreshRequest = view('RefreshRequest', {
+  ...RefreshRequestData.fields,
+  message,
+  decline_reason: prose(500).nullable().described('Why the owner declined it; null: it did not.'),
+});
 
 export const WrappedRefreshRequest = part({
   refresh_request: RefreshRequest.fromRecord().described('The refresh request.'),
@@ -64,6 +83,11 @@ export const CreateRefreshRequestBody = body(
       .optional()
       .example('2099-01-01T00:00:00Z')
       .described('Until when the answer is of use; in the future. Says so to the owner: nothing happens at that time.'),
+    due_at: time
+      .nullable()
+      .optional()
+      .example('2099-01-01T00:00:00Z')
+      .described('When the answer is asked for; in the future. Says so to the owner: nothing happens at that time.'),
     origin_type: refused('is set by the server; leave it out'),
   },
   {
@@ -92,6 +116,26 @@ export const FulfilRefreshRequestBody = body(
 );
 export type FulfilRefreshRequestBody = SentOf<typeof FulfilRefreshRequestBody>;
 
+/** Body of `POST …/{refresh_request_id}/decline`. */
+export const DeclineRefreshRequestBody = body(
+  'DeclineRefreshRequestBody',
+  { reason: prose(500).example('Confirmed last week.').described('Words to whoever asked. May be empty.') },
+  { declined: { value: { reason: 'Confirmed last week.' } } },
+);
+export type DeclineRefreshRequestBody = SentOf<typeof DeclineRefreshRequestBody>;
+
+/** Query of the list of a tenant. */
+export const TenantRefreshRequestsQuery = query({
+  ...PAGE,
+  direction: oneOf(['incoming', 'outgoing'])
+    .byDefault('incoming')
+    .optional()
+    .described('`incoming`: of subjects that the tenant owns; `outgoing`: made by the tenant.'),
+  status: status.optional().example('pending').described('Absent: in every state.'),
+  subject_type: subjectType.optional().example('organization').described('Absent: of every type of subjects.'),
+});
+export type TenantRefreshRequestsQuery = SentOf<typeof TenantRefreshRequestsQuery>;
+
 /** Query of the list. */
 export const ListRefreshRequestsQuery = query({
   ...PAGE,
@@ -117,6 +161,9 @@ export const PENDING: RefreshRequestRecord = {
   resolvedAt: null,
   resolvedSnapshotId: null,
   resolvedSnapshotVersion: null,
+  dueAt: null,
+  closedAt: null,
+  declineReason: null,
 };
 export const FULFILLED: RefreshRequestRecord = {
   ...PENDING,
@@ -124,4 +171,15 @@ export const FULFILLED: RefreshRequestRecord = {
   resolvedAt: new Date('2026-01-16T08:00:00Z'),
   resolvedSnapshotId: EXAMPLE_IDS.snapshot_id,
   resolvedSnapshotVersion: 1,
+};
+export const DECLINED: RefreshRequestRecord = {
+  ...PENDING,
+  status: 'declined',
+  closedAt: new Date('2026-01-16T08:00:00Z'),
+  declineReason: 'Confirmed last week.',
+};
+export const CANCELLED: RefreshRequestRecord = {
+  ...PENDING,
+  status: 'cancelled',
+  closedAt: new Date('2026-01-16T08:00:00Z'),
 };

@@ -1,4 +1,4 @@
-import { RULES, type SubjectRef } from '@iss/domain';
+import { type Actor, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
@@ -6,18 +6,23 @@ import type { Principal } from '../../auth/principal';
 import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import type { ViewOf } from '../../http/describe/view';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
+import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
 import type { RequestTrace } from '../../request-trace';
 import { RefreshRequestService } from './refresh-request.service';
 import {
+  CANCELLED,
   CreateRefreshRequestBody,
+  DECLINED,
+  DeclineRefreshRequestBody,
   FULFILLED,
   FulfilRefreshRequestBody,
   ListRefreshRequestsQuery,
   PENDING,
   RefreshRequest,
+  TenantRefreshRequestsQuery,
   WrappedRefreshRequest,
 } from './refresh-request.views';
 
@@ -49,6 +54,7 @@ export class RefreshRequestsController {
       message: body.message ?? null,
       requestedPaths: body.requested_paths ?? [],
       expiresAt: body.expires_at ?? null,
+      dueAt: body.due_at ?? null,
     });
     return WrappedRefreshRequest.of(request);
   }
@@ -102,5 +108,60 @@ export class RefreshRequestsController {
     return WrappedRefreshRequest.of(
       await this.requests.fulfil(principalId, trace, subject, refreshRequestId, resolved_snapshot_id),
     );
+  }
+
+  @Post(`:${ID}/decline`)
+  @ApiRoute('Decline a refresh request', RULES.fulfilRefresh, {
+    description:
+      'For members of the owner. The requesting tenant’s subscriptions are told by `refresh_request.declined`, without the reason.',
+    answers: { 200: one('The declined request.', DECLINED) },
+    errors: ['not_found', 'conflict'],
+  })
+  async declineRefreshRequest(
+    @SubjectParam() subject: SubjectRef,
+    @UuidParam({ name: ID }) refreshRequestId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+    @Trace() trace: RequestTrace,
+    @JsonBody(DeclineRefreshRequestBody) { reason }: DeclineRefreshRequestBody,
+  ): Promise<WrappedRefreshRequest> {
+    return WrappedRefreshRequest.of(await this.requests.decline(principalId, trace, subject, refreshRequestId, reason));
+  }
+
+  @Post(`:${ID}/cancel`)
+  @ApiRoute('Cancel a refresh request', RULES.cancelRefresh, {
+    description:
+      'For members of the requesting tenant, also when its grant has ended. The owner’s subscriptions are told by `refresh_request.cancelled`.',
+    answers: { 200: one('The cancelled request.', CANCELLED) },
+    replayFor: RULES.requestRefresh,
+    errors: ['not_found', 'conflict'],
+  })
+  async cancelRefreshRequest(
+    @SubjectParam() subject: SubjectRef,
+    @UuidParam({ name: ID }) refreshRequestId: string,
+    @CurrentPrincipal() { principalId }: Principal,
+    @Trace() trace: RequestTrace,
+  ): Promise<WrappedRefreshRequest> {
+    return WrappedRefreshRequest.of(await this.requests.cancel(principalId, trace, subject, refreshRequestId));
+  }
+}
+
+@ApiTags('Refresh requests')
+@ApiBearerAuth()
+@Controller('v1/tenants/:tenant_id/refresh-requests')
+export class TenantRefreshRequestsController {
+  constructor(private readonly requests: RefreshRequestService) {}
+
+  @Get()
+  @ApiRoute('Refresh requests that a tenant is asked, or that it made, newest first', RULES.readRefreshRequests, {
+    answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(PENDING)], 50) },
+  })
+  async listTenantRefreshRequests(
+    @ActorParam() actor: Actor,
+    @PageOf({ default: 50, max: 200 }, TenantRefreshRequestsQuery) paging: Paging<TenantRefreshRequestsQuery>,
+  ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
+    const { direction = 'incoming', status, subject_type } = paging.query;
+    const at = paging.at({ direction, status, subject_type });
+    const wanted = { status, subjectType: subject_type };
+    return paging.answer(await this.requests.listOfTenant(actor, direction, wanted, at), RefreshRequest.of);
   }
 }

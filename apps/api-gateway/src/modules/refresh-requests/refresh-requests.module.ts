@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { RefreshRequestService } from './refresh-request.service';
-import { RefreshRequestsController } from './refresh-requests.controller';
+import { RefreshRequestsController, TenantRefreshRequestsController } from './refresh-requests.controller';
 
-@Module({ controllers: [RefreshRequestsController], providers: [RefreshRequestService] })
+@Module({
+  controllers: [RefreshRequestsController, TenantRefreshRequestsController],
+  providers: [RefreshRequestService],
+})
 export class RefreshRequestsModule {}

@@ -90,6 +90,7 @@ const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = 
           message: null,
           requestedPaths: [],
           expiresAt: null,
+          dueAt: null,
         },
         () => {
           throw new Error('nobody else is told');

@@ -1,8 +1,15 @@
-import type { AccessFacts, EventType, RefreshRequestOrigin, RefreshRequestStatus, SubjectRef } from '@iss/domain';
+import type {
+  AccessFacts,
+  Actor,
+  EventType,
+  RefreshRequestOrigin,
+  RefreshRequestStatus,
+  SubjectRef,
+} from '@iss/domain';
 import { RULES } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
-import { inputRow, SUBJECT } from '../../sql/input';
+import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import {
   type Before,
   before,
@@ -15,7 +22,7 @@ import {
 } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { FACTS, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
+import { FACTS, MEMBER_ACCESS, memberAccess, partyAccess, rolesOf, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
 import { wants } from '../webhooks/wants';
@@ -34,6 +41,10 @@ export interface RefreshRequestRecord extends SubjectRef {
   resolvedAt: Date | null;
   resolvedSnapshotId: string | null;
   resolvedSnapshotVersion: number | null;
+  dueAt: Date | null;
+  /** When it was declined or cancelled. */
+  closedAt: Date | null;
+  declineReason: string | null;
 }
 
 export interface RefreshRequestToCreate extends SubjectRef {
@@ -44,6 +55,7 @@ export interface RefreshRequestToCreate extends SubjectRef {
   message: string | null;
   requestedPaths: readonly string[];
   expiresAt: Date | null;
+  dueAt: Date | null;
 }
 
 /** A request with this id on this subject, asked for by a principal in whichever of its tenants has a part in it. */
@@ -80,11 +92,28 @@ export type FulfilRefreshOutcome =
       facts: AccessFacts;
       /** Whether the subject has a request with this id. */
       isKnown: boolean;
+      /** Where it stands. */
+      status: RefreshRequestStatus | null;
       /** Whether there is such a snapshot, of whichever subject. */
       isSnapshotKnown: boolean;
       /** Whether the snapshot is one of the subject's. */
       isSnapshotOfSubject: boolean;
     };
+
+/** How a request ends without a snapshot. */
+export type RefreshClosing = { status: 'declined'; reason: string } | { status: 'cancelled' };
+
+export type CloseRefreshOutcome =
+  | RefreshRequestWritten
+  | {
+      kind: 'refused';
+      facts: AccessFacts;
+      /** Where it stands; null when the subject has no request with this id. */
+      status: RefreshRequestStatus | null;
+    };
+
+/** Whose requests a tenant lists: those that it is asked, or those that it asks. */
+export type RefreshDirection = 'incoming' | 'outgoing';
 
 /** Columns of the request `r` of subject `s`. */
 const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
@@ -102,6 +131,9 @@ const requestColumns = (s = 's'): Columns<RefreshRequestRecord> => ({
   resolvedAt: 'r.resolved_at',
   resolvedSnapshotId: 'r.resolved_snapshot_id',
   resolvedSnapshotVersion: 'r.resolved_snapshot_version',
+  dueAt: 'r.due_at',
+  closedAt: 'r.closed_at',
+  declineReason: 'r.decline_reason',
 });
 
 /** A tenant asks for one subject one request after the other, so that each is counted before the next one. */
@@ -126,10 +158,11 @@ const CREATE = statement<
 ),
 made AS (
   INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type,
-                                reason_code, message, requested_paths, expires_at)
+                                reason_code, message, requested_paths, expires_at, due_at)
   SELECT :refreshRequestId::uuid, subject_key, tenant_id, principal_id,
          CASE WHEN owns_subject THEN 'owner' ELSE 'counterparty' END,
-         :reasonCode::text, :message::text, :requestedPaths::text[], :expiresAt::timestamptz
+         :reasonCode::text, :message::text, :requestedPaths::text[], :expiresAt::timestamptz,
+         :dueAt::timestamptz
     FROM facts
    WHERE member_status = 'active' AND role IN (${rolesOf(RULES.requestRefresh)})
      AND (owns_subject OR grant_scopes IS NOT NULL)
@@ -149,9 +182,10 @@ SELECT ${FACTS}, f.cap,
   FROM facts f LEFT JOIN made r ON true`,
 );
 
-const REQUEST = `${inputRow({ principal_id: 'text', refresh_request_id: 'uuid', ...SUBJECT })}
+const NAMED_REQUEST = `${inputRow({ principal_id: 'text', refresh_request_id: 'uuid', ...SUBJECT })}
   ${NAMED_SUBJECT}
-  LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key
+  LEFT JOIN refresh_requests r ON r.refresh_request_id = i.refresh_request_id AND r.subject_key = s.subject_key`;
+const REQUEST = `${NAMED_REQUEST}
   ${partyAccess('r.requesting_tenant_id')}`;
 
 const FIND = statement<RefreshRequestRef, { facts: AccessFacts; request: RefreshRequestRecord | null }>(
@@ -168,13 +202,14 @@ const FULFIL = statement<
     facts: AccessFacts;
     request: RefreshRequestRecord | null;
     isKnown: boolean;
+    status: RefreshRequestStatus | null;
     isSnapshotKnown: boolean;
     isSnapshotOfSubject: boolean;
   }
 >(
   'refresh_request_fulfil',
   `WITH facts AS MATERIALIZED (
-  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, n.snapshot_id, n.snapshot_version,
+  SELECT f.*, s.subject_type, s.subject_id, r.refresh_request_id, r.status, n.snapshot_id, n.snapshot_version,
          n.subject_key = s.subject_key AS is_of_subject
     FROM ${REQUEST}
     LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid
@@ -189,11 +224,52 @@ done AS (
   RETURNING r.*
 )
 SELECT ${FACTS},
-  f.refresh_request_id IS NOT NULL AS "isKnown", f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
+  f.refresh_request_id IS NOT NULL AS "isKnown", f.status, f.snapshot_id IS NOT NULL AS "isSnapshotKnown",
   f.is_of_subject IS TRUE AS "isSnapshotOfSubject",
   ${columns(requestColumns('f'), 'request?')}
   FROM facts f LEFT JOIN done r ON true`,
 );
+
+/** The row lock lets one of many end a request; the others see then that it is pending no more. `f` is who may. */
+const closing = (status: RefreshClosing['status'], access: string, mayClose: string) =>
+  statement<
+    RefreshRequestRef & { reason: string | null },
+    {
+      facts: AccessFacts;
+      request: RefreshRequestRecord | null;
+      status: RefreshRequestStatus | null;
+      ownerTenantId: string | null;
+    }
+  >(
+    `refresh_request_${status}`,
+    `WITH facts AS MATERIALIZED (
+  SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, r.status
+    FROM ${NAMED_REQUEST}
+    ${access}
+),
+done AS (
+  UPDATE refresh_requests r SET status = '${status}', closed_at = now(), decline_reason = :reason::text
+    FROM facts f
+   WHERE r.refresh_request_id = f.refresh_request_id AND (r.status = 'pending') IS TRUE AND ${mayClose}
+  RETURNING r.*
+)
+SELECT ${FACTS}, f.status, f.owner_tenant_id AS "ownerTenantId",
+  ${columns(requestColumns('f'), 'request?')}
+  FROM facts f LEFT JOIN done r ON true`,
+  );
+
+const CLOSE = {
+  declined: closing(
+    'declined',
+    partyAccess('r.requesting_tenant_id'),
+    `f.owns_subject AND f.role IN (${rolesOf(RULES.fulfilRefresh)})`,
+  ),
+  cancelled: closing(
+    'cancelled',
+    memberAccess('r.requesting_tenant_id'),
+    `f.member_status = 'active' AND f.role IN (${rolesOf(RULES.cancelRefresh)})`,
+  ),
+};
 
 const TELL = statement<EventToWrite, { eventId: string }>(
   'refresh_request_tell',
@@ -233,6 +309,44 @@ const OF_SUBJECT_BY_TENANT = listStatement(
   'refresh_requests_of_tenant',
   'AND r.requesting_tenant_id = i.requesting_tenant_id',
 );
+
+/** Each state and type is read from the index by itself, so that a rare one walks no long history. */
+const inboxStatement = (direction: RefreshDirection, tenant: string) =>
+  statement<
+    Actor & Before & { statuses: readonly RefreshRequestStatus[]; subjectTypes: readonly string[] },
+    ListRow<AccessFacts, RefreshRequestRecord>
+  >(
+    `refresh_requests_${direction}`,
+    `SELECT ${FACTS},
+  ${columns(requestColumns(), 'item?')},
+  ${LIST.position}, r.found
+  FROM ${inputRow(ACTOR)}
+  ${MEMBER_ACCESS}
+  LEFT JOIN LATERAL ${fitting(
+    'r',
+    `SELECT r.*
+      FROM unnest(:statuses::text[]) state
+     CROSS JOIN unnest(:subjectTypes::text[]) kind
+     CROSS JOIN LATERAL (
+       SELECT * FROM refresh_requests r
+        WHERE f.member_status = 'active' AND (r.${tenant}, r.status, r.subject_type) >= (i.tenant_id, state, kind)
+          AND (r.${tenant}, r.status, r.subject_type, r.created_at, r.refresh_request_id)
+              < (i.tenant_id, state, kind, :beforeTime::timestamptz, :beforeId::uuid)
+        ORDER BY r.${tenant} DESC, r.status DESC, r.subject_type DESC, r.created_at DESC, r.refresh_request_id DESC
+        LIMIT :rows
+     ) r
+     ${LIST.order} LIMIT :rows`,
+    BYTES,
+    LIST.order,
+  )} r ON true
+  LEFT JOIN subjects s ON s.subject_key = r.subject_key
+ ${LIST.order}`,
+  );
+
+const INBOX = {
+  incoming: inboxStatement('incoming', 'owner_tenant_id'),
+  outgoing: inboxStatement('outgoing', 'outgoing_of'),
+};
 
 /** Refresh requests: a tenant asks a subject's owner for a newer snapshot, or to confirm the latest one. */
 export class RefreshRequestStore {
@@ -279,6 +393,40 @@ export class RefreshRequestStore {
     const parameters = { principalId, ...subject, requestingTenantId, ...before(request) };
     const rows = await this.sql.runInTurn(principalId, query, parameters);
     return toList(rows, request.limit);
+  }
+
+  /**
+   * The requests that a tenant is asked, or that it asks, in these states and of these types of subjects, newest first; and
+   * what the caller may do. Nobody but an active member gets any.
+   */
+  async listOfTenant(
+    actor: Actor,
+    direction: RefreshDirection,
+    wanted: { statuses: readonly RefreshRequestStatus[]; subjectTypes: readonly string[] },
+    request: PageRequest,
+  ): Promise<{ facts: AccessFacts; page: Page<RefreshRequestRecord> }> {
+    const parameters = { ...actor, ...wanted, ...before(request) };
+    return toList(await this.sql.runInTurn(actor.tenantId, INBOX[direction], parameters), request.limit);
+  }
+
+  /**
+   * Ends a pending request without a snapshot: the owner's members decline it, those of the requesting tenant cancel it. The
+   * event for the other side is stored with it, unless both are one. `toEvent` may be called more than once.
+   */
+  async close(
+    ref: RefreshRequestRef,
+    closing: RefreshClosing,
+    toEvent: (request: RefreshRequestRecord, tenantId: string) => EventToWrite,
+  ): Promise<CloseRefreshOutcome> {
+    const reason = closing.status === 'declined' ? closing.reason : null;
+    return this.sql.transaction(async (sql) => {
+      const { request, facts, status, ownerTenantId } = await sql.one(CLOSE[closing.status], { ...ref, reason });
+      if (request === null || ownerTenantId === null) return { kind: 'refused', facts, status };
+      const { requestingTenantId } = request;
+      const other = closing.status === 'declined' ? requestingTenantId : ownerTenantId;
+      const isTold = requestingTenantId !== ownerTenantId;
+      return { kind: 'written', request, eventId: isTold ? await tell(sql, toEvent(request, other)) : null };
+    });
   }
 
   /**
