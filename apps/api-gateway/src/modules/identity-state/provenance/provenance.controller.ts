@@ -1,5 +1,4 @@
 import { DomainError, MAX_SNAPSHOT_VERSION, type Reader, RULES, type SubjectRef } from '@iss/domain';
-import type { AsOf } from '@iss/persistence';
 import { Controller, Get } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../auth/public.decorator';
@@ -12,7 +11,7 @@ import { SubjectParam } from '../../../http/request/path-params';
 import type { Asker } from '../../../work/asker';
 import { asOfSent } from '../snapshot/snapshot.query';
 import { PROVENANCE, ProvedLeafView, ProvenanceQuery } from './provenance.openapi';
-import { ProvenanceService } from './provenance.service';
+import { type LeavesRequest, ProvenanceService } from './provenance.service';
 
 const LEAVES_PAGE: PageLimits = { default: 200, max: 1_000 };
 
@@ -69,7 +68,7 @@ function pathOf(path = ROOT): string {
 }
 
 /** Throws `validation_error` for one that there cannot be, and where two are named. */
-function versionOf({ version: text, as_of, basis }: ProvenanceQuery): number | AsOf | null {
+function versionOf({ version: text, as_of, basis }: ProvenanceQuery): LeavesRequest['of'] {
   if (text === undefined) return asOfSent({ as_of, basis });
   if (as_of !== undefined) throw refused('as_of', 'as_of and version name one version: send one', 'mismatch');
   const version = Number(text);
