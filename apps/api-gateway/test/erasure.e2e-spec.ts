@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createVerifier, decodeBase64, leafHash, openNote, parseCheckpoint, verifyInclusion } from '@iss/tlog';
 import { Client } from 'pg';
 import type { Response } from 'supertest';
+import { iss } from '../../cli/test/testing/run-iss';
 import type { Method } from './conformance';
 import { startGateway, type TestGateway, type User } from './gateway';
 import { publishLog } from './publish-log';
@@ -412,6 +416,37 @@ it('the log proves it, to whoever could read the version and to the owner', asyn
   const leaf = leafHash(before.entry);
   verifyInclusion(leaf, erased.proof.log_index, await open(proof.checkpoint), hashes(erased.proof.inclusion));
   await get(`${ACME}/snapshots/${subject.ids[1]}/log-proof`);
+});
+
+it('a bundle holds with what was erased, and says so', async () => {
+  const subject = await Subject.of(3);
+  const { body: receipt } = await subject.erase([1, 2]);
+  const { vkey } = await publishLog(gateway.databaseUrl);
+  const bundle = gateway.as('alice', 'get', `${subject.path}/export?proofs=log`).set('Accept', 'application/x-ndjson');
+  const { text } = await bundle.expect(200);
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map((line) => ['entry' in line, 'erased' in line])).toEqual([
+    [false, false],
+    [false, true],
+    [false, true],
+    [true, false],
+  ]);
+  expect(lines[1].snapshot.erased).toEqual({ erasure_id: receipt.erasure_id, erased_at: receipt.erased_at });
+  const folder = mkdtempSync(join(tmpdir(), 'erasure-'));
+  try {
+    const file = join(folder, 'bundle');
+    writeFileSync(file, text);
+    expect(await iss(['verify', file, '--vkey', vkey])).toMatchObject({
+      exitCode: 0,
+      complaint: '',
+      printed: expect.stringMatching(/Erased +1, 2: by entries/),
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it('the change feed tells the owner, and whoever may read the subject, now or later', async () => {
