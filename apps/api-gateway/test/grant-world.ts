@@ -79,6 +79,10 @@ export class GrantWorld {
     return this.gateway.as(user, 'post', `/v1/tenants/${tenant}/grants/${grantId}/revoke`);
   }
 
+  createMany(grants: unknown, user: User | null = 'alice', tenant = 'acme'): Test {
+    return this.gateway.as(user, 'post', `/v1/tenants/${tenant}/grants/batch`).send({ grants });
+  }
+
   change(grantId: string, body: object, user: User | null = 'alice', tenant = 'acme'): Test {
     return this.gateway.as(user, 'patch', `/v1/tenants/${tenant}/grants/${grantId}`).send(body);
   }

@@ -318,3 +318,114 @@ describe('who could read a subject', () => {
     expect(pages).toEqual(items);
   });
 });
+
+interface Result {
+  index: number;
+  status: number;
+  grant?: { grant_id: string; subject_id: string };
+  error?: { code: string; message: string; details?: { path: string }[] };
+}
+
+describe('many grants in one request', () => {
+  const toBeta = { grantee_tenant_id: 'beta', scopes: ['read_latest'] };
+  const statusesOf = ({ items }: { items: Result[] }): number[] => items.map(({ status }) => status);
+
+  it('each have an outcome of their own, in their order', async () => {
+    const [first, second] = [await world.addSubject(), await world.addSubject()];
+    const others = await world.addSubject(undefined, 'o1', 'gamma');
+    await world.grantOn(second);
+    const sent: unknown[] = [
+      { ...toBeta, ...first, purpose: 'batch' },
+      { ...toBeta, ...second },
+      { ...toBeta, ...others },
+      { ...toBeta, ...first },
+      { ...toBeta, ...first, grantee_tenant_id: 'gamma' },
+      { ...toBeta, ...first, grantee_tenant_id: 'no-such-tenant' },
+      { ...toBeta, ...first, scopes: ['write'], more: 1 },
+      'grant',
+      { ...toBeta, ...first, expires_at: '2020-01-01T00:00:00Z' },
+      { ...toBeta, ...first, grantee_tenant_id: 'acme' },
+      { ...toBeta, subject_type: '*' },
+    ];
+    const { body } = await world.createMany(sent).expect(200);
+    const items: Result[] = body.items;
+    expect(items.map(({ index }) => index)).toEqual(sent.map((_, index) => index));
+    expect(statusesOf(body)).toEqual([201, 409, 403, 409, 201, 409, 400, 400, 400, 400, 201]);
+    expect(items[0]?.grant).toMatchObject({
+      ...first,
+      purpose: 'batch',
+      status: 'active',
+      granted_by: principalOf('alice'),
+    });
+    expect(items.map(({ error }) => error?.details?.map(({ path }) => path))).toEqual([
+      undefined,
+      ['/grants/1/grantee_tenant_id'],
+      undefined,
+      ['/grants/3/grantee_tenant_id'],
+      undefined,
+      ['/grants/5/grantee_tenant_id'],
+      ['/grants/6/more', '/grants/6/scopes'],
+      ['/grants/7'],
+      ['/grants/8/expires_at'],
+      ['/grants/9/grantee_tenant_id'],
+      undefined,
+    ]);
+    await world.readLatest(first).expect(200);
+  });
+
+  it('take two statements a lot, hold one lock order, and end at the cap', async () => {
+    const subjects = await Promise.all(Array.from({ length: 70 }, async () => world.addSubject()));
+    world.gateway.sent.length = 0;
+    const { body } = await world.createMany(subjects.map((subject) => ({ ...toBeta, ...subject }))).expect(200);
+    expect(new Set(statusesOf(body))).toEqual(new Set([201]));
+    const lot = ['grant_lock_subjects', 'grant_create'];
+    expect(world.gateway.sent.slice(-4)).toEqual([...lot, ...lot]);
+    expect(world.gateway.sent).toHaveLength(5);
+
+    // From both ends at once: whoever locks in the order that it is sent waits for the other for ever.
+    const toGamma = subjects.slice(0, 60).map((subject) => ({ ...toBeta, ...subject, grantee_tenant_id: 'gamma' }));
+    const rounds = await Promise.all(
+      [toGamma, [...toGamma].reverse(), toGamma, [...toGamma].reverse()].map(async (grants) =>
+        world.createMany(grants),
+      ),
+    );
+    const made = rounds.flatMap(({ body: { items } }: { body: { items: Result[] } }) => items);
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(60);
+    expect(made.filter(({ status }) => status === 409)).toHaveLength(180);
+
+    await world.superuser.query(
+      `INSERT INTO limit_overrides (scope, scope_id, limit_name, value) VALUES ('tenant', 'acme', 'live_grants_per_subject', 2)`,
+    );
+    const [subject] = subjects;
+    await world.gateway.as('o1', 'post', '/v1/tenants').send({ tenant_id: 'delta', name: 'x' }).expect(201);
+    const over = [
+      { ...toBeta, ...subject, grantee_tenant_id: 'delta' },
+      { ...toBeta, ...(await world.addSubject()) },
+    ];
+    const limited = await world.createMany(over).expect(200);
+    expect(statusesOf(limited.body)).toEqual([403, 201]);
+    expect(limited.body.items[0].error.code).toBe('limit_reached');
+    await world.superuser.query(`DELETE FROM limit_overrides WHERE scope_id = 'acme'`);
+  });
+
+  it('are for admins, one at least, and a thousand at most', async () => {
+    const one = { ...toBeta, ...(await world.addSubject()) };
+    await world.createMany([one], null).expect(401);
+    await world.createMany([one], 'editor').expect(403);
+    await world.createMany(['grant'], 'bob').expect(403);
+    expect(places(await world.createMany([]).expect(400))).toEqual(['/grants']);
+    expect(places(await world.createMany(Array.from({ length: 1_001 }, () => 0)).expect(400))).toEqual(['/grants']);
+    expect(places(await world.createMany('grants').expect(400))).toEqual(['/grants']);
+    const { body } = await world.createMany(Array.from({ length: 1_000 }, () => one)).expect(200);
+    expect(statusesOf(body).filter((status) => status === 201)).toHaveLength(1);
+    expect(statusesOf(body).filter((status) => status === 409)).toHaveLength(999);
+  });
+
+  it('are done once under an Idempotency-Key', async () => {
+    const grants = [{ ...toBeta, ...(await world.addSubject()) }];
+    const first = await world.createMany(grants).set('Idempotency-Key', 'batch-1').expect(200);
+    const again = await world.createMany(grants).set('Idempotency-Key', 'batch-1').expect(200);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.body).toEqual(first.body);
+  });
+});

@@ -230,6 +230,15 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       ['/unknown', { unknown: 1 }],
     ],
   },
+  'POST /v1/tenants/{tenant_id}/grants/batch': {
+    stage: 'first version',
+    good: [{}],
+    bad: [
+      ['/grants', { grants: undefined }],
+      ['/grants', { grants: {} }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
   'PATCH /v1/tenants/{tenant_id}/grants/{grant_id}': {
     stage: 'in use',
     good: [{}, { expires_at: null }, { purpose: null }, { scopes: undefined, purpose: 'x', reason: null }],

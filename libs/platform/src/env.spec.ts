@@ -94,6 +94,7 @@ describe('gatewayEnv', () => {
       batchBytes: 67_108_864,
       batchLines: 100_000,
       batches: 8,
+      grantBatch: 1000,
     });
   });
 

@@ -33,6 +33,8 @@ export const limitVariables = {
   BATCH_MAX_LINES: wholeNumber(1, 10_000_000).default(100_000),
   /** Batches that a gateway reads at once, each with some MiB in memory; of one principal half of them. */
   MAX_BATCHES: wholeNumber(1, 1000).default(8),
+  /** Grants of one request: so many texts of a kilobyte a body holds, and they are made in a second or two. */
+  GRANT_BATCH_MAX: wholeNumber(1, 10_000).default(1000),
 };
 
 export interface Limits {
@@ -50,6 +52,7 @@ export interface Limits {
   batchBytes: number;
   batchLines: number;
   batches: number;
+  grantBatch: number;
 }
 
 /** What heavy work may take of a gateway beside the thread that serves everybody. */
@@ -312,6 +315,7 @@ export function toLimits(env: z.output<typeof schema>): Limits {
     batchBytes: env.BATCH_LIMIT_BYTES,
     batchLines: env.BATCH_MAX_LINES,
     batches: env.MAX_BATCHES,
+    grantBatch: env.GRANT_BATCH_MAX,
   };
 }
 

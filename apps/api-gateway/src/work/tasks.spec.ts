@@ -87,6 +87,7 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     bytes: bytes(text),
     maxDepth: 64,
     fields: isProposal ? ProposeUpdateBody.names : ['a', 'id', '__proto__'],
+    items: isProposal ? {} : { a: ['id', '__proto__'] },
   })),
   read_envelope: fc
     .oneof(sentTexts, value.map((attributes) => textOf(envelopeWith(attributes))))

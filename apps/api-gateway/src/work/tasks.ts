@@ -27,7 +27,7 @@ import {
   type UpdateToMake,
   type VersionToTrace,
 } from '@iss/domain';
-import { outlineOf } from '../http/request/outline';
+import { type ItemFields, outlineOf } from '../http/request/outline';
 import { type Proposal, readProposal, type SentProposal } from '../modules/identity-state/updates/proposal';
 
 /** A body as it was sent. */
@@ -38,8 +38,8 @@ export interface SentBody {
 
 /** What there is to do: what each task takes, and what it gives. Both can be sent from thread to thread. */
 export interface Tasks {
-  /** A body of fixed shape: what its shape looks at. `fields` are the names that the shape knows. */
-  read_body: [input: SentBody & { fields: readonly string[] }, result: JsonValue];
+  /** A body of fixed shape: what its shape looks at. `fields` are the names that the shape knows, `items` those of shapes in it. */
+  read_body: [input: SentBody & { fields: readonly string[]; items: ItemFields }, result: JsonValue];
   read_envelope: [input: SentBody, result: SentEnvelope];
   read_proposal: [input: SentProposal, result: Proposal];
   try_patch: [input: PatchOnBase, result: void];
@@ -66,7 +66,10 @@ interface Task<Input, Result> {
 const ofBody = ({ bytes }: SentBody): number => bytes.length;
 
 export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<Name>> } = {
-  read_body: { run: ({ fields, ...body }) => outlineOf(parseJson(body.bytes, body), fields), size: ofBody },
+  read_body: {
+    run: ({ fields, items, ...body }) => outlineOf(parseJson(body.bytes, body), fields, items),
+    size: ofBody,
+  },
   read_envelope: { run: readEnvelope, size: ofBody },
   read_proposal: { run: readProposal, size: ofBody },
   try_patch: { run: tryPatch, size: sizeOfPatched },

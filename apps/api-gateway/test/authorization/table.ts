@@ -250,6 +250,7 @@ export const TABLE: readonly Row[] = [
     ...ofOwner,
     fixture: 'new_grant_on_all',
   },
+  { ...write, path: `${TENANT}/grants/batch`, ok: 200, role: 'tenant_admin', ...ofOwner, fixture: 'new_grants' },
   { method: 'get', path: `${TENANT}/grants`, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'get', path: `${TENANT}/changes`, ok: 200, role: 'tenant_reader', ...ofOwner },
   { method: 'get', path: `${TENANT}/owner-history`, ok: 200, role: 'tenant_reader', ...ofOwner },

@@ -345,6 +345,10 @@ export const FIXTURES = {
     const { subjectId } = await world.addSubject();
     return { params: { grant_id: await world.addGrant(LEGACY, ['read_latest'], subjectId) } };
   },
+  new_grants: async (world) => {
+    const { subjectId } = await world.addSubject();
+    return { body: { grants: [{ grantee_tenant_id: LEGACY, ...subject(subjectId), scopes: ['read_latest'] }] } };
+  },
   new_grant_on_all: async (world) => {
     await world.sql.query('UPDATE grants SET revoked_at = now() WHERE subject_key = 0');
     return { body: { grantee_tenant_id: LEGACY, subject_type: '*', scopes: ['read_latest'] } };

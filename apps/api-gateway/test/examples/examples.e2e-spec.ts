@@ -49,6 +49,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   diffSnapshotsAcrossTenants: { stage: 'second version' },
   createGrant: { stage: 'first version' },
   listSubjects: { stage: 'second version' },
+  createGrants: { stage: 'first version' },
   listAccessibleSubjects: { caller: 'bob' },
   listDisclosures: { caller: 'bob' },
   createRefreshRequest: { caller: 'bob' },

@@ -18,6 +18,8 @@ interface Facts {
   isText?: boolean;
   /** Of a view: its fields. */
   parts?: Fields;
+  /** Of a list whose items have a fixed shape: the names that this knows. */
+  itemNames?: readonly string[];
   /** Whether the document says nothing of it. */
   isHidden?: boolean;
 }
@@ -112,6 +114,11 @@ export class Field<Shown, Stored = Shown, Key extends string | null = '', IsOpti
 /** A field by a check of the domain. */
 export function field<T>({ schema, problemsOf }: Check<T>): Field<T> {
   return new Field({ problemsOf, sent: schema, shown: schema, isOptional: false });
+}
+
+/** A list of what has a fixed shape, of which these names are known: whoever takes it looks at each item. */
+export function listOfShaped(list: Field<JsonValue[]>, itemNames: readonly string[]): Field<JsonValue[]> {
+  return new Field({ ...list.facts, itemNames });
 }
 
 /** A field that is only ever shown. */

@@ -103,7 +103,8 @@ export async function bodyBy<Name extends TaskName>(
 const [ANY_ROLE] = ROLES;
 
 async function sentAs(shape: Shape<Fields>, context: ExecutionContext): Promise<object> {
-  return shape.require(await bodyBy(context, ANY_ROLE, 'read_body', (body) => ({ ...body, fields: shape.names })));
+  const { names: fields, items } = shape;
+  return shape.require(await bodyBy(context, ANY_ROLE, 'read_body', (body) => ({ ...body, fields, items })));
 }
 
 const readSent = createParamDecorator(async (shape: Shape<Fields>, context: ExecutionContext): Promise<object> => {

@@ -10,6 +10,7 @@ import {
 } from '@iss/domain';
 import { Alias, aliasSchema, type Fields, type SentBy } from '../describe/field';
 import { objectSchema } from '../describe/view';
+import type { ItemFields } from './outline';
 
 /** An example of a body, with a line about it. */
 export interface Example<Body> {
@@ -44,6 +45,8 @@ export class Shape<F extends Fields> {
   private readonly knownNames: ReadonlySet<string>;
   /** Every name that it knows, aliases too. */
   readonly names: readonly string[];
+  /** The same of the items of its lists that have a shape. */
+  readonly items: ItemFields;
   /** What there is to send instead of an unknown field. */
   private readonly known: string;
 
@@ -56,6 +59,11 @@ export class Shape<F extends Fields> {
     const all = Object.keys(fields).map((one) => entryOf(fields, one));
     this.entries = all.filter((entry) => !(fields[entry.name] instanceof Alias));
     this.names = Object.keys(fields);
+    this.items = Object.fromEntries(
+      Object.entries(fields).flatMap(([one, field]) =>
+        field instanceof Alias || field.facts.itemNames === undefined ? [] : [[one, field.facts.itemNames]],
+      ),
+    );
     this.knownNames = new Set(this.names);
     const asShown = all
       .filter(({ isHidden }) => !isHidden)

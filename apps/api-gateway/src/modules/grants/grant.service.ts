@@ -12,9 +12,20 @@ import {
   SCOPES,
   type SubjectRef,
 } from '@iss/domain';
-import { type AccessibleSubject, type GrantRecord, GrantStore, type Page, type PageRequest } from '@iss/persistence';
+import {
+  type AccessibleSubject,
+  type GrantOutcome,
+  type GrantRecord,
+  GRANTS_AT_ONCE,
+  GrantStore,
+  type GrantToCreate,
+  type Page,
+  type PageRequest,
+} from '@iss/persistence';
 import { limitReached } from '@iss/platform';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { AccessService } from '../../access/access.service';
+import { type GatewaySettings, SETTINGS } from '../../settings';
 
 export interface GrantRequest extends SubjectRef {
   granteeTenantId: string;
@@ -36,29 +47,74 @@ const MANAGERS = rolesFrom(RULES.manageGrants.role);
 /** Reads that an owner gives to another tenant. */
 @Injectable()
 export class GrantService {
-  constructor(private readonly grants: GrantStore) {}
+  constructor(
+    private readonly grants: GrantStore,
+    private readonly access: AccessService,
+    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+  ) {}
 
   /** Throws `validation_error`, `forbidden` unless the tenant owns the subject, `conflict`, or `limit_reached`. */
   async create(actor: Actor, request: GrantRequest): Promise<GrantRecord> {
-    const expiresAt = requireExpiry(request.expiresAt);
-    if (request.granteeTenantId === actor.tenantId) {
-      throw invalid('/grantee_tenant_id', 'must be another tenant: the owner needs no grant');
-    }
-    const grant = { ...request, grantId: randomUUID(), expiresAt };
+    const grant = toCreate(actor, request);
     const [outcome] = await this.grants.create(actor, [grant], MANAGERS);
-    if (outcome === undefined) throw new Error('a grant came without an outcome');
-    if (outcome.kind === 'granted') return outcome.grant;
-    requireAccess(outcome.facts, RULES.manageGrants);
-    if (!outcome.granteeExists) {
-      throw granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'names no tenant');
+    return requireGranted(outcome, grant);
+  }
+
+  /**
+   * What becomes of each of many, in their order: the grant, or why not, which for some is known already. Each is made as if
+   * it had been sent alone, in lots. What was made stays where the database fails later: the rest says so. Throws `forbidden`
+   * unless the caller may manage grants, and `validation_error` for too many.
+   */
+  async createMany(
+    actor: Actor,
+    requests: readonly (GrantRequest | DomainError)[],
+  ): Promise<(GrantRecord | DomainError)[]> {
+    await this.access.require(actor, { role: RULES.manageGrants.role });
+    requireCount(requests.length, this.settings.limits.grantBatch);
+    const pairs = new Set<string>();
+    const results = requests.map((request, index): GrantToCreate | DomainError => {
+      if (request instanceof DomainError) return request;
+      return settled(index, () => {
+        const grant = toCreate(actor, request);
+        const pair = JSON.stringify([grant.granteeTenantId, grant.subjectType, grant.subjectId]);
+        if (pairs.has(pair)) {
+          throw granteeConflict('The pair of subject and grantee stands here twice.', 'stands here already');
+        }
+        pairs.add(pair);
+        return grant;
+      });
+    });
+    return this.createInLots(actor, results);
+  }
+
+  private async createInLots(
+    actor: Actor,
+    sent: readonly (GrantToCreate | DomainError)[],
+  ): Promise<(GrantRecord | DomainError)[]> {
+    const valid = sent.flatMap((grant, index) => (grant instanceof DomainError ? [] : [{ grant, index }]));
+    const results = new Map<number, GrantRecord | DomainError>();
+    for (let at = 0; at < valid.length; at += GRANTS_AT_ONCE) {
+      const lot = valid.slice(at, at + GRANTS_AT_ONCE);
+      try {
+        const grants = lot.map(({ grant }) => grant);
+        const outcomes = await this.grants.create(actor, grants, MANAGERS);
+        for (const [place, { grant, index }] of lot.entries()) {
+          results.set(
+            index,
+            settled(index, () => requireGranted(outcomes[place], grant)),
+          );
+        }
+      } catch (error) {
+        if (at === 0 || !(error instanceof DomainError)) throw error;
+        for (const { index } of valid.slice(at)) results.set(index, error);
+        break;
+      }
     }
-    if (outcome.isGranted) {
-      throw granteeConflict(
-        'An active grant exists for this subject and grantee. Revoke it first, or change it.',
-        'has an active grant',
-      );
-    }
-    throw limitReached(isToAll(request) ? 'live_grants_per_tenant_to_all' : 'live_grants_per_subject', outcome.cap);
+    return sent.map((one, index) => {
+      const result = one instanceof DomainError ? one : results.get(index);
+      if (result === undefined) throw new Error('a grant came without an outcome');
+      return result;
+    });
   }
 
   /** Throws `forbidden` unless the caller is an active member. */
@@ -104,8 +160,49 @@ export class GrantService {
   }
 }
 
-function isToAll({ subjectType }: SubjectRef): boolean {
-  return subjectType === ALL_SUBJECTS.subjectType;
+/** Throws `validation_error`. */
+function toCreate(actor: Actor, request: GrantRequest): GrantToCreate {
+  const expiresAt = requireExpiry(request.expiresAt);
+  if (request.granteeTenantId === actor.tenantId) {
+    throw invalid('/grantee_tenant_id', 'must be another tenant: the owner needs no grant');
+  }
+  return { ...request, grantId: randomUUID(), expiresAt };
+}
+
+/** Throws `forbidden`, `conflict`, or `limit_reached`. */
+function requireGranted(outcome: GrantOutcome | undefined, { subjectType }: GrantToCreate): GrantRecord {
+  if (outcome === undefined) throw new Error('a grant came without an outcome');
+  if (outcome.kind === 'granted') return outcome.grant;
+  requireAccess(outcome.facts, RULES.manageGrants);
+  if (!outcome.granteeExists) {
+    throw granteeConflict('The grantee tenant does not exist. Check its tenant_id.', 'names no tenant');
+  }
+  if (outcome.isGranted) {
+    throw granteeConflict(
+      'An active grant exists for this subject and grantee. Revoke it first, or change it.',
+      'has an active grant',
+    );
+  }
+  const isToAll = subjectType === ALL_SUBJECTS.subjectType;
+  throw limitReached(isToAll ? 'live_grants_per_tenant_to_all' : 'live_grants_per_subject', outcome.cap);
+}
+
+/** What comes of the grant at this place: an error names its places below it. */
+function settled<T>(index: number, work: () => T): T | DomainError {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const details = error.details?.map(({ path, ...detail }) => ({ path: `/grants/${index}${path}`, ...detail }));
+    return new DomainError(error.code, error.message, details);
+  }
+}
+
+/** Throws `validation_error`. */
+function requireCount(count: number, max: number): void {
+  if (count >= 1 && count <= max) return;
+  const message = `must hold from 1 to ${max.toLocaleString('en')} grants`;
+  throw new DomainError('validation_error', `grants ${message}.`, [{ path: '/grants', message, code: 'out_of_range' }]);
 }
 
 /** Throws `forbidden` unless the caller manages the tenant's grants; `not_found` where the grant is none of them. */

@@ -1,11 +1,25 @@
-import { ALL_SUBJECTS, type ErrorDetail, GRANT_STATUSES, type JsonObject, SUBJECT_TYPES } from '@iss/domain';
+import {
+  ALL_SUBJECTS,
+  DomainError,
+  type ErrorDetail,
+  GRANT_STATUSES,
+  type JsonObject,
+  SUBJECT_TYPES,
+} from '@iss/domain';
 import type { GrantRecord } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { listOf, listOfShaped } from '../../http/describe/field';
+import { ErrorEnvelope } from '../../http/describe/openapi';
 import { view, type ViewOf } from '../../http/describe/view';
+import { errorBody } from '../../http/errors/error-body';
+import { ERROR_STATUSES } from '../../http/errors/error-statuses';
 import {
+  arrayWith,
+  count,
   grantedId,
   grantedType,
+  integer,
   oneOf,
   principalId,
   prose,
@@ -132,6 +146,58 @@ export const CreateGrantBody = body(
 );
 export type CreateGrantBody = SentOf<typeof CreateGrantBody>;
 
+/** Body of `POST …/grants/batch`. Its items are looked at one by one. */
+export const CreateGrantsBody = body(
+  'CreateGrantsBody',
+  {
+    grants: listOfShaped(arrayWith(CreateGrantBody.schema), CreateGrantBody.names).described(
+      'Each as the body of a request of its own. At most 1,000, unless the deployment says else.',
+    ),
+  },
+  {
+    two: {
+      value: {
+        grants: [
+          {
+            grantee_tenant_id: 'beta',
+            subject_type: 'organization',
+            subject_id: 'acme-corp',
+            scopes: ['read_latest'],
+          },
+          { grantee_tenant_id: 'nobody', subject_type: '*', scopes: ['read_diff'] },
+        ],
+      },
+    },
+  },
+);
+export type CreateGrantsBody = SentOf<typeof CreateGrantsBody>;
+
+/** What became of one of many grants. */
+const GrantResult = view('GrantResult', {
+  index: count.described('Its place in `grants`, from 0.'),
+  status: integer.described('What a request of its own would have been answered: 201, or the status of its `error`.'),
+  grant: Grant.optional().described('The grant, where it was made.'),
+  error: ErrorEnvelope.fields.error.optional(),
+});
+type GrantResult = ViewOf<typeof GrantResult>;
+
+/** The answer to a batch. */
+export const GrantResults = view('GrantResults', {
+  items: listOf(GrantResult).described('One for each of `grants`, in their order.'),
+});
+export type GrantResults = ViewOf<typeof GrantResults>;
+
+/** A grant's problems are told by their first ones: many grants may have many. */
+const MAX_DETAILS = 10;
+
+export function grantResults(results: readonly (GrantRecord | DomainError)[], requestId: string): GrantResults {
+  const items = results.map((result, index): GrantResult => {
+    if (!(result instanceof DomainError)) return { index, status: 201, grant: Grant.of(result) };
+    return { index, status: ERROR_STATUSES[result.code], ...errorBody(result, requestId, MAX_DETAILS) };
+  });
+  return { items };
+}
+
 /** Body of `PATCH …/grants/{grant_id}`. */
 export const ChangeGrantBody = body(
   'ChangeGrantBody',
@@ -174,4 +240,20 @@ export const REVOKED: GrantRecord = { ...ACME_TO_BETA, status: 'revoked', revoke
 export const ACCESSIBLE_EXAMPLE: AccessibleSubject = {
   ...AccessibleSubject.of({ ...ACME_TO_BETA, latest: null }),
   latest_snapshot: SNAPSHOT_HEADER_EXAMPLE,
+};
+
+export const GRANT_RESULTS_EXAMPLE: GrantResults = {
+  items: [
+    { index: 0, status: 201, grant: Grant.of(ACME_TO_BETA) },
+    {
+      index: 1,
+      status: 409,
+      error: {
+        code: 'conflict',
+        message: 'The grantee tenant does not exist. Check its tenant_id.',
+        details: [{ path: '/grants/1/grantee_tenant_id', message: 'names no tenant', code: 'conflict' }],
+        request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
+      },
+    },
+  ],
 };

@@ -1,6 +1,7 @@
-import { type Actor, ALL_SUBJECTS, RULES, type SubjectRef } from '@iss/domain';
-import { Controller, Get, Patch, Post } from '@nestjs/common';
+import { type Actor, ALL_SUBJECTS, DomainError, RULES, type SubjectRef } from '@iss/domain';
+import { Controller, Get, Patch, Post, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
@@ -15,7 +16,11 @@ import {
   ChangeGrantBody,
   CreatedGrant,
   CreateGrantBody,
+  CreateGrantsBody,
   Grant,
+  GRANT_RESULTS_EXAMPLE,
+  GrantResults,
+  grantResults,
   REVOKED,
 } from './grant.views';
 
@@ -38,6 +43,23 @@ export class GrantsController {
     @JsonBody(CreateGrantBody) body: CreateGrantBody,
   ): Promise<CreatedGrant> {
     return CreatedGrant.of(await this.grants.create(actor, requestOf(body)));
+  }
+
+  @Post('grants/batch')
+  @ApiRoute('Make many grants, each with an outcome of its own', RULES.manageGrants, {
+    description:
+      'One that is refused does not stop the others. Each counts as a request of its rate. The same pair of subject and ' +
+      'grantee stands once. Where the service fails midway (503), what was made stays, and the rest says so: send it again.',
+    answers: { 200: answer('What became of each, in their order.', GrantResults, GRANT_RESULTS_EXAMPLE) },
+  })
+  async createGrants(
+    @ActorParam() actor: Actor,
+    @JsonBody(CreateGrantsBody) body: CreateGrantsBody,
+    @Req() request: Request,
+  ): Promise<GrantResults> {
+    const results = await this.grants.createMany(actor, body.grants.map(sentGrant));
+    request.settings.limiter.charge(actor.principalId, results.length - 1);
+    return grantResults(results, request.requestId);
   }
 
   @Get('grants')
@@ -108,6 +130,16 @@ export class GrantsController {
   ): Promise<{ items: AccessibleSubject[] } & PageView> {
     const page = await this.grants.accessible(actor, paging.at());
     return paging.answer(page, ({ grant, latest }) => AccessibleSubject.of({ ...grant, latest }));
+  }
+}
+
+/** One of many: what it asks for, or what is wrong with it. */
+function sentGrant(sent: unknown, index: number): GrantRequest | DomainError {
+  try {
+    return requestOf(CreateGrantBody.require(sent, ['grants', String(index)]));
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
   }
 }
 
