@@ -85,7 +85,7 @@ export class LogProofsController {
 
   @Get('tenants/:tenant_id/grants/:grant_id/log-proof')
   @ApiRoute(
-    'Prove that a grant, or its revocation, is in the transparency log',
+    'Prove that a grant, its newest change, or its revocation, is in the transparency log',
     RULES.readGrants,
     proofOf(GRANT_PROOF_EXAMPLE),
   )
