@@ -2,7 +2,10 @@ import {
   type EventData,
   eventIdOf,
   EVENT_TYPES,
+  grantData,
   type Schema,
+  SCOPES,
+  sharedSnapshotCreatedData,
   snapshotCreatedData,
   subjectErasedData,
   subscriptionIdOf,
@@ -13,7 +16,7 @@ import { SNAPSHOT_HEADER_EXAMPLE } from './http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from './http/describe/example-ids';
 import { constant, type Field, listOf } from './http/describe/field';
 import { view } from './http/describe/view';
-import { hash, sentTime, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
+import { hash, oneOf, sentTime, SubjectRef, tenantId, text, time, uuid, version } from './http/request/fields';
 import { UpdateData } from './modules/identity-state/updates/update.views';
 import { CHECKPOINT_EXAMPLE } from './modules/transparency-log/log.views';
 import {
@@ -47,6 +50,27 @@ const SubjectErasedData = view(
   'Which versions were erased.',
 );
 
+const ownerTenantId = tenantId.described('The tenant that owns the subject.');
+
+const SharedSnapshotCreatedData = view(
+  'SharedSnapshotCreatedData',
+  { owner_tenant_id: ownerTenantId, ...SnapshotCreatedData.fields },
+  'The new snapshot, without its attributes, and whose it is.',
+);
+
+const GrantData = view(
+  'GrantData',
+  {
+    grant_id: uuid.described('The grant.'),
+    owner_tenant_id: ownerTenantId,
+    grantee_tenant_id: tenantId.described('The tenant that got the grant.'),
+    subject: SubjectRef,
+    scopes: listOf(oneOf<string>(SCOPES)).described('What it lets its grantee read; sorted.'),
+    expires_at: time.nullable().described('From when on it is no longer live; null: never.'),
+  },
+  'The grant as it is then.',
+);
+
 const TestData = view(
   'WebhookTestData',
   { subscription_id: text.described('The subscription that is tested.') },
@@ -65,6 +89,23 @@ interface Event<Type extends EventType> {
 }
 
 const { subject, ...header } = SNAPSHOT_HEADER_EXAMPLE;
+const SNAPSHOT = {
+  subjectType: subject.subject_type,
+  subjectId: subject.subject_id,
+  snapshotId: header.snapshot_id,
+  snapshotVersion: header.snapshot_version,
+  envelopeHash: header.envelope_hash ?? '',
+  prevHash: header.prev_hash,
+};
+const GRANT = grantData({
+  grantId: EXAMPLE_IDS.grant_id,
+  ownerTenantId: 'acme',
+  granteeTenantId: 'beta',
+  subjectType: subject.subject_type,
+  subjectId: subject.subject_id,
+  scopes: ['read_latest'],
+  expiresAt: new Date('2026-07-01T00:00:00Z'),
+});
 
 const UPDATE = {
   updateId: EXAMPLE_IDS.update_id,
@@ -81,14 +122,7 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     name: 'SnapshotCreated',
     when: 'A subject of the tenant has a new snapshot.',
     data: SnapshotCreatedData,
-    example: snapshotCreatedData({
-      subjectType: subject.subject_type,
-      subjectId: subject.subject_id,
-      snapshotId: header.snapshot_id,
-      snapshotVersion: header.snapshot_version,
-      envelopeHash: header.envelope_hash ?? '',
-      prevHash: header.prev_hash,
-    }),
+    example: snapshotCreatedData(SNAPSHOT),
   },
   'update.proposed': {
     name: 'UpdateProposed',
@@ -143,6 +177,42 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
       versions: [header.snapshot_version],
       erasedAt: new Date('2026-01-20T09:00:00Z'),
     }),
+  },
+  'shared.snapshot.created': {
+    name: 'SharedSnapshotCreated',
+    when: 'A subject that the tenant may read by a grant has a new snapshot. Whether it still may is asked before each attempt.',
+    data: SharedSnapshotCreatedData,
+    example: sharedSnapshotCreatedData({ ...SNAPSHOT, ownerTenantId: 'acme' }),
+  },
+  'grant.created': {
+    name: 'GrantCreated',
+    when: 'The tenant gave a grant, or got one.',
+    data: GrantData,
+    example: GRANT,
+  },
+  'grant.changed': {
+    name: 'GrantChanged',
+    when: 'A grant that the tenant gave or got has other scopes, or another end.',
+    data: GrantData,
+    example: GRANT,
+  },
+  'grant.revoked': {
+    name: 'GrantRevoked',
+    when: 'A grant that the tenant gave or got was taken back.',
+    data: GrantData,
+    example: GRANT,
+  },
+  'grant.expiring': {
+    name: 'GrantExpiring',
+    when: 'A grant that the tenant gave or got ends within seven days.',
+    data: GrantData,
+    example: GRANT,
+  },
+  'grant.expired': {
+    name: 'GrantExpired',
+    when: 'A grant that the tenant gave or got is over.',
+    data: GrantData,
+    example: GRANT,
   },
   'webhook.test': {
     name: 'WebhookTest',

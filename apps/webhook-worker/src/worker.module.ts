@@ -8,6 +8,7 @@ import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
 import { FeedService } from './feed/feed.service';
+import { GrantEndsService } from './feed/grant-ends.service';
 import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
@@ -44,6 +45,7 @@ export interface WorkerResources {
     SweepService,
     RetentionService,
     FeedService,
+    GrantEndsService,
     LogService,
     LogMetrics,
     NewestCheckpoint,

@@ -29,6 +29,10 @@ export type ErasureConfirmation = (typeof ERASURE_CONFIRMATIONS)[number];
 export const SUBSCRIPTION_STATUSES = ['active', 'disabled'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
+/** Why a delivery was not made. */
+export const SKIPPED_REASONS = ['subscription_inactive', 'no_grant'] as const;
+export type SkippedReason = (typeof SKIPPED_REASONS)[number];
+
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'dead', 'skipped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** Of those, the ones in which nothing more happens by itself. */

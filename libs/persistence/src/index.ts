@@ -43,5 +43,6 @@ export * from './stores/log/history.store';
 export * from './stores/log/log-restart.store';
 export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';
+export * from './stores/grants/grant-end.store';
 export * from './stores/records/disclosure.store';
 export type { TimeBounds } from './stores/records/record-page';

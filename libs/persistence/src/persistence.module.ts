@@ -7,6 +7,7 @@ import { RateLimitStore } from './stores/edge/rate-limit.store';
 import { FeedIntegrationStore } from './stores/feed/feed-integration.store';
 import { FeedStore } from './stores/feed/feed.store';
 import { ErasureStore } from './stores/erasures/erasure.store';
+import { GrantEndStore } from './stores/grants/grant-end.store';
 import { GrantStore } from './stores/grants/grant.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
 import { ProvenanceStore } from './stores/provenance/provenance.store';
@@ -40,6 +41,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   DeliveryLogStore,
   FeedIntegrationStore,
   FeedStore,
+  GrantEndStore,
   DisclosureStore,
   ErasureStore,
   GrantStore,

@@ -93,7 +93,7 @@ async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
   registry = new Registry();
   const metrics = new LogMetrics(registry);
   const identity = await openLogIdentity(log);
-  const feed = new FeedService(new FeedIntegrationStore(sql), logger);
+  const feed = new FeedService(new FeedIntegrationStore(sql), { wakeFanout: async () => undefined }, logger);
   const service = new LogService(integration, checkpoints, tiles, metrics, feed, logger, { log }, identity);
   services.push(service);
   service.start();

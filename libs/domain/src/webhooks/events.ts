@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
 import type { RefreshRequestOrigin, RefreshRequestStatus, UpdateStatus } from '../statuses';
 
-/** The event types that a subscription may name, specification "Events". */
+/** The event types that a subscription may name: specification "Events", and those for both sides of a grant. */
 export const EVENT_TYPES = [
   'identity.snapshot.created',
   'update.proposed',
@@ -13,6 +13,12 @@ export const EVENT_TYPES = [
   'refresh_request.declined',
   'refresh_request.cancelled',
   'subject.erased',
+  'shared.snapshot.created',
+  'grant.created',
+  'grant.changed',
+  'grant.revoked',
+  'grant.expiring',
+  'grant.expired',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 /** What `POST …/test` sends. Nobody subscribes to it. */
@@ -25,6 +31,10 @@ export interface SnapshotCreatedData {
   envelope_hash: string;
   prev_hash: string | null;
 }
+/** For a tenant that another one, its owner, lets read the subject. */
+export type SharedSnapshotCreatedData = ReturnType<typeof sharedSnapshotCreatedData>;
+/** A grant as it is then, for both of its sides. */
+export type GrantData = ReturnType<typeof grantData>;
 /** A refresh request with both variants of its fields, without `message`. */
 export type RefreshRequestData = ReturnType<typeof refreshRequestData>;
 /** An update without its operations and whatever its proposer wrote. */
@@ -51,6 +61,12 @@ export interface EventData {
   'refresh_request.declined': RefreshRequestData;
   'refresh_request.cancelled': RefreshRequestData;
   'subject.erased': SubjectErasedData;
+  'shared.snapshot.created': SharedSnapshotCreatedData;
+  'grant.created': GrantData;
+  'grant.changed': GrantData;
+  'grant.revoked': GrantData;
+  'grant.expiring': GrantData;
+  'grant.expired': GrantData;
   'webhook.test': TestData;
 }
 
@@ -133,6 +149,34 @@ export function updateData(
     proposed_by: update.proposedBy,
     applied_snapshot_id: isApplied ? update.appliedSnapshotId : null,
     applied_snapshot_version: isApplied ? update.baseSnapshotVersion + 1 : null,
+  };
+}
+
+/** `data` of `shared.snapshot.created`. */
+export function sharedSnapshotCreatedData(
+  snapshot: Parameters<typeof snapshotCreatedData>[0] & { ownerTenantId: string },
+): SnapshotCreatedData & { owner_tenant_id: string } {
+  return { owner_tenant_id: snapshot.ownerTenantId, ...snapshotCreatedData(snapshot) };
+}
+
+/** `data` of the events of a grant: without what it is for, which is free text. */
+export function grantData(grant: {
+  grantId: string;
+  ownerTenantId: string;
+  granteeTenantId: string;
+  subjectType: string;
+  subjectId: string;
+  scopes: readonly string[];
+  expiresAt: Date | null;
+}) {
+  const scopes: readonly string[] = [...grant.scopes].sort();
+  return {
+    grant_id: grant.grantId,
+    owner_tenant_id: grant.ownerTenantId,
+    grantee_tenant_id: grant.granteeTenantId,
+    subject: { subject_type: grant.subjectType, subject_id: grant.subjectId },
+    scopes,
+    expires_at: grant.expiresAt?.toISOString() ?? null,
   };
 }
 

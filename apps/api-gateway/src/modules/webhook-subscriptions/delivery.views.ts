@@ -1,4 +1,11 @@
-import { DELIVERY_STATUSES, EVENT_TYPES, eventIdOf, subscriptionIdOf, TEST_EVENT_TYPE } from '@iss/domain';
+import {
+  DELIVERY_STATUSES,
+  EVENT_TYPES,
+  eventIdOf,
+  SKIPPED_REASONS,
+  subscriptionIdOf,
+  TEST_EVENT_TYPE,
+} from '@iss/domain';
 import type { DeliveryRecord } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
@@ -17,12 +24,17 @@ export const Delivery = view('Delivery', {
   event_type: eventType.described('What happened.'),
   subscription_id: text.madeOf(subscriptionIdOf).described('The subscription that it goes to.'),
   status: oneOf(DELIVERY_STATUSES).described(
-    '`dead`: retries ran out, or the receiver answered 410. `skipped`: the subscription was disabled or deleted.',
+    '`dead`: retries ran out, or the receiver answered 410. `skipped`: it was not sent; `skipped_reason` says why.',
   ),
   attempt_count: integer.described('Attempts ever begun, those before a redelivery included.'),
   next_attempt_at: time.nullable().described('Null unless `pending`.'),
   created_at: time.described('When it was made.'),
   finished_at: time.nullable().described('When it left `pending`; null while it has not.'),
+  skipped_reason: oneOf(SKIPPED_REASONS)
+    .nullable()
+    .described(
+      '`subscription_inactive`: the subscription was disabled or deleted; `no_grant`: the tenant may no longer read the subject. Null unless `skipped`.',
+    ),
   request_id: text.nullable().described('Of the request that caused the event.'),
   traceparent: text.nullable().described('The trace of that request (W3C Trace Context).'),
   attempts: listOf(
@@ -109,6 +121,7 @@ export const DEAD: DeliveryRecord & { body: string } = {
   finishedAt: new Date('2026-01-15T10:00:00.150Z'),
   requestId: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  skippedReason: null,
   attempts: [
     {
       attempt: 1,

@@ -6,7 +6,7 @@ import { part, type RecordOf, view, type ViewOf } from '../../http/describe/view
 import { integerFrom, oneOf, PAGE, setOf, tenantId, text, time, url } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
 
-const MAX_EVENT_TYPES = 16;
+const MAX_EVENT_TYPES = 32;
 const MAX_GRACE_SECONDS = 604_800;
 
 const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES }).described('The types of events that it gets.');

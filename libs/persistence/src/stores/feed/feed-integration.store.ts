@@ -2,6 +2,7 @@ import type { LogEntryType } from '@iss/domain';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
+import { type FedEntry, grantOfEvent, type GrantOfEvent, tellOf } from './feed-events';
 import { LIVE_GRANTS_ON } from './shared-with';
 
 /** Entries of one batch at most. */
@@ -24,9 +25,9 @@ const AUDIENCE: Record<LogEntryType, 'readers' | 'grantee' | 'nobody_else'> = {
 };
 
 /** Only one goes on with the feed at a time; the others pass over it. */
-const TAKE_FEED = statement<NoParameters, { size: number; treeSize: number }>(
+const TAKE_FEED = statement<NoParameters, { size: number; beganAt: Date; treeSize: number }>(
   'feed_take',
-  `SELECT f.size::float8 AS size, t.size::float8 AS "treeSize"
+  `SELECT f.size::float8 AS size, f.began_at AS "beganAt", t.size::float8 AS "treeSize"
   FROM log_feed f CROSS JOIN log_tree t
  WHERE f.is_one AND t.is_one FOR UPDATE OF f SKIP LOCKED`,
 );
@@ -36,6 +37,7 @@ interface EntryRow extends FactRow {
   logIndex: number;
   subjectKey: number | null;
   granteeTenantId: string | null;
+  granted: GrantOfEvent | null;
   /** Live grants on the subject, as far as they are counted. */
   readers: number;
   /** Versions of the subject that are in the log. */
@@ -49,6 +51,7 @@ const ENTRIES = statement<{ from: number; to: number }, EntryRow>(
   coalesce((SELECT e.snapshot_version FROM log_entries e
              WHERE e.subject_key = g.subject_key AND e.entry_type = 1
              ORDER BY e.snapshot_version DESC LIMIT 1), 0) AS versions,
+  ${grantOfEvent()},
   ${FACT}
   FROM (SELECT * FROM log_entries WHERE log_index >= :from::bigint AND log_index < :to::bigint ORDER BY log_index) k
   ${FACT_OF_KEYS}
@@ -125,6 +128,8 @@ export interface FeedStep {
   size: number;
   /** Whether the log has more. */
   isMore: boolean;
+  /** Of events that were made, where subscriptions want them: the queue is to be told after the commit. */
+  eventIds: string[];
 }
 
 /** How entries of the log come into the feeds of those whom they concern. */
@@ -134,22 +139,28 @@ export class FeedIntegrationStore {
   /**
    * Takes the next entries of the log into the feeds, in one transaction: for the tenant that owns what they are about, for
    * each that holds a live grant on the subject at this moment, and of a new grant for its grantee all that was logged of
-   * the subject before. Null while another process does so.
+   * the subject before. Makes the events of both sides in the same transaction. Null while another process does so.
    */
   feed(): Promise<FeedStep | null> {
     return this.sql.transaction(async (sql) => {
       const [feed] = await sql.run(TAKE_FEED, {});
       if (feed === undefined) return null;
-      const { size: from, treeSize } = feed;
-      if (from >= treeSize) return { size: from, isMore: false };
+      const { size: from, treeSize, beganAt } = feed;
+      if (from >= treeSize) return { size: from, isMore: false, eventIds: [] };
       const entries = withinRows(await sql.run(ENTRIES, { from, to: Math.min(treeSize, from + BATCH) }));
       const to = from + entries.length;
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
         throw new Error(`the log of ${treeSize} has no entries from ${from} on`);
       await append(sql, entries, from, to);
-      return { size: to, isMore: to < treeSize };
+      const eventIds = await tellOf(sql, entries.flatMap(fedEntry), beganAt);
+      return { size: to, isMore: to < treeSize, eventIds };
     });
   }
+}
+
+function fedEntry({ logIndex, subjectKey, granted, readers, ...row }: EntryRow): FedEntry[] {
+  const fact = factOf(row);
+  return fact === null ? [] : [{ logIndex, fact, subjectKey, granted, hasReaders: readers > 0 }];
 }
 
 /** As many of the entries, one at least, as do not write too many rows for their readers. */

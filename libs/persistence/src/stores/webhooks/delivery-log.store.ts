@@ -1,4 +1,10 @@
-import type { AccessFacts, DeliveryStatus, FinishedDeliveryStatus, SubscriptionStatus } from '@iss/domain';
+import type {
+  AccessFacts,
+  DeliveryStatus,
+  FinishedDeliveryStatus,
+  SkippedReason,
+  SubscriptionStatus,
+} from '@iss/domain';
 import { type Columns, columns } from '../../sql/columns';
 import {
   type Before,
@@ -41,6 +47,8 @@ export interface DeliveryRecord {
   /** Of the request that caused the event. */
   requestId: string | null;
   traceparent: string | null;
+  /** Null unless it is `skipped`, and for what was skipped before reasons were kept. */
+  skippedReason: SkippedReason | null;
   /** The last fifty, oldest first. */
   attempts: AttemptRecord[];
 }
@@ -120,6 +128,7 @@ const DELIVERY: Columns<DeliveryRecord> = {
   finishedAt: 'd.finished_at',
   requestId: 'd.request_id',
   traceparent: 'd.traceparent',
+  skippedReason: 'd.skipped_reason',
   attempts: 't.attempts',
 };
 
@@ -203,7 +212,7 @@ const FIND = statement<
 );
 
 /** A finished delivery begins again: due now, its attempts numbered on, its retry schedule from the start. */
-const BEGIN_AGAIN = `status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, retries_from = d.attempt`;
+const BEGIN_AGAIN = `status = 'pending', next_at = now(), lease_until = NULL, finished_at = NULL, skipped_reason = NULL, retries_from = d.attempt`;
 
 /** Whether the subscription gets deliveries. Found by its key and judged after that, in no index of all that are live. */
 const IS_ACTIVE = `(SELECT CASE WHEN s.deleted_at IS NULL THEN s.status END FROM webhook_subscriptions s

@@ -1,8 +1,10 @@
+import { type EventType, RULES } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { inputRows } from '../../sql/input';
 import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
+import { isLiveGrant } from '../facts/access-facts';
 import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
 
 /** A claimed attempt: all that is needed to make it, as it stood at the moment of the claim. */
@@ -60,27 +62,43 @@ export interface DeliverySettings {
   disableAfterMs: number;
 }
 
+const SHARED: EventType = 'shared.snapshot.created';
+
 /**
- * A subscription that is no longer active gets nothing: the delivery becomes `skipped` here, at the last moment. The rows
+ * Whether the tenant of delivery `d` may know of it at this moment: of what others own only while it may read that, however
+ * long ago the event was made, and each time that it is sent again.
+ */
+const MAY_KNOW = `CASE d.event_type WHEN '${SHARED}' THEN (
+       SELECT true FROM outbox_events o
+        CROSS JOIN LATERAL (SELECT n.subject_key FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
+        CROSS JOIN LATERAL (SELECT g.scopes FROM grants g WHERE ${isLiveGrant('d.tenant_id', 'n.subject_key')} OFFSET 0) g
+        WHERE o.event_id = d.event_id AND g.scopes && '{${RULES.followShared.subject.join()}}' LIMIT 1) IS TRUE
+       ELSE true END`;
+
+const IS_SENT = `s.status = 'active' AND s.deleted_at IS NULL AND due.may_know`;
+
+/**
+ * A subscription that is no longer active gets nothing, nor does a tenant that may not know: the delivery becomes `skipped` here, at the last moment. The rows
  * are found by their key first and judged after that: beside the key, a condition on the status would let the planner
  * scan the index of all that is due instead.
  */
 const CLAIM = statement<{ deliveryIds: readonly string[]; leaseMs: number }, Omit<DeliveryAttempt, 'targetHost'>>(
   'delivery_claim',
   `WITH asked AS MATERIALIZED (
-     SELECT delivery_id, status, next_at, lease_until FROM deliveries
+     SELECT delivery_id, event_id, tenant_id, event_type, status, next_at, lease_until FROM deliveries
       WHERE delivery_id = ANY (:deliveryIds::uuid[])
         FOR UPDATE SKIP LOCKED
    ), due AS MATERIALIZED (
-     SELECT delivery_id FROM asked
+     SELECT delivery_id, ${MAY_KNOW} AS may_know FROM asked d
       WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
    ), claimed AS (
      UPDATE deliveries d
-        SET status = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN 'pending' ELSE 'skipped' END,
-            attempt = d.attempt + CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN 1 ELSE 0 END,
-            lease_until = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL
-                               THEN now() + :leaseMs * interval '1 millisecond' END,
-            finished_at = CASE WHEN s.status = 'active' AND s.deleted_at IS NULL THEN NULL ELSE now() END
+        SET status = CASE WHEN ${IS_SENT} THEN 'pending' ELSE 'skipped' END,
+            skipped_reason = CASE WHEN s.status <> 'active' OR s.deleted_at IS NOT NULL THEN 'subscription_inactive'
+                                  WHEN NOT due.may_know THEN 'no_grant' END,
+            attempt = d.attempt + CASE WHEN ${IS_SENT} THEN 1 ELSE 0 END,
+            lease_until = CASE WHEN ${IS_SENT} THEN now() + :leaseMs * interval '1 millisecond' END,
+            finished_at = CASE WHEN ${IS_SENT} THEN NULL ELSE now() END
        FROM due, webhook_subscriptions s
       WHERE d.delivery_id = due.delivery_id AND s.subscription_id = d.subscription_id
      RETURNING d.delivery_id, d.subscription_id, d.tenant_id, d.event_id, d.event_type, d.status, d.attempt,
@@ -242,7 +260,7 @@ export class DeliveryStore {
 
   /**
    * Claims the delivery's next attempt, or null when there is nothing to do now: not due, done, in another worker's
-   * hands, or its subscription disabled or deleted (it is `skipped` then). Concurrent claims share a statement.
+   * hands, or its subscription disabled or deleted, or of what the tenant may no longer read (it is `skipped` then). Concurrent claims share a statement.
    */
   claim(deliveryId: string): Promise<DeliveryAttempt | null> {
     return this.claims.submit(deliveryId);

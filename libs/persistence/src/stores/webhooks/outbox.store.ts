@@ -112,9 +112,10 @@ const FAN_OUT = statement<
                CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions s
                                     WHERE s.subscription_id = y.subscription_id LIMIT 1) s) next
    ), created AS (
-     INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, finished_at)
+     INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, skipped_reason, finished_at)
      SELECT gen_random_uuid(), t.event_id, s.subscription_id, t.tenant_id, t.event_type,
             CASE s.status WHEN 'active' THEN 'pending' ELSE 'skipped' END,
+            CASE s.status WHEN 'active' THEN NULL ELSE 'subscription_inactive' END,
             CASE s.status WHEN 'active' THEN NULL ELSE now() END
        FROM taken t CROSS JOIN LATERAL unnest(t.subscription_ids, t.statuses) AS s(subscription_id, status)
      ON CONFLICT (event_id, subscription_id) DO NOTHING

@@ -1,0 +1,12 @@
+-- Events for those a subject is shared with. A grant's end is told of once for each end that it was given: the columns keep
+-- for which one that was, and the indexes hold what there is still to be told of, in its order.
+
+ALTER TABLE grants
+  ADD COLUMN expiring_told_for timestamptz,
+  ADD COLUMN expired_told_for timestamptz;
+COMMENT ON COLUMN grants.expiring_told_for IS 'The expires_at that both sides were told to be near';
+COMMENT ON COLUMN grants.expired_told_for IS 'The expires_at that both sides were told to be over';
+CREATE INDEX grants_expiring ON grants (expires_at) WHERE revoked_at IS NULL AND expiring_told_for IS DISTINCT FROM expires_at;
+CREATE INDEX grants_expired ON grants (expires_at) WHERE revoked_at IS NULL AND expired_told_for IS DISTINCT FROM expires_at;
+
+ALTER TABLE deliveries ADD COLUMN skipped_reason text CHECK (skipped_reason IN ('subscription_inactive', 'no_grant'));

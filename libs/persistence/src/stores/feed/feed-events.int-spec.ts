@@ -1,0 +1,234 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type EventBody, isJsonObject, LOG_SALT_BYTES, type Scope } from '@iss/domain';
+import { Client } from 'pg';
+import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { GrantEndStore } from '../grants/grant-end.store';
+import { GrantStore } from '../grants/grant.store';
+import { LogIntegrationStore } from '../log/log-integration.store';
+import { type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
+import { DeliveryStore } from '../webhooks/delivery.store';
+import { OutboxStore } from '../webhooks/outbox.store';
+import { FeedIntegrationStore } from './feed-integration.store';
+
+let world: World;
+let admin: Client;
+let grants: GrantStore;
+let ends: GrantEndStore;
+
+const OWNERS = ['tenant_owner'] as const;
+const owner = (tenantId: string) => ({ tenantId, principalId: 'tenant_owner' });
+
+beforeEach(async () => {
+  world = await openWorld();
+  admin = new Client({ connectionString: world.url });
+  await admin.connect();
+  grants = new GrantStore(world.database.sql);
+  ends = new GrantEndStore(world.database.sql);
+  for (const tenant of ['acme', 'bank', 'corp']) await addTenant(world, tenant);
+});
+
+afterEach(async () => {
+  await admin.end();
+  await world.close();
+});
+
+async function subscribe(tenantId: string, types: readonly string[]): Promise<void> {
+  await admin.query(
+    `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
+     VALUES (gen_random_uuid(), $1, 'https://example.com/hook', $2, 'sealed', 'f')`,
+    [tenantId, types],
+  );
+}
+
+async function write(tenantId = 'acme', before?: SnapshotToWrite): Promise<SnapshotToWrite> {
+  const writes = new SnapshotWriteStore(world.database.sql);
+  if (before === undefined) {
+    const first = snapshot({ tenantId });
+    await writes.create(first);
+    return first;
+  }
+  const { subjectId, envelopeHash: prevHash, snapshotVersion } = before;
+  const next = snapshot({ tenantId, subjectId, prevHash, snapshotVersion: snapshotVersion + 1 });
+  await writes.append(next);
+  return next;
+}
+
+async function grant(
+  { subjectType, subjectId }: SnapshotToWrite,
+  granteeTenantId: string,
+  { scopes = ['read_latest'], expiresAt = null }: { scopes?: Scope[]; expiresAt?: Date | null } = {},
+): Promise<string> {
+  const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt };
+  expect(await grants.create(owner('acme'), given, OWNERS)).toMatchObject({ kind: 'granted' });
+  return given.grantId;
+}
+
+/** Puts what waits into the log and the feeds; the ids of the events that came of it. */
+async function feed(): Promise<string[]> {
+  await new LogIntegrationStore(world.database.sql).integrate(1_000, async ({ size }, _edge, facts) => ({
+    salts: randomBytes(LOG_SALT_BYTES * facts.length),
+    added: [],
+    tree: { size: size + facts.length, root: randomBytes(32) },
+  }));
+  const integration = new FeedIntegrationStore(world.database.sql);
+  const ids: string[] = [];
+  for (let isMore = true; isMore;) {
+    const step = await integration.feed();
+    ids.push(...(step?.eventIds ?? []));
+    isMore = step?.isMore ?? false;
+  }
+  return ids;
+}
+
+/** The bodies of all events there are, but for those of the owner about its own snapshots. */
+async function bodies(): Promise<EventBody[]> {
+  const { rows } = await admin.query<{ body: string }>(
+    `SELECT body FROM outbox_events WHERE event_type <> 'identity.snapshot.created' ORDER BY created_at, event_id`,
+  );
+  return rows.map(({ body }) => JSON.parse(body) as EventBody);
+}
+const briefs = async () => (await bodies()).map(({ tenant_id, type }) => `${tenant_id} ${type}`).sort();
+
+const ALL = ['shared.snapshot.created', 'grant.created', 'grant.revoked', 'grant.expiring', 'grant.expired'];
+
+it('tells those who may read and asked for it, once, and both sides of a grant', async () => {
+  await subscribe('acme', ALL);
+  await subscribe('bank', ALL);
+  const first = await write();
+  const grantId = await grant(first, 'bank');
+  await grant(first, 'corp');
+  const second = await write('acme', first);
+  const ids = await feed();
+  expect(await briefs()).toEqual([
+    'acme grant.created',
+    'acme grant.created',
+    'bank grant.created',
+    'bank shared.snapshot.created',
+    'bank shared.snapshot.created',
+  ]);
+  expect(ids).toHaveLength(5);
+  expect(await feed()).toEqual([]);
+  const told = (await bodies()).find(({ data }) => isJsonObject(data) && data['snapshot_version'] === 2);
+  expect(told).toMatchObject({
+    tenant_id: 'bank',
+    data: {
+      owner_tenant_id: 'acme',
+      subject: { subject_type: second.subjectType, subject_id: second.subjectId },
+      snapshot_id: second.snapshotId,
+      envelope_hash: second.envelopeHash,
+      prev_hash: first.envelopeHash,
+    },
+  });
+  await grants.revoke(owner('acme'), grantId, OWNERS);
+  await write('acme', second);
+  await feed();
+  expect((await briefs()).filter((brief) => /revoked|shared/.test(brief))).toEqual([
+    'acme grant.revoked',
+    'bank grant.revoked',
+    'bank shared.snapshot.created',
+    'bank shared.snapshot.created',
+  ]);
+  const [revoked] = (await bodies()).filter(({ type }) => type === 'grant.revoked');
+  expect(revoked?.data).toEqual({
+    grant_id: grantId,
+    owner_tenant_id: 'acme',
+    grantee_tenant_id: 'bank',
+    subject: { subject_type: first.subjectType, subject_id: first.subjectId },
+    scopes: ['read_latest'],
+    expires_at: null,
+  });
+});
+
+it('tells nobody of what it may not read, of what was before its subscription, or before there were such events', async () => {
+  await subscribe('bank', ALL);
+  await grant(await write(), 'bank', { scopes: ['read_diff'] });
+  const shared = await write();
+  await grant(shared, 'corp');
+  await feed();
+  expect(await briefs()).toEqual(['bank grant.created']);
+  await write('acme', shared);
+  await subscribe('corp', ALL);
+  await admin.query(`UPDATE log_feed SET began_at = now() + interval '1 hour'`);
+  await grant(await write(), 'bank');
+  await feed();
+  expect(await briefs()).toEqual(['bank grant.created']);
+});
+
+it('leaves no event behind where the batch is broken off', async () => {
+  await subscribe('bank', ALL);
+  await grant(await write(), 'bank');
+  await admin.query('REVOKE INSERT ON outbox_events FROM iss_app');
+  await expect(feed()).rejects.toThrow('permission denied');
+  await admin.query('GRANT INSERT ON outbox_events TO iss_app');
+  await Promise.all([feed(), feed()].map((one) => one.catch(() => undefined)));
+  await feed();
+  expect(await briefs()).toEqual(['bank grant.created', 'bank shared.snapshot.created']);
+});
+
+it('asks again before it is sent whether the tenant may still know, and each time that it is sent again', async () => {
+  await subscribe('bank', ['shared.snapshot.created']);
+  const first = await write();
+  const grantId = await grant(first, 'bank');
+  const [eventId = ''] = await feed();
+  const { pending } = await new OutboxStore(world.database.sql).fanOut([eventId], { first: 16, next: 16 });
+  const deliveryId = pending[0]?.deliveryId ?? '';
+  const deliveries = new DeliveryStore(world.database.sql, { leaseMs: 60_000, disableAfterMs: 60_000 });
+  const row = async () =>
+    (await admin.query('SELECT status, skipped_reason, attempt FROM deliveries WHERE delivery_id = $1', [deliveryId]))
+      .rows[0];
+  const again = () =>
+    admin.query(
+      `UPDATE deliveries SET status = 'pending', lease_until = NULL, skipped_reason = NULL, finished_at = NULL, next_at = now()`,
+    );
+  expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 1, eventType: 'shared.snapshot.created' });
+  await grants.revoke(owner('acme'), grantId, OWNERS);
+  await again();
+  expect(await deliveries.claim(deliveryId)).toBeNull();
+  expect(await row()).toEqual({ status: 'skipped', skipped_reason: 'no_grant', attempt: 1 });
+  await grant(first, 'bank', { scopes: ['read_diff'] });
+  await again();
+  expect(await deliveries.claim(deliveryId)).toBeNull();
+  await admin.query(`UPDATE grants SET scopes = '{read_lineage}'`);
+  await again();
+  expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 2 });
+  await admin.query(`UPDATE webhook_subscriptions SET status = 'disabled'`);
+  await again();
+  expect(await deliveries.claim(deliveryId)).toBeNull();
+  expect(await row()).toMatchObject({ status: 'skipped', skipped_reason: 'subscription_inactive' });
+});
+
+it('tells both sides once of each end of a grant, of another one again, and of none that was revoked', async () => {
+  await subscribe('acme', ['grant.expiring', 'grant.expired']);
+  await subscribe('bank', ['grant.expiring', 'grant.expired']);
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+  const soon = await grant(await write(), 'bank', { expiresAt: inDays(6) });
+  const late = await grant(await write(), 'bank', { expiresAt: inDays(8) });
+  const gone = await grant(await write(), 'bank', { expiresAt: inDays(1) });
+  await grants.revoke(owner('acme'), gone, OWNERS);
+  // Over before anybody looked, and before anybody subscribed.
+  await grant(await write(), 'bank', { expiresAt: inDays(1) });
+  await admin.query(`UPDATE grants SET expires_at = now() - interval '1 day' WHERE grant_id NOT IN ($1, $2, $3)`, [
+    soon,
+    late,
+    gone,
+  ]);
+  const told = async (): Promise<string[]> => {
+    for (const tell of [() => ends.tellExpiring(2), () => ends.tellExpired(2)]) while ((await tell()).isMore);
+    return (await bodies()).map(
+      ({ tenant_id, type, data }) => `${tenant_id} ${type} ${isJsonObject(data) ? String(data['grant_id']) : ''}`,
+    );
+  };
+  const both = (type: string, grantId: string) => [`acme ${type} ${grantId}`, `bank ${type} ${grantId}`];
+  const first = both('grant.expiring', soon);
+  expect((await told()).sort()).toEqual(first);
+  expect((await told()).sort()).toEqual(first);
+  // Given another end, both are told again when that is near.
+  await admin.query('UPDATE grants SET expires_at = $2 WHERE grant_id = $1', [soon, inDays(30)]);
+  expect(await told()).toHaveLength(2);
+  await admin.query('UPDATE grants SET expires_at = $2 WHERE grant_id = $1', [soon, inDays(5)]);
+  await admin.query('UPDATE grants SET expires_at = now() WHERE grant_id = $1', [late]);
+  const last = [...first, ...first, ...both('grant.expired', late)].sort();
+  expect((await told()).sort()).toEqual(last);
+  const steps = await Promise.all([ends.tellExpired(10), ends.tellExpired(10), told()]);
+  expect(steps.at(-1)).toHaveLength(last.length);
+});
