@@ -114,7 +114,7 @@ SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 100
 --   $5 entryType integer
 --   $6 subjectType text
 --   $7 limit bigint
---   enters grant_changes_of_grant, grant_changes_pkey, grants_live, grants_pkey, grants_to_all_live, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
+--   enters grant_changes_of_grant, grant_changes_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
 PREPARE changes (text, text, bigint, bigint, integer, text, bigint) AS
 WITH caller AS MATERIALIZED (
   SELECT i.tenant_id, f.*, (SELECT size FROM log_feed WHERE is_one) AS size,
@@ -128,16 +128,35 @@ WITH caller AS MATERIALIZED (
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
 ), own AS MATERIALIZED (
+  SELECT e.log_index FROM caller f CROSS JOIN LATERAL (
+    SELECT e.log_index
+    FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
+      WHERE (t.tenant_id, t.last_index) > (f.tenant_id, $3::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
+      ORDER BY t.tenant_id, t.last_index LIMIT $4) t
+    CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
+    WHERE e.log_index > $3::bigint AND e.log_index < f.size
+    ORDER BY t.last_index, e.log_index LIMIT $4
+  ) e
+), of_grantors AS MATERIALIZED (
   SELECT e.log_index
   FROM caller f
   CROSS JOIN LATERAL (
-    SELECT t.last_index, t.log_indexes FROM tenant_feed t
-    WHERE (t.tenant_id, t.last_index) > (f.tenant_id, $3::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
-    ORDER BY t.tenant_id, t.last_index LIMIT $4
-  ) t
-  CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
-  WHERE e.log_index > $3::bigint AND e.log_index < f.size
-  ORDER BY t.last_index, e.log_index LIMIT $4
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (f.tenant_id, '') AND g.grantee_tenant_id <= f.tenant_id
+      AND g.revoked_at IS NULL AND -g.subject_key = 0 AND f.may_read AND f.allow_counterparty_access
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 100
+  ) g
+  CROSS JOIN LATERAL (
+    SELECT e.log_index
+    FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
+      WHERE (t.tenant_id, t.last_index) > (g.grantor_tenant_id, $3::bigint) AND t.tenant_id <= g.grantor_tenant_id
+        AND f.may_read
+      ORDER BY t.tenant_id, t.last_index LIMIT $4) t
+    CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
+    WHERE e.log_index > $3::bigint AND e.log_index < f.size
+    ORDER BY t.last_index, e.log_index LIMIT $4
+  ) e
 ), shared AS MATERIALIZED (
   SELECT t.log_index
   FROM caller f
@@ -149,7 +168,8 @@ WITH caller AS MATERIALIZED (
     ORDER BY t.tenant_id, t.log_index LIMIT $4
   ) t
 ), looked_at AS MATERIALIZED (
-  SELECT log_index FROM (SELECT * FROM own UNION SELECT * FROM shared) u ORDER BY log_index LIMIT $4
+  SELECT log_index FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u
+  ORDER BY log_index LIMIT $4
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -262,7 +282,7 @@ ON CONFLICT (principal_id) DO UPDATE SET claimed_type = excluded.claimed_type, s
 --   asked by DeliveryStore.claim (stores/webhooks/delivery.store.ts)
 --   $1 deliveryIds uuid[]
 --   $2 leaseMs double precision
---   enters deliveries_pkey, grants_live, outbox_events_pkey, snapshots_snapshot_id_key, webhook_subscriptions_pkey
+--   enters deliveries_pkey, grants_live, grants_to_all_live, outbox_events_pkey, snapshots_snapshot_id_key, subjects_pkey, webhook_subscriptions_pkey
 PREPARE delivery_claim (uuid[], double precision) AS
 WITH asked AS MATERIALIZED (
   SELECT delivery_id, event_id, tenant_id, event_type, status, next_at, lease_until FROM deliveries
@@ -272,11 +292,18 @@ WITH asked AS MATERIALIZED (
   SELECT delivery_id, CASE d.event_type WHEN 'shared.snapshot.created' THEN (
     SELECT true FROM outbox_events o
     CROSS JOIN LATERAL (SELECT n.subject_key FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
-    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (d.tenant_id, n.subject_key)
-        AND (d.tenant_id, n.subject_key)
-        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) OFFSET 0) g
-    WHERE o.event_id = d.event_id AND g.scopes && '{read_latest,read_lineage}' LIMIT 1) IS TRUE
+    CROSS JOIN LATERAL (SELECT s.subject_key, s.owner_tenant_id FROM subjects s
+      WHERE s.subject_key = n.subject_key LIMIT 1) s
+    WHERE o.event_id = d.event_id AND ((SELECT g.scopes FROM grants g
+        WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (d.tenant_id, s.subject_key)
+          AND (d.tenant_id, s.subject_key)
+          AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+        || (SELECT g.scopes FROM grants g
+        WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+          > (s.owner_tenant_id || '/', d.tenant_id, statement_timestamp())
+          AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', d.tenant_id)
+          AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)) && '{read_latest,read_lineage}'
+    LIMIT 1) IS TRUE
     ELSE true END AS may_know FROM asked d
   WHERE status = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
 ), claimed AS (
@@ -851,8 +878,8 @@ SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey",
   g.grant_id AS "granted?.grantId",
   g.grantor_tenant_id AS "granted?.ownerTenantId",
   g.grantee_tenant_id AS "granted?.granteeTenantId",
-  s.subject_type AS "granted?.subjectType",
-  s.subject_id AS "granted?.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "granted?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "granted?.subjectId",
   g.scopes AS "granted?.scopes",
   g.expires_at AS "granted?.expiresAt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
@@ -927,15 +954,22 @@ ORDER BY i.ord;
 --   asked by tellOf (stores/feed/feed-events.ts)
 --   $1 inputs.place integer[]
 --   $2 inputs.subjectKey bigint[]
---   $3 inputs.at text[]
---   enters grants_live_by_subject, webhook_subscription_types_pkey
-PREPARE feed_readers_told (integer[], bigint[], text[]) AS
+--   $3 inputs.owner text[]
+--   $4 inputs.at text[]
+--   enters grants_live_by_subject, grants_to_all_by_end, webhook_subscription_types_pkey
+PREPARE feed_readers_told (integer[], bigint[], text[], text[]) AS
 SELECT DISTINCT i.place, g.grantee_tenant_id AS "tenantId"
-FROM unnest($1::int[], $2::bigint[], $3::text[]) AS i(place, subject_key, at)
-CROSS JOIN LATERAL (SELECT g.grantee_tenant_id, g.scopes FROM grants g
-  WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (i.subject_key, statement_timestamp())
-    AND g.subject_key <= i.subject_key AND g.revoked_at IS NULL
-  ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0) g
+FROM unnest($1::int[], $2::bigint[], $3::text[], $4::text[])
+  AS i(place, subject_key, owner, at)
+CROSS JOIN LATERAL ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+    WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (i.subject_key, statement_timestamp())
+      AND g.subject_key <= i.subject_key AND g.revoked_at IS NULL
+    ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
+  UNION ALL
+    (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (i.owner, statement_timestamp())
+      AND g.grantor_tenant_id <= i.owner AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+    ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
 WHERE g.scopes && '{read_latest,read_lineage}'
   AND (SELECT true FROM webhook_subscription_types y
   WHERE y.tenant_id = g.grantee_tenant_id AND y.event_type = 'shared.snapshot.created'
@@ -1292,8 +1326,8 @@ WITH due AS MATERIALIZED (
 SELECT g.grant_id AS "granted?.grantId",
   g.grantor_tenant_id AS "granted?.ownerTenantId",
   g.grantee_tenant_id AS "granted?.granteeTenantId",
-  s.subject_type AS "granted?.subjectType",
-  s.subject_id AS "granted?.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "granted?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "granted?.subjectId",
   g.scopes AS "granted?.scopes",
   g.expires_at AS "granted?.expiresAt", statement_timestamp() AS now
 FROM g
@@ -1316,8 +1350,8 @@ WITH due AS MATERIALIZED (
 SELECT g.grant_id AS "granted?.grantId",
   g.grantor_tenant_id AS "granted?.ownerTenantId",
   g.grantee_tenant_id AS "granted?.granteeTenantId",
-  s.subject_type AS "granted?.subjectType",
-  s.subject_id AS "granted?.subjectId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "granted?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "granted?.subjectId",
   g.scopes AS "granted?.scopes",
   g.expires_at AS "granted?.expiresAt", statement_timestamp() AS now
 FROM g

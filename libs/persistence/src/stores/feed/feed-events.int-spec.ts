@@ -58,8 +58,8 @@ async function grant(
   granteeTenantId: string,
   { scopes = ['read_latest'], expiresAt = null }: { scopes?: Scope[]; expiresAt?: Date | null } = {},
 ): Promise<string> {
-  const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt };
-  expect(await grants.create(owner('acme'), given, OWNERS)).toMatchObject({ kind: 'granted' });
+  const given = { grantId: randomUUID(), granteeTenantId, subjectType, subjectId, scopes, expiresAt, purpose: null };
+  expect(await grants.create(owner('acme'), [given], OWNERS)).toMatchObject([{ kind: 'granted' }]);
   return given.grantId;
 }
 

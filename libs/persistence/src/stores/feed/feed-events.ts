@@ -10,6 +10,7 @@ import {
 import { type Columns, columns } from '../../sql/columns';
 import type { TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
+import { grantedColumns } from '../facts/access-facts';
 import { type EventFor, wanted, wantedAt, writeEvents } from '../webhooks/event-writes';
 import { LIVE_GRANTS_ON } from './shared-with';
 
@@ -21,8 +22,7 @@ const GRANT_OF_EVENT: Columns<GrantOfEvent> = {
   grantId: 'g.grant_id',
   ownerTenantId: 'g.grantor_tenant_id',
   granteeTenantId: 'g.grantee_tenant_id',
-  subjectType: 's.subject_type',
-  subjectId: 's.subject_id',
+  ...grantedColumns(),
   scopes: 'g.scopes',
   expiresAt: 'g.expires_at',
 };
@@ -35,6 +35,7 @@ type GrantEventType = Extract<EventType, `grant.${string}`>;
 /** What both sides of a grant are told when the log has such an entry. */
 const TOLD: Record<Exclude<LogEntryType, 'snapshot.created'>, GrantEventType | null> = {
   'grant.created': 'grant.created',
+  'grant.changed': 'grant.changed',
   'grant.revoked': 'grant.revoked',
   'tenant.owner_changed': null,
 };
@@ -52,6 +53,7 @@ export interface FedEntry {
 interface SharedInput {
   place: number;
   subjectKey: number;
+  owner: string;
   at: string;
 }
 
@@ -61,8 +63,9 @@ const READERS: EventType = 'shared.snapshot.created';
 const READERS_TOLD = statement<{ inputs: readonly SharedInput[] }, { place: number; tenantId: string }>(
   'feed_readers_told',
   `SELECT DISTINCT i.place, g.grantee_tenant_id AS "tenantId"
-  FROM unnest(:inputs.place::int[], :inputs.subjectKey::bigint[], :inputs.at::text[]) AS i(place, subject_key, at)
- CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key')}) g
+  FROM unnest(:inputs.place::int[], :inputs.subjectKey::bigint[], :inputs.owner::text[], :inputs.at::text[])
+         AS i(place, subject_key, owner, at)
+ CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key', 'i.owner')}) g
  WHERE g.scopes && '{${RULES.followShared.subject.join()}}'
    AND ${wantedAt('g.grantee_tenant_id', `'${READERS}'`, 'i.at::timestamptz')}
  ORDER BY 1, 2`,
@@ -84,7 +87,7 @@ async function toReaders(sql: TransactionSql, entries: readonly FedEntry[]): Pro
   const inputs: SharedInput[] = [];
   for (const { fact, subjectKey, hasReaders } of entries) {
     if (fact.type !== 'snapshot.created' || subjectKey === null || !hasReaders) continue;
-    inputs.push({ place: facts.length, subjectKey, at: fact.createdAt.toISOString() });
+    inputs.push({ place: facts.length, subjectKey, owner: fact.tenantId, at: fact.createdAt.toISOString() });
     facts.push(fact);
   }
   if (facts.length === 0) return [];
@@ -128,6 +131,7 @@ function timeOf(fact: LogFact): Date {
       return fact.createdAt;
     case 'grant.revoked':
       return fact.revokedAt;
+    case 'grant.changed':
     case 'tenant.owner_changed':
       return fact.changedAt;
   }

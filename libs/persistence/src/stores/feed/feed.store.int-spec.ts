@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { LOG_SALT_BYTES, type Scope } from '@iss/domain';
+import { ALL_SUBJECTS, LOG_SALT_BYTES, type Scope } from '@iss/domain';
 import { Client } from 'pg';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
@@ -137,6 +137,27 @@ it('shows what a tenant owns, what it was granted, and the grants between the tw
     subject: { subjectType, subjectId },
     granteeTenantId: 'bank',
   });
+});
+
+it('shows by a grant on all subjects whatever the grantor owns, from the first entry on', async () => {
+  const first = await write();
+  await write('corp');
+  await feed();
+  const given = { grantId: randomUUID(), granteeTenantId: 'bank', ...ALL_SUBJECTS, expiresAt: null, purpose: null };
+  const scopes: Scope[] = ['read_lineage'];
+  expect(await grants.create(owner('acme'), [{ ...given, scopes }], OWNERS)).toMatchObject([{ kind: 'granted' }]);
+  await grant(first, 'bank', ['read_latest']);
+  await write('acme', 2, first);
+  await feed();
+  await write();
+  await feed();
+  const all = ['bank tenant.owner_changed', 'acme 1', 'acme grant.created', 'acme grant.created', 'acme 2', 'acme 1'];
+  expect(await briefs('bank')).toEqual(all);
+  expect((await read('bank', 1)).map(brief)).toEqual(all);
+  const [, , granted] = await read('bank');
+  expect(granted?.subject).toEqual(ALL_SUBJECTS);
+  await revoke('acme', given.grantId);
+  expect(await briefs('bank')).toEqual(all.slice(0, -1));
 });
 
 it.each([

@@ -3,7 +3,7 @@ import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesHeldBy } from '../facts/access-facts';
+import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesHeldBy, TO_ALL } from '../facts/access-facts';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from '../log/log-facts';
 
 /** An entry of the log as whoever it concerns is told of it. */
@@ -61,9 +61,28 @@ interface ChangeRow extends FactRow {
 }
 
 /**
+ * Tenants whose lists are merged into the feed of one that they let read all that they own. Of others it has what came since
+ * their grants: those rows it gets like everybody else.
+ */
+const MERGED_GRANTORS = 100;
+
+/**
+ * The next places in the lists of a tenant, for caller `f`. They follow one another: sorted by list first, no more of them are
+ * taken apart than are looked at.
+ */
+const placesOf = (tenantId: string): string => `(
+     SELECT e.log_index
+       FROM (SELECT t.last_index, t.log_indexes FROM tenant_feed t
+              WHERE (t.tenant_id, t.last_index) > (${tenantId}, :after::bigint) AND t.tenant_id <= ${tenantId} AND f.may_read
+              ORDER BY t.tenant_id, t.last_index LIMIT :lookedAt) t
+      CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
+      WHERE e.log_index > :after::bigint AND e.log_index < f.size
+      ORDER BY t.last_index, e.log_index LIMIT :lookedAt
+   )`;
+
+/**
  * The rows that name what may concern the tenant are in the order of the log, and each is read from the caller's place on.
- * A tenant's own come as lists, which follow one another: sorted by list first, no more of them are taken apart than are
- * looked at. Whatever a row says, rights are asked for when its entry is shown.
+ * Whatever a row says, rights are asked for when its entry is shown.
  */
 const CHANGES = statement<
   Actor & { after: number; limit: number; lookedAt: number; entryType: number | null; subjectType: string | null },
@@ -76,16 +95,18 @@ const CHANGES = statement<
     FROM ${inputRow(ACTOR)}
     ${MEMBER_ACCESS}
 ), own AS MATERIALIZED (
+  SELECT e.log_index FROM caller f CROSS JOIN LATERAL ${placesOf('f.tenant_id')} e
+), of_grantors AS MATERIALIZED (
   SELECT e.log_index
     FROM caller f
    CROSS JOIN LATERAL (
-     SELECT t.last_index, t.log_indexes FROM tenant_feed t
-      WHERE (t.tenant_id, t.last_index) > (f.tenant_id, :after::bigint) AND t.tenant_id <= f.tenant_id AND f.may_read
-      ORDER BY t.tenant_id, t.last_index LIMIT :lookedAt
-   ) t
-   CROSS JOIN LATERAL unnest(t.log_indexes) AS e(log_index)
-   WHERE e.log_index > :after::bigint AND e.log_index < f.size
-   ORDER BY t.last_index, e.log_index LIMIT :lookedAt
+     SELECT g.grantor_tenant_id FROM grants g
+      WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (f.tenant_id, '') AND g.grantee_tenant_id <= f.tenant_id
+        AND ${TO_ALL.byGrantee} AND f.may_read AND f.allow_counterparty_access
+        AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT ${MERGED_GRANTORS}
+   ) g
+   CROSS JOIN LATERAL ${placesOf('g.grantor_tenant_id')} e
 ), shared AS MATERIALIZED (
   SELECT t.log_index
     FROM caller f
@@ -97,7 +118,7 @@ const CHANGES = statement<
       ORDER BY t.tenant_id, t.log_index LIMIT :lookedAt
    ) t
 ), looked_at AS MATERIALIZED (
-  SELECT log_index FROM (SELECT * FROM own UNION SELECT * FROM shared) u ORDER BY log_index LIMIT :lookedAt
+  SELECT log_index FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u ORDER BY log_index LIMIT :lookedAt
 )
 SELECT ${FACTS},
   l.looked, l.reached, shown.*

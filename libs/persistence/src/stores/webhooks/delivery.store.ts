@@ -4,7 +4,7 @@ import { inputRows } from '../../sql/input';
 import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { isLiveGrant } from '../facts/access-facts';
+import { scopesHeldBy } from '../facts/access-facts';
 import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
 
 /** A claimed attempt: all that is needed to make it, as it stood at the moment of the claim. */
@@ -71,8 +71,9 @@ const SHARED: EventType = 'shared.snapshot.created';
 const MAY_KNOW = `CASE d.event_type WHEN '${SHARED}' THEN (
        SELECT true FROM outbox_events o
         CROSS JOIN LATERAL (SELECT n.subject_key FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
-        CROSS JOIN LATERAL (SELECT g.scopes FROM grants g WHERE ${isLiveGrant('d.tenant_id', 'n.subject_key')} OFFSET 0) g
-        WHERE o.event_id = d.event_id AND g.scopes && '{${RULES.followShared.subject.join()}}' LIMIT 1) IS TRUE
+        CROSS JOIN LATERAL (SELECT s.subject_key, s.owner_tenant_id FROM subjects s
+                             WHERE s.subject_key = n.subject_key LIMIT 1) s
+        WHERE o.event_id = d.event_id AND (${scopesHeldBy('d.tenant_id')}) && '{${RULES.followShared.subject.join()}}' LIMIT 1) IS TRUE
        ELSE true END`;
 
 const IS_SENT = `s.status = 'active' AND s.deleted_at IS NULL AND due.may_know`;
