@@ -122,6 +122,7 @@ describe('The delivery log', () => {
       next_attempt_at: null,
       created_at: '2026-01-01T00:00:00.123Z',
       finished_at: expect.stringMatching(/Z$/),
+      skipped_reason: null,
       request_id: 'req-1',
       traceparent: TRACEPARENT,
       attempts: [1, 2].map((attempt) => ({
