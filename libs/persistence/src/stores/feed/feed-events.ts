@@ -38,6 +38,8 @@ const TOLD: Record<Exclude<LogEntryType, 'snapshot.created'>, GrantEventType | n
   'grant.changed': 'grant.changed',
   'grant.revoked': 'grant.revoked',
   'tenant.owner_changed': null,
+  // Told where it is done.
+  'subject.erased': null,
 };
 
 /** An entry that has come into the feeds. */
@@ -134,5 +136,7 @@ function timeOf(fact: LogFact): Date {
     case 'grant.changed':
     case 'tenant.owner_changed':
       return fact.changedAt;
+    case 'subject.erased':
+      return fact.erasedAt;
   }
 }
