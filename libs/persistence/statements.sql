@@ -114,7 +114,7 @@ SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 100
 --   $5 entryType integer
 --   $6 subjectType text
 --   $7 limit bigint
---   enters grant_changes_of_grant, grant_changes_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
 PREPARE changes (text, text, bigint, bigint, integer, text, bigint) AS
 WITH caller AS MATERIALIZED (
   SELECT i.tenant_id, f.*, (SELECT size FROM log_feed WHERE is_one) AS size,
@@ -123,7 +123,7 @@ WITH caller AS MATERIALIZED (
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
@@ -218,6 +218,13 @@ LEFT JOIN LATERAL (
     c.principal_id AS "ownerChange?.principalId",
     c.from_principal_id AS "ownerChange?.fromPrincipalId",
     c.changed_at AS "ownerChange?.changedAt",
+    CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+    WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+    er.tenant_id AS "erasure?.tenantId",
+    s.subject_type AS "erasure?.subjectType",
+    s.subject_id AS "erasure?.subjectId",
+    er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+    er.erased_at AS "erasure?.erasedAt",
     CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "subject?.subjectType",
     CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "subject?.subjectId",
     g.grantee_tenant_id AS "granteeTenantId"
@@ -233,12 +240,13 @@ LEFT JOIN LATERAL (
     WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
     LIMIT 1) c ON true
-  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-    LIMIT 1) s ON true
+  LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s
+    WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
   WHERE ($5::int IS NULL OR k.entry_type = $5::int)
     AND ($6::text IS NULL OR s.subject_type = $6::text)
     AND (CASE
-      WHEN n.snapshot_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
+      WHEN n.snapshot_id IS NOT NULL OR er.erasure_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
         AND ((SELECT g.scopes FROM grants g
           WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (f.tenant_id, s.subject_key)
             AND (f.tenant_id, s.subject_key)
@@ -349,7 +357,7 @@ FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true;
@@ -388,7 +396,7 @@ FROM (SELECT $1::uuid AS subscription_id, $2::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -455,7 +463,7 @@ FROM (SELECT $2::uuid AS subscription_id, $7::text AS principal_id) i
 LEFT JOIN webhook_subscriptions s ON s.subscription_id = i.subscription_id
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = s.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -765,7 +773,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -778,6 +786,289 @@ LEFT JOIN LATERAL (
   WHERE true ORDER BY d.first_at DESC, d.disclosure_id DESC LIMIT $1) d ON true
 LEFT JOIN subjects s ON s.subject_key = d.subject_key
 ORDER BY d.first_at DESC, d.disclosure_id DESC;
+
+-- erasure_all_versions
+--   asked by ErasureStore.request (stores/erasures/erasure.store.ts)
+--   $1 subjectKey bigint
+--   $2 limit bigint
+--   enters log_entries_of_snapshots, snapshots_version_key
+PREPARE erasure_all_versions (bigint, bigint) AS
+SELECT n.snapshot_version AS version, true AS "exists", false AS "isErased", (SELECT true FROM log_entries e
+  WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version AND e.entry_type = 1
+  LIMIT 1) IS TRUE AS "isLogged"
+FROM (SELECT * FROM snapshots n WHERE n.subject_key = $1::bigint AND (n.erasure_id IS NULL) IS TRUE
+  ORDER BY n.snapshot_version LIMIT $2) n
+ORDER BY n.snapshot_version;
+
+-- erasure_cancel
+--   asked by ErasureStore.cancel (stores/erasures/erasure.store.ts)
+--   $1 principalId text
+--   $2 erasureId uuid
+--   enters erasures_public_id_key
+PREPARE erasure_cancel (text, uuid) AS
+UPDATE erasures er SET status = 'cancelled', reason = NULL, cancelled_by = $1, cancelled_at = statement_timestamp()
+WHERE er.public_id = $2::uuid AND (er.status = 'pending') IS TRUE
+RETURNING er.public_id AS "erasureId";
+
+-- erasure_confirm
+--   asked by ErasureStore.confirm (stores/erasures/erasure.store.ts)
+--   $1 principalId text
+--   $2 erasureId uuid
+--   enters erasures_public_id_key
+PREPARE erasure_confirm (text, uuid) AS
+UPDATE erasures er SET confirmed_by = $1, confirmed_at = statement_timestamp()
+WHERE er.public_id = $2::uuid AND (er.status = 'pending') IS TRUE;
+
+-- erasure_erase
+--   asked by ErasureStore.request, ErasureStore.confirm (stores/erasures/erasure.store.ts)
+--   $1 erasureId uuid
+--   enters erasures_public_id_key
+PREPARE erasure_erase (uuid) AS
+SELECT erase_versions(er.erasure_id) AS "erasedAt" FROM erasures er WHERE er.public_id = $1::uuid;
+
+-- erasure_expire
+--   asked by ErasureStore.request (stores/erasures/erasure.store.ts)
+--   $1 subjectKey bigint
+--   enters erasures_by_subject
+PREPARE erasure_expire (bigint) AS
+UPDATE erasures er SET status = 'expired', reason = NULL
+WHERE er.subject_key = $1::bigint AND (er.status = 'pending'
+    AND er.confirm_by <= statement_timestamp()) IS TRUE;
+
+-- erasure_find
+--   asked by ErasureStore.request, ErasureStore.confirm, ErasureStore.cancel, ErasureStore.find (stores/erasures/erasure.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 erasureId uuid
+--   enters erasures_public_id_key, grants_live, grants_to_all_live, log_entries_of_erasures, memberships_pkey, subjects_identity_key
+PREPARE erasure_find (text, text, text, text, uuid) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  (SELECT m.principal_type FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS "principalType",
+  er.public_id AS "erasure?.erasureId",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.versions AS "erasure?.versions",
+  CASE WHEN er.status = 'pending'
+  AND er.confirm_by <= statement_timestamp() THEN 'expired' ELSE er.status END AS "erasure?.status",
+  er.confirmation AS "erasure?.confirmation",
+  CASE WHEN NOT (er.status = 'pending'
+    AND er.confirm_by <= statement_timestamp()) THEN er.reason END AS "erasure?.reason",
+  er.reference AS "erasure?.reference",
+  er.requested_by AS "erasure?.requestedBy",
+  er.requested_at AS "erasure?.requestedAt",
+  er.confirm_by AS "erasure?.confirmBy",
+  er.confirmed_by AS "erasure?.confirmedBy",
+  er.confirmed_at AS "erasure?.confirmedAt",
+  er.cancelled_by AS "erasure?.cancelledBy",
+  er.cancelled_at AS "erasure?.cancelledAt",
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.erasure_id = er.erasure_id
+  LIMIT 1) END AS "erasure?.logIndex"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::uuid AS erasure_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.public_id = i.erasure_id LIMIT 1) er
+  ON er.subject_key = s.subject_key AND f.owns_subject;
+
+-- erasure_insert
+--   asked by ErasureStore.request (stores/erasures/erasure.store.ts)
+--   $1 erasureId uuid
+--   $2 tenantId text
+--   $3 subjectKey bigint
+--   $4 versions integer[]
+--   $5 reason text
+--   $6 reference text
+--   $7 requestedBy text
+--   enters no index
+PREPARE erasure_insert (uuid, text, bigint, integer[], text, text, text) AS
+INSERT INTO erasures (public_id, tenant_id, subject_key, versions, reason, reference, requested_by)
+VALUES ($1::uuid, $2::text, $3::bigint, $4::int[], $5::text, $6::text,
+    $7::text);
+
+-- erasure_listeners
+--   asked by ErasureStore.request, ErasureStore.confirm (stores/erasures/erasure.store.ts)
+--   $1 erasureId uuid
+--   enters erasures_public_id_key, grants_live_by_subject, grants_to_all_by_end, webhook_subscription_types_pkey
+PREPARE erasure_listeners (uuid) AS
+SELECT DISTINCT t.tenant_id AS "tenantId"
+FROM (SELECT * FROM erasures er WHERE er.public_id = $1::uuid) er
+CROSS JOIN LATERAL (
+  SELECT er.tenant_id
+  UNION ALL
+  SELECT g.grantee_tenant_id FROM ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
+      WHERE (g.subject_key, coalesce(g.expires_at, 'infinity')) > (er.subject_key, statement_timestamp())
+        AND g.subject_key <= er.subject_key AND g.revoked_at IS NULL
+      ORDER BY g.subject_key, coalesce(g.expires_at, 'infinity') OFFSET 0)
+    UNION ALL
+      (SELECT g.grantee_tenant_id, g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id, coalesce(g.expires_at, 'infinity')) > (er.tenant_id, statement_timestamp())
+        AND g.grantor_tenant_id <= er.tenant_id AND g.revoked_at IS NULL AND abs(g.subject_key) = 0
+      ORDER BY g.grantor_tenant_id, coalesce(g.expires_at, 'infinity') OFFSET 0)) g
+) t
+CROSS JOIN LATERAL (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = t.tenant_id
+    AND y.event_type = 'subject.erased' LIMIT 1) w;
+
+-- erasure_named_versions
+--   asked by ErasureStore.request (stores/erasures/erasure.store.ts)
+--   $1 versions integer[]
+--   $2 subjectKey bigint
+--   enters log_entries_of_snapshots, snapshots_version_key
+PREPARE erasure_named_versions (integer[], bigint) AS
+SELECT v.version, n.snapshot_version IS NOT NULL AS "exists", n.erasure_id IS NOT NULL AS "isErased",
+  (SELECT true FROM log_entries e
+  WHERE e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version AND e.entry_type = 1
+  LIMIT 1) IS TRUE AS "isLogged"
+FROM unnest($1::int[]) AS v(version)
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = $2::bigint AND n.snapshot_version = v.version LIMIT 1) n ON true
+ORDER BY v.version;
+
+-- erasure_state
+--   asked by ErasureStore.request (stores/erasures/erasure.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE erasure_state (text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  (SELECT m.principal_type FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS "principalType",
+  s.subject_key AS "subjectKey", (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion"
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true;
+
+-- erasure_tell
+--   asked by ErasureStore.request, ErasureStore.confirm (stores/erasures/erasure.store.ts)
+--   $1 events.eventId uuid[]
+--   $2 events.tenantId text[]
+--   $3 events.eventType text[]
+--   $4 events.eventBody text[]
+--   $5 events.requestId text[]
+--   $6 events.traceparent text[]
+--   enters no index
+PREPARE erasure_tell (uuid[], text[], text[], text[], text[], text[]) AS
+INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, traceparent)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[],
+    $5::text[], $6::text[]);
+
+-- erasure_versions
+--   asked by ErasureStore.request, ErasureStore.confirm, ErasureStore.cancel, ErasureStore.find (stores/erasures/erasure.store.ts)
+--   $1 erasureId uuid
+--   enters erasures_public_id_key, log_entries_of_snapshots, snapshots_version_key
+PREPARE erasure_versions (uuid) AS
+SELECT n.snapshot_version AS "snapshotVersion", n.snapshot_id AS "snapshotId",
+  encode(n.envelope_hash, 'hex') AS "envelopeHash", encode(n.prev_hash, 'hex') AS "prevHash", e.log_index::float8 AS "logIndex"
+FROM (SELECT er.subject_key, unnest(er.versions) AS version FROM erasures er
+  WHERE er.public_id = $1::uuid AND er.status = 'erased') er
+CROSS JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = er.subject_key AND n.snapshot_version = er.version LIMIT 1) n
+CROSS JOIN LATERAL (SELECT * FROM log_entries e
+  WHERE e.subject_key = er.subject_key AND e.snapshot_version = er.version AND e.entry_type = 1 LIMIT 1) e
+ORDER BY n.snapshot_version;
+
+-- erasures_of_subject
+--   asked by ErasureStore.list (stores/erasures/erasure.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 before bigint
+--   $6 rows bigint
+--   enters erasures_by_subject, grants_live, grants_to_all_live, log_entries_of_erasures, memberships_pkey, subjects_identity_key
+PREPARE erasures_of_subject (text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  er.public_id AS "item?.erasureId",
+  er.tenant_id AS "item?.tenantId",
+  s.subject_type AS "item?.subjectType",
+  s.subject_id AS "item?.subjectId",
+  er.versions AS "item?.versions",
+  CASE WHEN er.status = 'pending'
+  AND er.confirm_by <= statement_timestamp() THEN 'expired' ELSE er.status END AS "item?.status",
+  er.confirmation AS "item?.confirmation",
+  CASE WHEN NOT (er.status = 'pending'
+    AND er.confirm_by <= statement_timestamp()) THEN er.reason END AS "item?.reason",
+  er.reference AS "item?.reference",
+  er.requested_by AS "item?.requestedBy",
+  er.requested_at AS "item?.requestedAt",
+  er.confirm_by AS "item?.confirmBy",
+  er.confirmed_by AS "item?.confirmedBy",
+  er.confirmed_at AS "item?.confirmedAt",
+  er.cancelled_by AS "item?.cancelledBy",
+  er.cancelled_at AS "item?.cancelledAt",
+  er.erased_at AS "item?.erasedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN
+  (SELECT e.log_index::float8 FROM log_entries e WHERE e.erasure_id = er.erasure_id
+  LIMIT 1) END AS "item?.logIndex",
+  ARRAY[er.erasure_id::text] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er
+  WHERE er.subject_key = s.subject_key AND f.owns_subject AND (-er.erasure_id) > -($5::bigint)
+  ORDER BY (-er.erasure_id) LIMIT $6) er ON true
+ORDER BY (-er.erasure_id);
 
 -- events_wanted
 --   asked by wanted (stores/webhooks/event-writes.ts)
@@ -822,7 +1113,7 @@ FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::text
 --   $10 granted.granteeTenantId text[]
 --   $11 to bigint
 --   $12 from bigint
---   enters grants_live_by_subject, grants_to_all_by_end, log_entries_of_snapshots, log_feed_pkey
+--   enters erasures_by_subject, grants_live_by_subject, grants_to_all_by_end, log_entries_of_erasures, log_entries_of_snapshots, log_feed_pkey
 PREPARE feed_append (bigint[], text[], bigint[], integer[], integer[], bigint[], text[], bigint[], bigint[], text[], bigint, bigint) AS
 WITH owned AS (
   INSERT INTO tenant_feed (tenant_id, last_index, log_indexes)
@@ -849,6 +1140,11 @@ WITH owned AS (
   FROM unnest($9::bigint[], $10::text[]) AS i(subject_key, tenant_id)
   CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e
     WHERE e.subject_key = i.subject_key AND e.entry_type = 1 OFFSET 0) e
+  UNION
+  SELECT i.tenant_id, e.log_index
+  FROM unnest($9::bigint[], $10::text[]) AS i(subject_key, tenant_id)
+  CROSS JOIN LATERAL (SELECT er.erasure_id FROM erasures er WHERE er.subject_key = i.subject_key OFFSET 0) er
+  CROSS JOIN LATERAL (SELECT e.log_index FROM log_entries e WHERE e.erasure_id = er.erasure_id OFFSET 0) e
   ORDER BY 1, 2
   ON CONFLICT DO NOTHING
 ), grown AS (
@@ -860,7 +1156,7 @@ SELECT EXISTS (SELECT FROM grown) AS "isNext";
 --   asked by FeedIntegrationStore.feed (stores/feed/feed-integration.store.ts)
 --   $1 from bigint
 --   $2 to bigint
---   enters grant_changes_of_grant, grant_changes_pkey, grants_live_by_subject, grants_pkey, grants_to_all_by_end, log_entries_of_snapshots, log_entries_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_live_by_subject, grants_pkey, grants_to_all_by_end, log_entries_of_snapshots, log_entries_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE feed_entries (bigint, bigint) AS
 SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey", g.grantee_tenant_id AS "granteeTenantId",
   (SELECT count(*)::int FROM (SELECT FROM ((SELECT g.grantee_tenant_id, g.scopes FROM grants g
@@ -918,7 +1214,14 @@ SELECT k.log_index::float8 AS "logIndex", s.subject_key::float8 AS "subjectKey",
   c.tenant_id AS "ownerChange?.tenantId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
 FROM (SELECT * FROM log_entries WHERE log_index >= $1::bigint AND log_index < $2::bigint ORDER BY log_index) k
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
@@ -930,8 +1233,9 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
 ORDER BY k.log_index;
 
 -- feed_news
@@ -1052,7 +1356,7 @@ SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
   (SELECT true FROM snapshots l WHERE l.subject_key = n.subject_key
     AND l.snapshot_version = n.snapshot_version + 1 LIMIT 1) IS NULL AS "isLatest",
   (SELECT true FROM snapshot_provenance p WHERE p.subject_key = n.subject_key
-    AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL AS "isFilled"
+    AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL OR n.erasure_id IS NOT NULL AS "isFilled"
 FROM snapshots n
 WHERE (n.subject_key, n.snapshot_version) > ($1::bigint, $2::integer)
 ORDER BY n.subject_key, n.snapshot_version LIMIT 500;
@@ -1063,7 +1367,8 @@ ORDER BY n.subject_key, n.snapshot_version LIMIT 500;
 --   $2 snapshotVersion integer
 --   enters snapshot_provenance_pkey, snapshots_version_key
 PREPARE fill_provenance_texts (bigint, integer) AS
-SELECT n.envelope, b.envelope AS "baseEnvelope", p.origins AS "baseOrigins"
+SELECT n.envelope, CASE
+  WHEN b.subject_key IS NOT NULL THEN coalesce(b.envelope, '{}') END AS "baseEnvelope", p.origins AS "baseOrigins"
 FROM (SELECT $1::bigint AS subject_key, $2::integer AS snapshot_version) i
 CROSS JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = i.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n
@@ -1111,7 +1416,7 @@ WITH found AS MATERIALIZED (
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-      g.grant_id IS NOT NULL AS owns_subject, NULL::text[] AS grant_scopes
+      m.principal_type, g.grant_id IS NOT NULL AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
@@ -1197,7 +1502,7 @@ WITH facts AS MATERIALIZED (
   LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-      (i.subject_type = '*' OR s.owner_tenant_id = i.tenant_id) AS owns_subject, NULL::text[] AS grant_scopes
+      m.principal_type, (i.subject_type = '*' OR s.owner_tenant_id = i.tenant_id) AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
@@ -1277,7 +1582,7 @@ WITH found AS MATERIALIZED (
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-      g.grant_id IS NOT NULL AS owns_subject, NULL::text[] AS grant_scopes
+      m.principal_type, g.grant_id IS NOT NULL AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
@@ -1448,7 +1753,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -1469,7 +1774,7 @@ WITH begun AS (
   INSERT INTO idempotency_keys AS k (key_hash, body_hash)
   SELECT $1::bytea, $2::bytea WHERE $3::boolean
   ON CONFLICT (key_hash) DO UPDATE
-  SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL
+  SET body_hash = excluded.body_hash, started_at = excluded.started_at, answer = NULL, subject_hash = NULL
   WHERE k.started_at <= now() - interval '24 hours'
     OR (k.answer IS NULL AND k.body_hash = excluded.body_hash AND k.started_at <= now() - interval '1 minute')
   RETURNING k.started_at::text AS claim
@@ -1503,12 +1808,13 @@ DELETE FROM idempotency_keys WHERE key_hash = $1 AND (started_at = $2::timestamp
 -- idempotency_keep
 --   asked by IdempotencyStore.keep (stores/edge/idempotency.store.ts)
 --   $1 answer text
---   $2 keyHash bytea
---   $3 claim timestamp with time zone
+--   $2 subjectHash bytea
+--   $3 keyHash bytea
+--   $4 claim timestamp with time zone
 --   enters idempotency_keys_pkey
-PREPARE idempotency_keep (text, bytea, timestamp with time zone) AS
-UPDATE idempotency_keys SET answer = $1 WHERE key_hash = $2 AND (started_at = $3::timestamptz
-    AND answer IS NULL) IS TRUE;
+PREPARE idempotency_keep (text, bytea, bytea, timestamp with time zone) AS
+UPDATE idempotency_keys SET answer = $1, subject_hash = $2::bytea WHERE key_hash = $3
+  AND (started_at = $4::timestamptz AND answer IS NULL) IS TRUE;
 
 -- legacy_tenant_ensure
 --   asked by LegacyTenantStore.ensure (stores/tenancy/legacy-tenant.store.ts)
@@ -1606,9 +1912,9 @@ WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-      restart_id, salt)
+      erasure_id, restart_id, salt)
   SELECT $2::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-    restart_id,
+    erasure_id, restart_id,
     substr($3::bytea, (16 * (place - 1) + 1)::int, 16)
   FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
   ORDER BY place
@@ -1685,7 +1991,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0));
 --   $2 subjectId text
 --   $3 from integer
 --   $4 to integer
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_snapshots, owner_changes_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey
 PREPARE log_entries_of_versions (text, text, integer, integer) AS
 SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
@@ -1724,7 +2030,14 @@ SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   c.tenant_id AS "ownerChange?.tenantId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
 FROM (SELECT subject_key FROM subjects WHERE subject_type = $1 AND subject_id = $2) found
 CROSS JOIN LATERAL (SELECT * FROM log_entries e
   WHERE e.subject_key = found.subject_key AND e.snapshot_version BETWEEN $3::int AND $4::int
@@ -1739,16 +2052,83 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
 ORDER BY k.snapshot_version;
+
+-- log_entry_of_erasure
+--   asked by LogEntryStore.ofErasure (stores/log/log-entry.store.ts)
+--   $1 erasureId uuid
+--   enters erasures_pkey, erasures_public_id_key, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_erasures, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE log_entry_of_erasure (uuid) AS
+SELECT k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
+FROM (SELECT erasure_id FROM erasures WHERE public_id = $1::uuid) found
+LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.erasure_id = found.erasure_id LIMIT 1) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true;
 
 -- log_entry_of_grant_changed
 --   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 grantId uuid
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grant_changes, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grant_changes, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_entry_of_grant_changed (text, text, uuid) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1794,11 +2174,18 @@ SELECT f.role AS "facts.membership?.role",
   c.tenant_id AS "ownerChange?.tenantId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -1819,15 +2206,16 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true;
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true;
 
 -- log_entry_of_grant_created
 --   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 grantId uuid
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_entry_of_grant_created (text, text, uuid) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1872,11 +2260,18 @@ SELECT f.role AS "facts.membership?.role",
   c.tenant_id AS "ownerChange?.tenantId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -1894,15 +2289,16 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true;
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true;
 
 -- log_entry_of_grant_revoked
 --   asked by LogEntryStore.ofGrant (stores/log/log-entry.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 grantId uuid
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_grants, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_entry_of_grant_revoked (text, text, uuid) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -1947,11 +2343,18 @@ SELECT f.role AS "facts.membership?.role",
   c.tenant_id AS "ownerChange?.tenantId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -1969,15 +2372,87 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true;
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true;
+
+-- log_entry_of_newest_erasure
+--   asked by LogEntryStore.ofNewestErasure (stores/log/log-entry.store.ts)
+--   $1 subjectType text
+--   $2 subjectId text
+--   enters erasures_by_subject, erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_of_erasures, owner_changes_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey
+PREPARE log_entry_of_newest_erasure (text, text) AS
+SELECT found.erasure_id IS NOT NULL AS "isErased",
+  k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
+FROM (SELECT (SELECT er.erasure_id FROM erasures er
+    WHERE er.subject_key = s.subject_key AND (er.status = 'erased') IS TRUE
+    ORDER BY (-er.erasure_id) LIMIT 1) AS erasure_id
+  FROM subjects s WHERE s.subject_type = $1 AND s.subject_id = $2) found
+LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.erasure_id = found.erasure_id LIMIT 1) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true;
 
 -- log_entry_of_owner_change
 --   asked by LogEntryStore.ofOwnerChange (stores/log/log-entry.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 logIndex bigint
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_pkey, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_pkey, memberships_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_entry_of_owner_change (text, text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2021,11 +2496,18 @@ SELECT f.role AS "facts.membership?.role",
   c.tenant_id AS "ownerChange?.tenantId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
-  c.changed_at AS "ownerChange?.changedAt"
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -2043,8 +2525,9 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true;
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true;
 
 -- log_entry_of_snapshot_global
 --   asked by LogEntryStore.ofSnapshot (stores/log/log-entry.store.ts)
@@ -2052,7 +2535,7 @@ LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.sub
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
 --   $4 inputs.knownSalt bytea[]
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, log_entries_of_snapshots, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, log_entries_of_snapshots, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE log_entry_of_snapshot_global (text[], text[], uuid[], bytea[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2061,6 +2544,10 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
   f.grantee_tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasedAt",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -2137,7 +2624,7 @@ ORDER BY i.ord;
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
 --   $4 inputs.knownSalt bytea[]
---   enters grants_live, grants_to_all_live, log_entries_of_snapshots, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_to_all_live, log_entries_of_snapshots, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
 PREPARE log_entry_of_snapshot_tenant (text[], text[], uuid[], bytea[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2146,6 +2633,10 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_scopes AS "facts.grantScopes",
   CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
   i.tenant_id AS "disclosure?.granteeTenantId", found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasedAt",
   k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
   WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
@@ -2202,7 +2693,7 @@ ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT 
 
 -- log_lag
 --   asked by LogCheckpointStore.lagMs (stores/log/log-checkpoint.store.ts)
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_checkpoints_pkey, log_entries_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_checkpoints_pkey, log_entries_pkey, log_tree_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_lag AS
 SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 AS "ageMs"
 FROM (SELECT t.size, coalesce((SELECT c.size FROM log_checkpoints c ORDER BY c.checkpoint_id DESC
@@ -2216,7 +2707,8 @@ LEFT JOIN LATERAL (SELECT coalesce(e.subject_key, w.subject_key) AS subject_key,
     coalesce(e.grant_id, w.grant_id) AS grant_id,
     coalesce(e.entry_type, w.entry_type) AS entry_type,
     coalesce(e.grant_change_id, w.grant_change_id) AS grant_change_id,
-    coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id) k ON true
+    coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id,
+    coalesce(e.erasure_id, w.erasure_id) AS erasure_id) k ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
 LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
@@ -2227,9 +2719,10 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true
-CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at,
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
+CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
       CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)
     AS at) f;
 
@@ -2339,7 +2832,7 @@ DELETE FROM log_waiting WHERE waiting_id = ANY ($1::bigint[]);
 -- log_waiting_take
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
 --   $1 limit bigint
---   enters grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_restarts_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_restarts_pkey, log_waiting_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
 PREPARE log_waiting_take (bigint) AS
 SELECT k.waiting_id::float8 AS "waitingId",
   CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
@@ -2379,6 +2872,13 @@ SELECT k.waiting_id::float8 AS "waitingId",
   c.principal_id AS "ownerChange?.principalId",
   c.from_principal_id AS "ownerChange?.fromPrincipalId",
   c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt",
   CASE WHEN r.restart_id IS NOT NULL THEN 'log.restarted' END AS "restart?.type",
   r.previous_origin AS "restart?.previousOrigin",
   r.previous_size::float8 AS "restart?.previousSize",
@@ -2397,8 +2897,9 @@ LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed F
   WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
 LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
   LIMIT 1) c ON true
-LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, g.subject_key)
-  LIMIT 1) s ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
 LEFT JOIN LATERAL (SELECT * FROM log_restarts r WHERE r.restart_id = k.restart_id LIMIT 1) r ON true
 ORDER BY k.waiting_id;
 
@@ -2415,7 +2916,7 @@ SELECT f.role AS "facts.membership?.role",
   f.grant_scopes AS "facts.grantScopes" FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true;
@@ -2446,7 +2947,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -2680,7 +3181,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -2702,7 +3203,7 @@ SELECT clock_timestamp() AS at;
 --   $2 principalId text
 --   $3 subjectType text
 --   $4 subjectId text
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_latest_global (text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2720,6 +3221,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
@@ -2781,7 +3286,7 @@ LEFT JOIN LATERAL (
 --   $2 principalId text
 --   $3 subjectType text
 --   $4 subjectId text
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_latest_tenant (text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2799,6 +3304,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
@@ -2842,7 +3351,7 @@ WHERE s.subject_type = $2 AND s.subject_id = $3;
 --   $3 subjectType text
 --   $4 subjectId text
 --   $5 version integer
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_version_global (text, text, text, text, integer) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2860,6 +3369,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::int AS version) i
@@ -2922,7 +3435,7 @@ LEFT JOIN LATERAL (
 --   $3 subjectType text
 --   $4 subjectId text
 --   $5 version integer
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
 PREPARE provenance_version_tenant (text, text, text, text, integer) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -2940,6 +3453,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::int AS version) i
@@ -3988,7 +4505,7 @@ ORDER BY i.ord;
 --   $4 inputs.withEnvelope boolean[]
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.snapshotId uuid[]
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_id_global (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4007,13 +4524,18 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
@@ -4072,7 +4594,7 @@ ORDER BY i.ord;
 --   $4 inputs.withEnvelope boolean[]
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.snapshotId uuid[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_id_tenant (integer, text[], text[], boolean[], bytea[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4091,13 +4613,18 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
 LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = found.subject_key
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
@@ -4124,7 +4651,7 @@ ORDER BY i.ord;
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_latest_global (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4143,14 +4670,19 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
@@ -4210,7 +4742,7 @@ ORDER BY i.ord;
 --   $5 inputs.knownHash bytea[]
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_latest_tenant (integer, text[], text[], boolean[], bytea[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4229,14 +4761,19 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
@@ -4260,7 +4797,7 @@ ORDER BY i.ord;
 --   $2 limit bigint
 --   $3 subjectType text
 --   $4 subjectId text
---   enters snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_above (bigint, bigint, text, text) AS
 SELECT n.snapshot_id AS "snapshotId",
   s.subject_type AS "subjectType",
@@ -4270,11 +4807,15 @@ SELECT n.snapshot_id AS "snapshotId",
   n.created_at AS "createdAt",
   encode(n.envelope_hash, 'hex') AS "envelopeHash",
   encode(n.prev_hash, 'hex') AS "prevHash",
-  n.envelope AS "envelope"
+  n.envelope AS "envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasedAt"
 FROM subjects s
 CROSS JOIN LATERAL (
-  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ASC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > $1::bigint
     ORDER BY n.snapshot_version ASC LIMIT $2) n
@@ -4291,7 +4832,7 @@ ORDER BY n.snapshot_version;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_asc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4309,6 +4850,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4363,13 +4908,13 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
-  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ASC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
 ) n
-  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_asc_tenant
@@ -4381,7 +4926,7 @@ ORDER BY n.snapshot_version asc;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_asc_tenant (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4399,6 +4944,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4420,13 +4969,13 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
-  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version ASC)
-    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ASC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version > coalesce($6::bigint, 0)
     ORDER BY n.snapshot_version ASC LIMIT $7) n
 ) n
-  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.snapshot_version asc;
 
 -- snapshot_lineage_below
@@ -4435,7 +4984,7 @@ ORDER BY n.snapshot_version asc;
 --   $2 limit bigint
 --   $3 subjectType text
 --   $4 subjectId text
---   enters snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_below (bigint, bigint, text, text) AS
 SELECT n.snapshot_id AS "snapshotId",
   s.subject_type AS "subjectType",
@@ -4445,11 +4994,15 @@ SELECT n.snapshot_id AS "snapshotId",
   n.created_at AS "createdAt",
   encode(n.envelope_hash, 'hex') AS "envelopeHash",
   encode(n.prev_hash, 'hex') AS "prevHash",
-  n.envelope AS "envelope"
+  n.envelope AS "envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "erasure?.erasedAt"
 FROM subjects s
 CROSS JOIN LATERAL (
-  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version DESC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < $1::bigint
     ORDER BY n.snapshot_version DESC LIMIT $2) n
@@ -4466,7 +5019,7 @@ ORDER BY n.snapshot_version DESC;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_desc_global (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4484,6 +5037,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4538,13 +5095,13 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
-  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version DESC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
 ) n
-  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_lineage_desc_tenant
@@ -4556,7 +5113,7 @@ ORDER BY n.snapshot_version desc;
 --   $5 subjectId text
 --   $6 after bigint
 --   $7 limit bigint
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_desc_tenant (boolean, text, text, text, text, bigint, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4574,6 +5131,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4595,13 +5156,13 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
-  SELECT n.*, sum(octet_length(n.envelope)) OVER (ORDER BY n.snapshot_version DESC)
-    - octet_length(n.envelope) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version DESC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
   FROM (SELECT n.* FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version < coalesce($6::bigint, 2147483648)
     ORDER BY n.snapshot_version DESC LIMIT $7) n
 ) n
-  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+  ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.snapshot_version desc;
 
 -- snapshot_lineage_listed_global
@@ -4612,7 +5173,7 @@ ORDER BY n.snapshot_version desc;
 --   $4 subjectType text
 --   $5 subjectId text
 --   $6 versions integer[]
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_listed_global (boolean, text, text, text, text, integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4630,6 +5191,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4684,12 +5249,13 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
-  SELECT n.*, v.place, sum(octet_length(n.envelope)) OVER (ORDER BY v.place) - octet_length(n.envelope) AS bytes_before,
+  SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before,
     count(*) OVER ()::int AS found
   FROM unnest($6::int[]) WITH ORDINALITY AS v(version, place)
   CROSS JOIN LATERAL (SELECT * FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
-) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.place;
 
 -- snapshot_lineage_listed_tenant
@@ -4700,7 +5266,7 @@ ORDER BY n.place;
 --   $4 subjectType text
 --   $5 subjectId text
 --   $6 versions integer[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_lineage_listed_tenant (boolean, text, text, text, text, integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4718,6 +5284,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   head_version AS "headVersion", n.found
 FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4739,12 +5309,13 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
   WHERE subject_key = s.subject_key) h ON true
 LEFT JOIN LATERAL (
-  SELECT n.*, v.place, sum(octet_length(n.envelope)) OVER (ORDER BY v.place) - octet_length(n.envelope) AS bytes_before,
+  SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before,
     count(*) OVER ()::int AS found
   FROM unnest($6::int[]) WITH ORDINALITY AS v(version, place)
   CROSS JOIN LATERAL (SELECT * FROM snapshots n
     WHERE n.subject_key = s.subject_key AND n.snapshot_version = v.version LIMIT 1) n
-) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + octet_length(n.envelope) <= 8388608)
+) n ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.place;
 
 -- snapshot_pair_ids_global
@@ -4752,7 +5323,7 @@ ORDER BY n.place;
 --   $1 inputs.tenantId text[]
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_pair_ids_global (text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4769,7 +5340,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope"
+  n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
 FROM unnest($1::text[], $2::text[], $3::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
 LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
@@ -4829,7 +5404,7 @@ ORDER BY i.ord;
 --   $1 inputs.tenantId text[]
 --   $2 inputs.principalId text[]
 --   $3 inputs.snapshotId uuid[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
 PREPARE snapshot_pair_ids_tenant (text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4846,7 +5421,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope"
+  n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
 FROM unnest($1::text[], $2::text[], $3::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
 LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
@@ -4875,7 +5454,7 @@ ORDER BY i.ord;
 --   $3 inputs.subjectType text[]
 --   $4 inputs.subjectId text[]
 --   $5 inputs.snapshotVersion integer[]
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_pair_versions_global (text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4892,7 +5471,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope"
+  n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -4955,7 +5538,7 @@ ORDER BY i.ord;
 --   $3 inputs.subjectType text[]
 --   $4 inputs.subjectId text[]
 --   $5 inputs.snapshotVersion integer[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_pair_versions_tenant (text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -4972,7 +5555,11 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope"
+  n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
@@ -5001,7 +5588,7 @@ ORDER BY i.ord;
 --   $2 principalId text
 --   $3 subjectType text
 --   $4 subjectId text
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key, tenants_pkey
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key, tenants_pkey
 PREPARE snapshot_parent (text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5017,6 +5604,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   n.envelope AS "snapshot?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version
   LIMIT 1) AS origins, coalesce(t.evidence_policy, 'open') AS "evidencePolicy"
@@ -5051,7 +5642,7 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
 --   $8 inputs.snapshotVersion integer[]
---   enters grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_version_global (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5070,14 +5661,19 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
     h.grant_scopes, h.grantee_tenant_id
@@ -5138,7 +5734,7 @@ ORDER BY i.ord;
 --   $6 inputs.subjectType text[]
 --   $7 inputs.subjectId text[]
 --   $8 inputs.snapshotVersion integer[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
 PREPARE snapshot_version_tenant (integer, text[], text[], boolean[], bytea[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5157,14 +5753,19 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
   CASE WHEN i.with_envelope AND NOT (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "snapshot?.envelope",
-  (found.envelope_hash = i.known_hash) IS TRUE AS "isKnown", (i.with_envelope
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
+  (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL) IS TRUE AS "isKnown", (i.with_envelope
     AND octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge"
 FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bytea[], $6::text[], $7::text[], $8::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) found ON true
-LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash) IS NOT TRUE) n ON true
+LEFT JOIN LATERAL (SELECT found.* WHERE (found.envelope_hash = i.known_hash
+      AND found.erasure_id IS NULL) IS NOT TRUE) n ON true
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
     s.owner_tenant_id = i.tenant_id AS owns_subject,
@@ -5224,7 +5825,7 @@ LEFT JOIN LATERAL (
 --   $5 rows bigint
 --   $6 afterType text
 --   $7 afterId text
---   enters grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_owner, subjects_pkey
+--   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_owner, subjects_pkey
 PREPARE subjects_accessible (text, text, uuid, text, bigint, text, text) AS
 WITH RECURSIVE caller AS MATERIALIZED (
   SELECT i.*, f.*
@@ -5233,7 +5834,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
         WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
@@ -5347,6 +5948,10 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
   NULL::text AS "item?.latest?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasedAt",
   g.position,
   CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
   WHEN (SELECT count(*) FROM found) < $5::int
@@ -5368,7 +5973,7 @@ ORDER BY g.part, g.place;
 --   $4 after text[]
 --   $5 prefix text
 --   $6 rows bigint
---   enters memberships_pkey, snapshots_version_key, subject_evidence_carried, subjects_pkey
+--   enters erasures_pkey, memberships_pkey, snapshots_version_key, subject_evidence_carried, subjects_pkey
 PREPARE subjects_evidence_carried (text, text, text[], text[], text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5386,11 +5991,15 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
   NULL::text AS "item?.latest.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasedAt",
   ARRAY[s.subject_type, s.subject_id] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -5420,7 +6029,7 @@ ORDER BY s.subject_type, s.subject_id;
 --   $4 after text[]
 --   $5 prefix text
 --   $6 rows bigint
---   enters memberships_pkey, snapshots_version_key, subject_evidence_missing, subjects_pkey
+--   enters erasures_pkey, memberships_pkey, snapshots_version_key, subject_evidence_missing, subjects_pkey
 PREPARE subjects_evidence_missing (text, text, text[], text[], text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5438,11 +6047,15 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
   NULL::text AS "item?.latest.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasedAt",
   ARRAY[s.subject_type, s.subject_id] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -5472,7 +6085,7 @@ ORDER BY s.subject_type, s.subject_id;
 --   $4 after text[]
 --   $5 prefix text
 --   $6 rows bigint
---   enters memberships_pkey, snapshots_version_key, subjects_by_owner
+--   enters erasures_pkey, memberships_pkey, snapshots_version_key, subjects_by_owner
 PREPARE subjects_owned (text, text, text[], text[], text, bigint) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5490,11 +6103,15 @@ SELECT f.role AS "facts.membership?.role",
   encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
   encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
   NULL::text AS "item?.latest.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasedAt",
   ARRAY[s.subject_type, s.subject_id] AS position
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -5525,14 +6142,16 @@ ORDER BY s.subject_type, s.subject_id;
 --   $5 slug text
 --   $6 chainEnforced boolean
 --   $7 evidencePolicy text
---   $8 admins text[]
+--   $8 erasureConfirmation text
+--   $9 admins text[]
+--   $10 byHuman boolean
 --   enters memberships_pkey, tenants_pkey
-PREPARE tenant_change (text, text, text, boolean, text, boolean, text, text[]) AS
+PREPARE tenant_change (text, text, text, boolean, text, boolean, text, text, text[], boolean) AS
 WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-      NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true),
@@ -5540,9 +6159,11 @@ changed AS (
   UPDATE tenants t
   SET name = coalesce($3, t.name), slug = CASE WHEN $4::boolean THEN $5 ELSE t.slug END,
     chain_enforced = coalesce($6, t.chain_enforced),
-    evidence_policy = coalesce($7, t.evidence_policy)
+    evidence_policy = coalesce($7, t.evidence_policy),
+    erasure_confirmation = coalesce($8, t.erasure_confirmation)
   FROM facts f
-  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($8::text[])
+  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($9::text[])
+    AND (NOT $10::boolean OR f.principal_type = 'human')
   RETURNING t.*
 )
 SELECT f.role AS "facts.membership?.role",
@@ -5555,6 +6176,7 @@ SELECT f.role AS "facts.membership?.role",
   t.slug AS "tenant?.slug",
   t.chain_enforced AS "tenant?.chainEnforced",
   t.evidence_policy AS "tenant?.evidencePolicy",
+  t.erasure_confirmation AS "tenant?.erasureConfirmation",
   t.created_at AS "tenant?.createdAt"
 FROM facts f LEFT JOIN changed t ON true;
 
@@ -5595,6 +6217,7 @@ SELECT t.tenant_id AS "tenant?.tenantId",
   t.slug AS "tenant?.slug",
   t.chain_enforced AS "tenant?.chainEnforced",
   t.evidence_policy AS "tenant?.evidencePolicy",
+  t.erasure_confirmation AS "tenant?.erasureConfirmation",
   t.created_at AS "tenant?.createdAt", cap.value AS cap
 FROM cap LEFT JOIN made t ON true;
 
@@ -5615,11 +6238,12 @@ SELECT f.role AS "facts.membership?.role",
   t.slug AS "found?.tenant.slug",
   t.chain_enforced AS "found?.tenant.chainEnforced",
   t.evidence_policy AS "found?.tenant.evidencePolicy",
+  t.erasure_confirmation AS "found?.tenant.erasureConfirmation",
   t.created_at AS "found?.tenant.createdAt"
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true LEFT JOIN tenants t ON t.tenant_id = i.tenant_id;
@@ -5643,6 +6267,7 @@ SELECT t.tenant_id AS "tenant.tenantId",
   t.slug AS "tenant.slug",
   t.chain_enforced AS "tenant.chainEnforced",
   t.evidence_policy AS "tenant.evidencePolicy",
+  t.erasure_confirmation AS "tenant.erasureConfirmation",
   t.created_at AS "tenant.createdAt",
   m.api_functional_role AS role, m.tenancy_role AS "tenancyRole"
 FROM memberships m JOIN tenants t ON t.tenant_id = m.tenant_id
@@ -5703,7 +6328,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS offer_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -5773,7 +6398,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -5873,7 +6498,7 @@ LEFT JOIN LATERAL (
 --   $4 inputs.principalId text[]
 --   $5 inputs.subjectType text[]
 --   $6 inputs.subjectId text[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
+--   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey
 PREPARE update_for_apply (integer, uuid[], text[], text[], text[], text[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -5887,7 +6512,7 @@ SELECT f.role AS "facts.membership?.role",
   u.base_snapshot_id AS "update?.baseSnapshotId",
   u.base_snapshot_version AS "update?.baseSnapshotVersion",
   CASE
-  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN u.patch_ops END AS "update?.patchOps",
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(n.envelope) > $1::int) IS TRUE THEN u.patch_ops END AS "update?.patchOps",
   u.status AS "update?.status",
   u.request_id AS "update?.requestId",
   u.initiated_by AS "update?.initiatedBy",
@@ -5899,11 +6524,23 @@ SELECT f.role AS "facts.membership?.role",
   (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
   t.chain_enforced IS TRUE AS "chainEnforced", coalesce(t.evidence_policy, 'open') AS "evidencePolicy",
-  (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE AS "isTooLarge", CASE
-  WHEN NOT (octet_length(u.patch_ops) + octet_length(b.envelope) > $1::int) IS TRUE THEN b.envelope END AS "base?.envelope",
-  encode(b.envelope_hash, 'hex') AS "base?.envelopeHash",
+  (octet_length(u.patch_ops) + octet_length(n.envelope) > $1::int) IS TRUE AS "isTooLarge",
+  n.snapshot_id AS "base?.snapshotId",
+  s.subject_type AS "base?.subjectType",
+  s.subject_id AS "base?.subjectId",
+  n.snapshot_version AS "base?.snapshotVersion",
+  n.generated_at AS "base?.generatedAt",
+  n.created_at AS "base?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "base?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "base?.prevHash",
+  CASE
+  WHEN NOT (octet_length(u.patch_ops) + octet_length(n.envelope) > $1::int) IS TRUE THEN n.envelope END AS "base?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "base?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "base?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
-  WHERE p.subject_key = b.subject_key AND p.snapshot_version = b.snapshot_version LIMIT 1) AS "base?.origins"
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS "base?.origins"
 FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
   WITH ORDINALITY AS i(update_id, tenant_id, principal_id, subject_type, subject_id, ord)
 LEFT JOIN subjects p ON p.subject_type = i.subject_type AND p.subject_id = i.subject_id
@@ -5926,7 +6563,7 @@ LEFT JOIN LATERAL (
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
 ) f ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
-  WHERE n.subject_key = u.subject_key AND n.snapshot_version = u.base_snapshot_version LIMIT 1) b ON true
+  WHERE n.subject_key = u.subject_key AND n.snapshot_version = u.base_snapshot_version LIMIT 1) n ON true
 LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
 ORDER BY i.ord;
 
@@ -6210,7 +6847,7 @@ SELECT f.role AS "facts.membership?.role",
 FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
@@ -6248,7 +6885,7 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::timestamptz AS
     $4::timestamptz + interval '1 millisecond' AS ending) i
 LEFT JOIN LATERAL (
   SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
-    NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
   FROM memberships m
   WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
 ) f ON true
