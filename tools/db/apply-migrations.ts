@@ -5,20 +5,21 @@ import { UserError } from '../processes.ts';
  * @throws UserError in one line when the database can't be reached or refuses.
  */
 export async function applyMigrations(databaseUrl: string, queueUrl: string | undefined): Promise<string[]> {
-  const { protocol, host, pathname } = URL.parse(databaseUrl) ?? {};
-  if (protocol !== 'postgres:' && protocol !== 'postgresql:')
-    throw new UserError('DATABASE_URL: not a postgres:// URL.');
-  const [{ fillProvenance, migrate }, { migrateQueue }] = await Promise.all([
+  const [{ fillProvenance, migrate, writableUrl }, { migrateQueue }, { serverUrls }] = await Promise.all([
     import('@iss/persistence'),
     import('@iss/queue'),
+    import('@iss/platform'),
   ]);
+  const servers = serverUrls(databaseUrl).map((url) => URL.parse(url));
+  if (servers.length === 0) throw new UserError('DATABASE_URL: not a postgres:// URL.');
   try {
     const applied = await migrate(databaseUrl);
     if (applied.some((name) => name.startsWith('Provenance'))) await fillProvenance(databaseUrl);
-    if (!queueUrl) await migrateQueue(databaseUrl);
+    if (!queueUrl) await migrateQueue(await writableUrl(databaseUrl));
     return applied;
   } catch (error) {
-    throw new UserError(`The database ${host}${pathname} (DATABASE_URL) can't be migrated: ${reasonOf(error)}`);
+    const where = servers.map((url) => `${url?.host}${url?.pathname}`).join(' or ');
+    throw new UserError(`The database ${where} (DATABASE_URL) can't be migrated: ${reasonOf(error)}`);
   }
 }
 

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { openDatabase } from './database';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { migrate } from './migrate';
 import { roleFaults } from './schema-faults';
 import { type NoParameters, statement } from './sql/statement';
@@ -99,6 +102,68 @@ it('says which trigger is missing or disabled', async () => {
   ]);
   await owner.query('ALTER TABLE snapshots ENABLE TRIGGER snapshots_logged');
   await expect(world.database.schemaFaults()).resolves.toEqual([]);
+});
+
+/** A way to the server that can be cut. */
+async function way(): Promise<{ port: number; cut: () => Promise<void> }> {
+  const { hostname, port } = new URL(world.url);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const onward = connect(Number(port), hostname);
+    for (const end of [socket, onward]) {
+      sockets.add(end);
+      end.on('error', () => undefined).on('close', () => [socket, onward].forEach((other) => other.destroy()));
+    }
+    socket.pipe(onward).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    port: address.port,
+    cut: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+it('goes over to another host when the one that it uses is gone', async () => {
+  const [first, second] = [await way(), await way()];
+  const { username, password, pathname } = new URL(world.url);
+  const hosts = `127.0.0.1:1,127.0.0.1:${first.port},127.0.0.1:${second.port}`;
+  const url = `postgres://${username}:${password}@${hosts}${pathname}?target_session_attrs=read-write`;
+  const database = await openDatabase({ url, poolSize: 2, applicationName: 'test' });
+  const who = (): Promise<unknown> => database.sql.run(WHO, {});
+  try {
+    await expect(migrate(url)).resolves.toEqual([]);
+    await expect(who()).resolves.toHaveLength(1);
+    await first.cut();
+    await waitFor(() => who().then(Boolean, () => false));
+  } finally {
+    await database.close();
+    await second.cut();
+  }
+});
+
+it('takes no server that takes no writes', async () => {
+  const { pathname } = new URL(world.url);
+  const [first, second] = [await way(), await way()];
+  const { username, password } = new URL(world.url);
+  const url = `postgres://${username}:${password}@127.0.0.1:${first.port},127.0.0.1:${second.port}${pathname}`;
+  const setReadOnly = (value: 'on' | 'off') =>
+    owner.query(`ALTER DATABASE "${pathname.slice(1)}" SET default_transaction_read_only = ${value}`);
+  await setReadOnly('on');
+  try {
+    await expect(openDatabase({ url, poolSize: 2, applicationName: 'test' })).rejects.toThrow(
+      /none of them takes writes/,
+    );
+  } finally {
+    await setReadOnly('off');
+    await Promise.all([first.cut(), second.cut()]);
+  }
 });
 
 describe('a database that cannot be opened', () => {

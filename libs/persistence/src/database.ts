@@ -1,15 +1,17 @@
+import { Socket } from 'node:net';
 import { DomainError } from '@iss/domain';
 import { APPLICATION_ROLE, type PoolLoad } from '@iss/platform';
-import { Pool } from 'pg';
+import { Client, type ClientConfig, Pool } from 'pg';
 import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
 import { roleFaults, schemaFaults } from './schema-faults';
+import { Servers } from './servers';
 import { LoneStatements } from './sql/lone-statements';
 import { Sql } from './sql/sql';
 import { type NoParameters, statement } from './sql/statement';
 
 export interface DatabaseSettings {
-  /** `postgres://…` */
+  /** `postgres://…`, of one host or several, of which the one is used that takes writes. */
   url: string;
   /** Connections at most, 2 at least: half of them for statements that requests share. */
   poolSize: number;
@@ -75,6 +77,7 @@ export class Database {
   constructor(
     readonly sql: Sql,
     private readonly pools: readonly Pool[],
+    private readonly servers: Servers,
   ) {}
 
   /**
@@ -115,7 +118,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.pools.map((pool) => pool.end()));
+    await Promise.all([this.servers.close(), ...this.pools.map((pool) => pool.end())]);
   }
 }
 
@@ -126,20 +129,25 @@ export class Database {
 export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
   const sharedSize = Math.max(1, Math.floor(settings.poolSize / 2));
   const loneSize = Math.max(1, settings.poolSize - sharedSize);
-  const shared = poolOf(settings, sharedSize, SHARED);
-  const lone = poolOf(settings, loneSize, LONE);
+  const sockets = new Set<Socket>();
+  // What a server that was demoted still answers is of the past: nobody may be let in by it.
+  const servers = new Servers(settings.url, () => sockets.forEach((socket) => socket.destroy()));
+  const shared = poolOf(settings, servers, sockets, sharedSize, SHARED);
+  const lone = poolOf(settings, servers, sockets, loneSize, LONE);
   const pools = [shared, lone];
   try {
+    await servers.find();
     await requireUsable(pools);
+    servers.watch();
   } catch (error) {
-    await Promise.all(pools.map((pool) => pool.end()));
+    await Promise.all([servers.close(), ...pools.map((pool) => pool.end())]);
     throw error instanceof DomainError ? error : diagnose(error, settings.url);
   }
   const { observe = () => undefined } = settings;
   // Lists and transactions keep the other half.
   const loneStatements = new LoneStatements(Math.ceil(loneSize / 2));
   const sql = new Sql(lone, observe, { sql: new Sql(shared, observe), lone: loneStatements });
-  return new Database(sql, pools);
+  return new Database(sql, pools, servers);
 }
 
 /**
@@ -159,15 +167,31 @@ async function requireUsable(pools: readonly Pool[]): Promise<void> {
   }
 }
 
-function poolOf({ url, applicationName }: DatabaseSettings, max: number, patience: Patience): Pool {
+function poolOf(
+  { applicationName }: DatabaseSettings,
+  servers: Servers,
+  sockets: Set<Socket>,
+  max: number,
+  patience: Patience,
+): Pool {
   const pool = new Pool({
-    connectionString: url,
     max,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: patience.answerMs,
     keepAlive: true,
     options: startupOptions(patience),
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once('close', () => sockets.delete(socket));
+    },
+    // Each new connection goes to the server that takes writes by then.
+    Client: class extends Client {
+      constructor(config?: ClientConfig) {
+        super({ ...config, connectionString: servers.url });
+      }
+    },
   });
   // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
   pool.on('error', () => undefined);

@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { APPLICATION_ROLE, failureOf } from '@iss/platform';
+import { APPLICATION_ROLE, failureOf, serverUrls } from '@iss/platform';
 
 /** What the operator has to do, by what the failure says. `says` tells apart what has one code. */
 interface Diagnosis {
@@ -52,6 +52,11 @@ const DIAGNOSES: readonly Diagnosis[] = [
     finding: 'a pooler in between shares servers among transactions and keeps prepared statements apart badly',
     advice: 'use session mode, or PgBouncer 1.21 with max_prepared_statements (docs/operations.md, "Poolers")',
   },
+  {
+    code: /^25006$/,
+    finding: 'none of them takes writes',
+    advice: 'see which server is the primary, and that it is named',
+  },
   { code: /^57P03$/, finding: 'the server starts or stops', advice: 'start again when it accepts connections' },
   { code: /^ECONNREFUSED$/, finding: 'nothing listens there', advice: 'check host and port, and that PostgreSQL runs' },
   { code: /^(ENOTFOUND|EAI_AGAIN)$/, finding: 'the host has no address', advice: 'check the name and the resolver' },
@@ -100,8 +105,10 @@ export function diagnose(error: unknown, url: string): DomainError {
   });
 }
 
-/** `host:port/database` of a URL. */
-function placeOf(url: string): string {
-  const { host = '', pathname = '' } = URL.parse(url) ?? {};
-  return `${host}${pathname}`;
+/** `host:port/database` of a URL, for each of its hosts. */
+function placeOf(text: string): string {
+  return serverUrls(text)
+    .map((url) => URL.parse(url))
+    .map((url) => `${url?.host ?? ''}${url?.pathname ?? ''}`)
+    .join(' or ');
 }

@@ -46,3 +46,4 @@ export * from './stores/feed/feed.store';
 export * from './stores/grants/grant-end.store';
 export * from './stores/records/disclosure.store';
 export type { TimeBounds } from './stores/records/record-page';
+export { writableUrl } from './servers';

@@ -3,6 +3,7 @@ import { DomainError } from '@iss/domain';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CONNECT_TIMEOUT_MS } from './database';
 import { diagnose } from './diagnose';
+import { writableUrl } from './servers';
 import { type Migration, MIGRATIONS, migrationText } from './migrations';
 
 const MIGRATION_LOCK = 4_951_219;
@@ -40,9 +41,12 @@ function classOf({ file, name }: Migration): new () => MigrationInterface {
 export async function migrate(databaseUrl: string): Promise<string[]> {
   // Not by the file's imports: the applications, which never migrate, would load it at every start.
   const { DataSource } = await import('typeorm');
+  const url = await writableUrl(databaseUrl).catch((error: unknown) => {
+    throw diagnose(error, databaseUrl);
+  });
   const dataSource = new DataSource({
     type: 'postgres',
-    url: databaseUrl,
+    url,
     migrations: MIGRATIONS.map(classOf),
     migrationsTableName: 'migrations',
     extra: { max: 2, connectionTimeoutMillis: CONNECT_TIMEOUT_MS },

@@ -2,6 +2,7 @@ import { DomainError } from '@iss/domain';
 import { Client } from 'pg';
 import { CONNECT_TIMEOUT_MS, PLANNER } from './database';
 import { diagnose } from './diagnose';
+import { writableUrl } from './servers';
 import { isNotPermitted, toDomainError } from './sql/db-errors';
 import { TransactionSql } from './sql/sql';
 
@@ -10,8 +11,11 @@ import { TransactionSql } from './sql/sql';
  * database cannot be reached, and `forbidden` where the login may not do it.
  */
 export async function asOwner<T>(databaseUrl: string, work: (sql: TransactionSql) => Promise<T>): Promise<T> {
+  const connectionString = await writableUrl(databaseUrl).catch((error: unknown) => {
+    throw diagnose(error, databaseUrl);
+  });
   const client = new Client({
-    connectionString: databaseUrl,
+    connectionString,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
   });

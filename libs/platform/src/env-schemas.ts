@@ -1,6 +1,7 @@
 import { isDateTime } from '@iss/domain';
 import { z } from 'zod';
 import { isNetwork } from './address';
+import { serverUrls } from './database-url';
 import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE, workVariables } from './limits';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
@@ -10,7 +11,10 @@ const MAX_TIMEOUT_MS = 600_000;
 
 const sharedVariables = {
   APP_ENV: word(['local', 'development', 'staging', 'production']).default('local'),
-  DATABASE_URL: url(['postgres:', 'postgresql:']),
+  DATABASE_URL: checkedText(
+    'must be a URL starting with postgres:// or postgresql://',
+    (text) => serverUrls(text).length > 0,
+  ),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
   QUEUE_URL: url(['redis:', 'rediss:']).optional(),
   QUEUE_BACKEND: word(['redis', 'postgresql']).optional(),
@@ -142,6 +146,11 @@ const queueRules: readonly Rule[] = [
     expectation:
       'must be a rediss:// URL in staging and production (or set QUEUE_TLS=off where nobody else is on that network)',
     holds: (env) => !isDeployed(env) || env['QUEUE_TLS'] === 'off' || !isPlainRedis(String(env['QUEUE_URL'])),
+  },
+  {
+    variable: 'QUEUE_URL',
+    expectation: 'must be the URL of Redis where DATABASE_URL names several hosts',
+    holds: (env) => env['QUEUE_URL'] !== undefined || serverUrls(String(env['DATABASE_URL'])).length < 2,
   },
   {
     variable: 'QUEUE_BACKEND',

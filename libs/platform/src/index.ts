@@ -3,6 +3,7 @@ export * from './runtime';
 export * from './address';
 export * from './application-role';
 export * from './boot';
+export * from './database-url';
 export * from './env';
 export * from './failure';
 export * from './limits';
