@@ -19,8 +19,11 @@ const START_MS = 60_000;
 export class ProductProcess {
   private child: OwnedProcess | undefined;
   private isEnding = false;
+  private readonly settings: ProductProcessSettings;
 
-  constructor(private readonly settings: ProductProcessSettings) {}
+  constructor(settings: ProductProcessSettings) {
+    this.settings = settings;
+  }
 
   get name(): string {
     return this.settings.name;

@@ -69,7 +69,7 @@ export class Servers {
     if (!this.areSeveral) return;
     const look = (): void => {
       if (this.isClosed) return;
-      this.timer = setTimeout(() => void this.look().finally(look), LOOK_MS).unref();
+      this.timer = setTimeout(() => void this.look().then(look, look), LOOK_MS).unref();
     };
     look();
   }
@@ -94,7 +94,11 @@ export class Servers {
     const client = await connectWritable(this.url);
     // At once, not at the next look.
     client.once('end', () => {
-      if (this.probe === client) void this.drop().then(() => this.move());
+      if (this.probe === client)
+        void this.drop().then(
+          () => this.move(),
+          () => undefined,
+        );
     });
     return client;
   }
