@@ -85,7 +85,7 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
   };
 
   const whyUnopened = (
-    box: InstanceType<typeof platform.SecretBox>,
+    box: { open: (sealed: string, associatedData: string) => string },
     secret: string,
     subscriptionId: string,
   ): string | null => {

@@ -2,10 +2,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../root.ts';
 
-/** The files that ask PostgreSQL anything. All but the first are run by an operator, as the owner of the tables. */
+/** The files that ask PostgreSQL anything. Those of migrations and of the command are run by an operator, as the owner of the tables. */
 const ASKING = [
   'libs/persistence/src/sql/sql.ts', // declared statements, and what begins and ends a transaction
+  'libs/persistence/src/database.ts', // what a connection must be before it is used
   'libs/persistence/src/migrate.ts',
+  'libs/persistence/src/servers.ts', // which of several servers takes writes
   'libs/queue/src/migrate-queue.ts',
   'apps/cli/src/audit/database.ts', // the auditor's own, which share nothing with the writer's
 ];

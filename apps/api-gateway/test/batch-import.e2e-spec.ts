@@ -81,7 +81,7 @@ it('writes the versions of a subject one after the other, and different subjects
   const ids = Array.from({ length: 40 }, () => `many-${randomUUID()}`);
   const histories = ids.map((id) => historyOf(id, 5));
   // Version by version, so that lines of all subjects lie between those of one.
-  const lines = Array.from({ length: 5 }, (_, index) => histories.flatMap((history) => history[index] ?? [])).flat();
+  const lines = Array.from({ length: 5 }, (_, index) => histories.map((history) => history[index] ?? {})).flat();
   gateway.sent.length = 0;
   const results = await send(text(...lines));
   expect(statuses(results)).toEqual(lines.map(() => 201));

@@ -98,6 +98,7 @@ const WORST: Record<string, object> = {
     slug: TENANT,
     chainEnforced: true,
     evidencePolicy: 'resolved',
+    erasureConfirmation: 'required',
     role: 'tenant_proposer',
     tenancyRole: 'account_admin',
   }),

@@ -130,7 +130,7 @@ it('says what is wrong with DATABASE_URL', async () => {
   });
   const unreachable = await limits('list', { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
   expect(unreachable).toMatchObject({ exitCode: 1 });
-  expect(unreachable.complaint).toMatch(/^The database cannot be reached/);
+  expect(unreachable.complaint).toMatch(/^PostgreSQL at 127\.0\.0\.1:1\/none: nothing listens there/);
 });
 
 it('is refused to the role of the applications, which may only read', async () => {

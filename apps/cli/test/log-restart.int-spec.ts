@@ -174,14 +174,14 @@ it('goes on under another name, of which the first entry says what was lost and 
   );
   expect(checkpoint.origin).toBe(NEW_ORIGIN);
 
-  const [{ salt, restarted_at: at }] = await log.query<{ salt: Buffer; restarted_at: Date }>(
+  const [first] = await log.query<{ salt: Buffer; restarted_at: Date }>(
     `SELECT salt, restarted_at FROM log_entries JOIN log_restarts USING (restart_id) WHERE log_index = 0`,
   );
   const [, , rootLine] = lastNote.split('\n');
   const entry =
     `{"entry_version":"iss_log_entry_v1","previous_checkpoint_hash":"${createHash('sha256').update(lastNote).digest('hex')}",` +
     `"previous_origin":"${ORIGIN}","previous_root":"${rootLine}","previous_size":613,"reason":"${REASON}",` +
-    `"restarted_at":"${at.toISOString()}","salt":"${salt.toString('base64url')}","type":"log.restarted"}`;
+    `"restarted_at":"${first?.restarted_at.toISOString()}","salt":"${first?.salt.toString('base64url')}","type":"log.restarted"}`;
   const tiles = new LogTileStore(database.sql);
   const read = tileHashReader(size, async (wanted) =>
     (await tiles.read(wanted)).map((hashes) => new TileHashes(hashes)),

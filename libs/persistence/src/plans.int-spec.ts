@@ -53,7 +53,7 @@ it.each(EXPLAINABLE.filter(([name]) => !SMALL.includes(name)))(
 
 /** Whether the condition holds a column against something, by itself or in a row with others. */
 function isGiven(column: string, condition: string): boolean {
-  const name = RegExp.escape(column);
+  const name = column.replace(/[^\w]/g, '\\$&');
   return new RegExp(`[( ]${name}\\)?(?:::\\w+)? (?:=|<|>|IS)|\\(${name},|, ${name}[,)]`).test(condition);
 }
 

@@ -44,7 +44,7 @@ export async function documents({ effort }: Bench): Promise<Outcome> {
   if (newest === undefined) throw new Error('an empty chain');
   const parents = chain.slice(0, -1).reverse();
   const hashAll = (): void =>
-    chain.forEach(({ envelopeText }) => createHash('sha256').update(envelopeText).digest('hex'));
+    chain.forEach(({ envelopeText }) => createHash('sha256').update(envelopeText ?? '').digest('hex'));
   const times = await alternate(effort, {
     diff: async () => time(budgetMs, () => diff(a, b)),
     parse: async () => time(budgetMs, () => [JSON.parse(from), JSON.parse(to)]),

@@ -38,6 +38,7 @@ it('looks at all that is left behind, though none of what is before it is taken,
     { offer: (some) => void offered.push(...some.map((one) => one.deliveryId)) },
     logger,
     { sweepIntervalMs: 1 },
+    { sweepEnded: () => undefined },
   );
   sweep.start();
   await waitFor(() => offered.length >= 4_000 && stepped.length >= 800);
@@ -61,6 +62,7 @@ it('goes on after a failure', async () => {
     { offer: () => undefined },
     logger,
     { sweepIntervalMs: 1 },
+    { sweepEnded: () => undefined },
   );
   sweep.start();
   await waitFor(() => calls >= 3);

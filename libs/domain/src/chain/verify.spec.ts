@@ -88,7 +88,7 @@ describe('verifySnapshot, mode hash', () => {
   it('detects a change of any one character of the text', () => {
     const [snapshot] = history(1, { a: [1, 'é', '😀', null], b: { c: true } });
     if (snapshot === undefined) throw new Error('unreachable');
-    const text = snapshot.envelopeText;
+    const text = snapshot.envelopeText ?? '';
     fc.assert(
       fc.property(fc.nat({ max: text.length - 1 }), fc.string({ minLength: 0, maxLength: 2 }), (at, replacement) => {
         const envelopeText = text.slice(0, at) + replacement + text.slice(at + 1);

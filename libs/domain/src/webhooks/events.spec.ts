@@ -27,6 +27,8 @@ describe('events', () => {
       resolvedAt: new Date(1),
       resolvedSnapshotId: 's1',
       resolvedSnapshotVersion: 3,
+      dueAt: null,
+      closedAt: null,
     } as const;
     const data = refreshRequestData(record);
     expect(data).not.toHaveProperty('message');

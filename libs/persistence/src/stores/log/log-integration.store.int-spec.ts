@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { ALL_SUBJECTS, LOG_SALT_BYTES, type LogFact, logEntryText } from '@iss/domain';
+import { ALL_SUBJECTS, LOG_SALT_BYTES, logEntryText } from '@iss/domain';
 import { Client } from 'pg';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
 import { GrantStore } from '../grants/grant.store';
@@ -7,6 +7,7 @@ import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { TenancyStore } from '../tenancy/tenancy.store';
 import { TransferOfferStore } from '../tenancy/transfer-offer.store';
 import {
+  type LoggedFact,
   type LogGrowth,
   LogIntegrationStore,
   type LogRound,
@@ -32,10 +33,10 @@ function rootOf(leaves: readonly Buffer[]): Buffer {
 /** Keeps every leaf. */
 class Tree {
   readonly leaves: Buffer[] = [];
-  readonly facts: LogFact[] = [];
+  readonly facts: LoggedFact[] = [];
   edges: string[] = [];
 
-  grow = async (_tree: unknown, edge: readonly LogTile[], facts: readonly LogFact[]): Promise<LogGrowth> => {
+  grow = async (_tree: unknown, edge: readonly LogTile[], facts: readonly LoggedFact[]): Promise<LogGrowth> => {
     this.edges = edge.map(({ level, index, hashes }) => `${level}/${index}/${hashes.length / 32}`);
     const before = tilesOf(this.leaves);
     const salts = randomBytes(LOG_SALT_BYTES * facts.length);

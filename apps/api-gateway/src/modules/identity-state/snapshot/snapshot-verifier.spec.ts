@@ -17,6 +17,7 @@ function snapshotOf(snapshotVersion: number): SnapshotRecord {
     snapshotId: 'x',
     snapshotVersion,
     envelope: text,
+    erasure: null,
     envelopeHash: hash,
     prevHash: null,
   };
