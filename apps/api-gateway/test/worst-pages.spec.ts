@@ -186,6 +186,7 @@ const WORST: Record<string, object> = {
     eventType: EVENT_TYPES[0],
     subscriptionId: UUID,
     status: 'succeeded',
+    skippedReason: null,
     attemptCount: 2_147_483_647,
     nextAttemptAt: NOW,
     createdAt: NOW,

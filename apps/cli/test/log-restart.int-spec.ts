@@ -73,7 +73,7 @@ async function start(change: Partial<LogSettings> = {}): Promise<LogService> {
     new LogCheckpointStore(sql),
     new LogTileStore(sql),
     new LogMetrics(new Registry()),
-    new FeedService(new FeedIntegrationStore(sql), logger),
+    new FeedService(new FeedIntegrationStore(sql), { wakeFanout: async () => undefined }, logger),
     logger,
     { log: own },
     await openLogIdentity(own),
