@@ -187,6 +187,85 @@ describe('the list of owned subjects', () => {
   });
 });
 
+describe('the search of owned subjects', () => {
+  const LEI = '5493001KJTIIGC8Y1R12';
+  const attributes = (legal_name: string, identifiers: object) => ({
+    attributes: { legal: { legal_name }, identifiers },
+  });
+  const find = async (query: string, user: User = 'bob', tenant = 'beta'): Promise<string[]> =>
+    namesOf(await list(`?${query}`, user, tenant).expect(200));
+
+  it('finds by name and identifier of the latest version, at once, also after a patch', async () => {
+    await write('bob', 'beta', 'organization', 'harbour', attributes('Harbour Works Ltd', { lei: LEI, vat: 'GB 123' }));
+    await write('bob', 'beta', 'organization', 'mill', attributes('Mill Ltd', { lei: 'OTHER', vat: 'GB-123' }));
+    const ada = { attributes: { biographic: { name: { given_name: 'Ada', family_name: 'Lovelace' } } } };
+    await write('bob', 'beta', 'individual', 'ada', ada);
+    gateway.sent.length = 0;
+    expect(await find(`identifier=LEI:${LEI.toLowerCase()}`)).toEqual(['organization/harbour']);
+    expect(gateway.sent).toEqual(['subjects_by_identifier']);
+    expect(await find('identifier=lei:5493 001K-JTII.GC8Y1R12')).toEqual(['organization/harbour']);
+    expect(await find('identifier=vat:gb123')).toEqual(['organization/mill', 'organization/harbour']);
+    expect(await find('identifier=vat:gb123&subject_type=individual')).toEqual([]);
+    expect(await find('identifier=lei:nobody')).toEqual([]);
+    expect(await find('q=HARBOUR  w')).toEqual(['organization/harbour']);
+    expect(await find('q=ada l')).toEqual(['individual/ada']);
+    expect(await find('q=&subject_type=organization')).toEqual([
+      'organization/harbour',
+      'organization/mill',
+      'organization/of-beta',
+    ]);
+    expect((await walk('beta', 'bob', 'q=&limit=1')).flat()).toEqual([
+      'individual/ada',
+      'organization/harbour',
+      'organization/mill',
+      'organization/of-beta',
+    ]);
+    expect((await walk('beta', 'bob', 'identifier=vat:gb123&limit=1')).flat()).toHaveLength(2);
+
+    const updates = '/v1/tenants/beta/subjects/organization/harbour/updates';
+    const patch = [
+      { op: 'remove', path: '/attributes/identifiers/vat' },
+      { op: 'replace', path: '/attributes/legal/legal_name', value: 'Harbour Works plc' },
+    ];
+    const proposal = { subject_id: 'harbour', base_snapshot_version: 1, patch_ops: patch };
+    const { body } = await gateway.as('bob', 'post', updates).send(proposal).expect(201);
+    await gateway.as('bob', 'post', `${updates}/${body.update_id}/apply`).expect(200);
+    expect(await find('identifier=vat:gb123')).toEqual(['organization/mill']);
+    expect(await find(`identifier=lei:${LEI}`)).toEqual(['organization/harbour']);
+    expect(await find('q=harbour works ltd')).toEqual([]);
+    const [item] = (await list('?q=harbour works p', 'bob', 'beta').expect(200)).body.items;
+    expect(item.latest_snapshot.snapshot_version).toBe(2);
+  });
+
+  it('finds nothing of another tenant, and is for members', async () => {
+    expect(await find(`identifier=lei:${LEI}`, 'reader', 'acme')).toEqual([]);
+    expect(await find('q=harbour', 'reader', 'acme')).toEqual([]);
+    await list(`?identifier=lei:${LEI}`, 'reader', 'beta').expect(403);
+    await list('?q=harbour', 'stranger', 'beta').expect(403);
+  });
+
+  it.each([
+    ['identifier=lei', '/query/identifier', 'invalid_value'],
+    ['identifier=:1', '/query/identifier', 'invalid_value'],
+    ['identifier=lei:', '/query/identifier', 'invalid_value'],
+    [`q=${'a'.repeat(129)}`, '/query/q', 'invalid_value'],
+    ['q=a&identifier=lei:1', '/query/q', 'mismatch'],
+    ['subject_id_prefix=a&q=b', '/query/q', 'mismatch'],
+    ['subject_id_prefix=a&identifier=lei:1', '/query/identifier', 'mismatch'],
+  ])('refuses %s', async (query, path, code) => {
+    const { body } = await list(`?${query}`).expect(400);
+    expect(body.error.details).toMatchObject([{ path, code }]);
+  });
+
+  it('has cursors that are good for one search', async () => {
+    const { next_cursor: cursor } = (await list('?q=&limit=1', 'bob', 'beta').expect(200)).body;
+    for (const query of ['q=a', 'identifier=vat:gb123', '']) {
+      const { body } = await list(`?${query}&cursor=${cursor}`, 'bob', 'beta').expect(400);
+      expect(body.error.details[0].path).toBe('/query/cursor');
+    }
+  });
+});
+
 describe('the owners of a subject', () => {
   const owners = (user: User | null, tenant: string, id: string, type = 'organization') =>
     gateway.as(user, 'get', `/v1/tenants/${tenant}/subjects/${type}/${id}/owners`);

@@ -17,6 +17,8 @@ END $$;
 GRANT USAGE ON SCHEMA public TO iss_app;
 GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types TO iss_app;
 GRANT SELECT, INSERT ON snapshots, subjects, disclosures, snapshot_provenance TO iss_app;
+GRANT UPDATE (name) ON subjects TO iss_app;
+GRANT SELECT, INSERT, UPDATE (value), DELETE ON subject_identifiers TO iss_app;
 GRANT SELECT, INSERT, UPDATE ON tenants, memberships, claimed_types, updates, grants, webhook_subscriptions,
   refresh_requests, transfer_offers TO iss_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits

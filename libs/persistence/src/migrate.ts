@@ -5,6 +5,7 @@ import { CONNECT_TIMEOUT_MS } from './database';
 import { diagnose } from './diagnose';
 import { writableUrl } from './servers';
 import { type Migration, MIGRATIONS, migrationText } from './migrations';
+import { backfillSearch } from './search-backfill';
 
 const MIGRATION_LOCK = 4_951_219;
 /** Between two looks whether another one that migrates has ended. */
@@ -17,7 +18,10 @@ const BACKFILL_ROWS = 20_000;
 const BACKFILL_ORDER = 'log_backfill_order';
 
 /** Indexes of tables that are large and written to meanwhile, by name, with the file that builds each beside writers. */
-const INDEXES_BUILT_BESIDE_WRITERS = { snapshots_by_effective_time: '14-time-of-versions.index' } as const;
+const INDEXES_BUILT_BESIDE_WRITERS = {
+  snapshots_by_effective_time: '14-time-of-versions.index',
+  subjects_by_name: '23-search-terms.index',
+} as const;
 
 function classOf({ file, name }: Migration): new () => MigrationInterface {
   return class {
@@ -70,6 +74,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     await lock.query(migrationText('privileges'));
     await backfillLog(lock);
     for (const [name, file] of Object.entries(INDEXES_BUILT_BESIDE_WRITERS)) await buildIndex(lock, name, file);
+    await backfillSearch(lock);
     return applied.map((migration) => migration.name);
   } finally {
     await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);

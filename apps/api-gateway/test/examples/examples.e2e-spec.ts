@@ -76,8 +76,18 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
 };
 /** Answers of which only the members can be foreseen: they tell of the running process. */
 const OF_THE_PROCESS = ['getMeta'];
-/** With these the answer is another one than that of the example: a bundle, that of a moment, a part of what there is. */
-const MAKING_ANOTHER_ANSWER = ['proofs', 'after', 'type', 'from_as_of', 'as_of'];
+/** With these the answer is another one than that of the example: a bundle, that of a moment, a part of what there is; and of
+ * several searches one alone is sent. */
+const MAKING_ANOTHER_ANSWER = [
+  'proofs',
+  'after',
+  'type',
+  'from_as_of',
+  'as_of',
+  'subject_id_prefix',
+  'identifier',
+  'q',
+];
 /**
  * Values that a query may have, and that say nothing in this story: its grant is the log's second entry, its owner the
  * fourth; a bundle is lines; either side of a diff is named by its version.

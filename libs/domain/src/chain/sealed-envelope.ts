@@ -1,4 +1,5 @@
 import { type Envelope, validateEnvelope } from '../envelope/envelope';
+import { type SearchTerms, searchTermsOf } from '../envelope/search-terms';
 import { parseJson } from '../json/parse';
 import { isEvidenceMissing } from '../provenance/trace';
 import type { SubjectRef } from '../subject-ref';
@@ -14,6 +15,7 @@ export interface EnvelopeHeader extends SubjectRef {
 
 export interface SealedEnvelope extends Sealed {
   header: EnvelopeHeader;
+  terms: SearchTerms;
 }
 
 /** An envelope as it was sent. */
@@ -40,5 +42,6 @@ export function sealEnvelope(envelope: Envelope): SealedEnvelope {
       snapshotVersion: snapshot_version,
       generatedAt: generated_at,
     },
+    terms: searchTermsOf(envelope),
   };
 }

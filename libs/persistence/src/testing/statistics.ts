@@ -38,7 +38,20 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       api_functional_role: `'tenant_reader'`,
       status: isDone ? `'removed'` : `'active'`,
     },
-    subjects: { subject_type: `'organization'`, subject_id: `'s-' || n`, owner_tenant_id: tenant, ...created },
+    subjects: {
+      subject_type: `'organization'`,
+      subject_id: `'s-' || n`,
+      owner_tenant_id: tenant,
+      name: `'n-' || n`,
+      ...created,
+    },
+    subject_identifiers: {
+      subject_key: subject,
+      scheme: `'s-' || n`,
+      value: `'v'`,
+      owner_tenant_id: tenant,
+      subject_type: `'organization'`,
+    },
     snapshots: {
       subject_key: subject,
       snapshot_version: 'n',

@@ -81,6 +81,7 @@ export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppe
     requestId: 'request-1',
     traceparent: null,
     updateId: null,
+    terms: { name: null, identifiers: [] },
     evidencePolicy: 'open',
     hasMissing: false,
     hasCarried: false,

@@ -6,7 +6,7 @@ import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../h
 import { ActorParam } from '../../http/request/actor.decorator';
 import { SubjectParam } from '../../http/request/path-params';
 import { SubjectService } from './subject.service';
-import { Ownership, OWNERSHIP_EXAMPLE, Subject, SUBJECT_EXAMPLE, SubjectListQuery } from './subject.views';
+import { Ownership, OWNERSHIP_EXAMPLE, Subject, SUBJECT_EXAMPLE, SubjectListQuery, searchSent } from './subject.views';
 
 @ApiTags('Tenants, members, principals')
 @ApiBearerAuth()
@@ -15,20 +15,20 @@ export class SubjectsController {
   constructor(private readonly subjects: SubjectService) {}
 
   @Get()
-  @ApiRoute('Subjects that the tenant owns, by type and id', RULES.readSubjects, {
-    answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], 50) },
-  })
+  @ApiRoute(
+    'Subjects that the tenant owns, by type and id; or those with a name or an identifier',
+    RULES.readSubjects,
+    {
+      answers: { 200: pageAnswer('One page.', Subject, [SUBJECT_EXAMPLE], 50) },
+    },
+  )
   async listSubjects(
     @ActorParam() actor: Actor,
     @PageOf({ default: 50, max: 200 }, SubjectListQuery) paging: Paging<SubjectListQuery>,
   ): Promise<{ items: Subject[] } & PageView> {
-    const { subject_type, subject_id_prefix, evidence } = paging.query;
-    const filter = {
-      subjectType: subject_type ?? null,
-      subjectIdPrefix: subject_id_prefix ?? '',
-      evidence: evidence ?? null,
-    };
-    const request = paging.at({ subject_type, subject_id_prefix, evidence });
+    const { subject_type, subject_id_prefix, evidence, identifier, q } = paging.query;
+    const filter = { subjectType: subject_type ?? null, search: searchSent(paging.query) };
+    const request = paging.at({ subject_type, subject_id_prefix, evidence, identifier, q });
     return paging.answer(await this.subjects.owned(actor, filter, request), Subject.of);
   }
 

@@ -3,8 +3,10 @@ import {
   type AccessRule,
   type EventType,
   type EvidencePolicy,
+  type Identifier,
   newEventId,
   RULES,
+  type SearchTerms,
   type SubjectRef,
 } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
@@ -32,6 +34,8 @@ export interface SnapshotToWrite extends SubjectRef {
   traceparent: string | null;
   /** The proposal that this snapshot applies; null for a direct write. */
   updateId: string | null;
+  /** By what the subject is found from now on. */
+  terms: SearchTerms;
   /** What the tenant demands of evidence, as far as this snapshot was held to it. */
   evidencePolicy: EvidencePolicy;
   /** Whether leaves of it have evidence that is missing, or carried. */
@@ -106,6 +110,12 @@ const EVENT_ID = `${eventIdIfWanted('eventIds', 'i.tenant_id', EVENT_TYPE)} AS e
 const APPLIED_EVENT_ID = `CASE WHEN i.update_id IS NOT NULL
               THEN ${eventIdIfWanted('appliedEventIds', 'i.tenant_id', 'update.applied')} END AS applied_event_id`;
 
+/** The identifiers `t` of all input rows, each with the place of its row: what has none takes part in nothing. */
+const IDENTIFIERS = `unnest(:identifiers.ord::int[], :identifiers.scheme::text[], :identifiers.value::text[])
+           AS t(ord, scheme, value)`;
+/** Of the input row `i`. */
+const NAME = '(:names::text[])[i.ord]';
+
 /**
  * Inserts the rows of `ready`: all of them, or the statement fails; and the event of each that has one, since only the
  * statement knows whether anyone wants it. What speaks against a row is looked up only where it was not written. The few
@@ -113,6 +123,12 @@ const APPLIED_EVENT_ID = `CASE WHEN i.update_id IS NOT NULL
  * the other. What is only passed on comes straight from its array: unnested, it would be copied with every join and sort.
  */
 const inserts = (more: string, appliedEventId: string): string => `
+new_identifier AS (
+  INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
+  SELECT r.subject_key, t.scheme, t.value, r.tenant_id, r.subject_type
+    FROM ${IDENTIFIERS} CROSS JOIN LATERAL (SELECT * FROM ready WHERE ord = t.ord LIMIT 1) r
+  ON CONFLICT (subject_key, scheme) DO UPDATE SET value = excluded.value WHERE subject_identifiers.value <> excluded.value
+),
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
@@ -144,7 +160,13 @@ SELECT ${FACTS},
  ORDER BY i.ord`;
 
 type WriteStatement<Input> = Statement<
-  { inputs: readonly Input[]; eventIds: readonly string[]; appliedEventIds: readonly (string | null)[] },
+  {
+    inputs: readonly Input[];
+    eventIds: readonly string[];
+    appliedEventIds: readonly (string | null)[];
+    names: readonly (string | null)[];
+    identifiers: readonly (Identifier & { ord: number })[];
+  },
   Omit<RefusedSnapshot, 'kind'> & { createdAt: Date | null; eventId: string | null; appliedEventId: string | null }
 >;
 
@@ -156,8 +178,8 @@ const CREATE: WriteStatement<SnapshotToWrite> = statement(
   'snapshot_create',
   `WITH ${asked(holds(RULES.submitFirstState))},
 new_subject AS (
-  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
-  SELECT subject_type, subject_id, tenant_id FROM asked WHERE ${MAY_WRITE}
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name)
+  SELECT subject_type, subject_id, tenant_id, ${NAME} FROM asked i WHERE ${MAY_WRITE}
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, ${IDENTITY} AS identity
 ),
@@ -190,10 +212,10 @@ const APPEND: WriteStatement<SnapshotToAppend> = statement(
   'snapshot_append',
   `WITH ${asked(MAY_APPEND)},
 admitted AS MATERIALIZED (
-  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at
+  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at, s.name IS DISTINCT FROM ${NAME} AS is_renamed
     FROM asked i
    CROSS JOIN LATERAL (
-     SELECT s.subject_key, s.owner_tenant_id
+     SELECT s.subject_key, s.owner_tenant_id, s.name
        FROM subjects s
       WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
    ) s
@@ -212,6 +234,16 @@ applied AS (
 ready AS MATERIALIZED (
   SELECT i.*, ${EVENT_ID}, ${APPLIED_EVENT_ID} FROM admitted i
    WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
+),
+renamed AS (
+  UPDATE subjects s SET name = ${NAME} FROM ready i WHERE i.is_renamed AND s.subject_key = i.subject_key
+),
+lost_identifier AS (
+  DELETE FROM subject_identifiers d
+   WHERE d.subject_key = ANY (ARRAY(SELECT subject_key FROM ready))
+     AND (SELECT true FROM ${IDENTIFIERS}
+           CROSS JOIN LATERAL (SELECT subject_key FROM ready WHERE ord = t.ord LIMIT 1) r
+           WHERE r.subject_key = d.subject_key AND t.scheme = d.scheme LIMIT 1) IS NULL
 ),
 new_provenance AS (
   INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
@@ -266,6 +298,10 @@ export class SnapshotWriteStore {
             inputs,
             eventIds: inputs.map(() => newEventId()),
             appliedEventIds: inputs.map(({ updateId }) => (updateId === null ? null : newEventId())),
+            names: inputs.map(({ terms }) => terms.name),
+            identifiers: inputs.flatMap(({ terms }, index) =>
+              terms.identifiers.map((identifier) => ({ ...identifier, ord: index + 1 })),
+            ),
           });
           return rows.map(({ createdAt, eventId, appliedEventId, ...refusal }) => ({
             value:

@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-const ALL = { subjectType: null, subjectIdPrefix: '', evidence: null } as const;
+const ALL = { subjectType: null, search: { by: 'id', prefix: '', evidence: null } } as const;
 const owned = (filter: Parameters<SubjectStore['owned']>[1], request: Parameters<SubjectStore['owned']>[2]) =>
   store.owned({ tenantId: 'acme', principalId: 'tenant_reader' }, filter, request);
 
@@ -66,15 +66,15 @@ describe('SubjectStore.owned', () => {
   it('ends exactly where the last page is full', async () => {
     const request = { limit: 3, after: null };
     expect(
-      (await owned({ subjectType: 'individual', subjectIdPrefix: '', evidence: null }, request)).page.next,
+      (await owned({ subjectType: 'individual', search: { by: 'id', prefix: '', evidence: null } }, request)).page.next,
     ).toBeNull();
     expect(
-      (await owned({ subjectType: 'individual', subjectIdPrefix: 'm-0000', evidence: null }, request)).page.next,
+      (await owned({ subjectType: 'individual', search: { by: 'id', prefix: 'm-0000', evidence: null } }, request)).page
+        .next,
     ).toBeNull();
-    expect((await owned({ subjectType: null, subjectIdPrefix: 'm-0000', evidence: null }, request)).page.next).toEqual([
-      'individual',
-      'm-00003',
-    ]);
+    expect(
+      (await owned({ subjectType: null, search: { by: 'id', prefix: 'm-0000', evidence: null } }, request)).page.next,
+    ).toEqual(['individual', 'm-00003']);
   });
 
   it('gives nothing to those who are not members', async () => {

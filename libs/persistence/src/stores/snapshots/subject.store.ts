@@ -1,4 +1,11 @@
-import { type AccessFacts, type Actor, SUBJECT_TYPES, type SubjectRef, type SubjectType } from '@iss/domain';
+import {
+  type AccessFacts,
+  type Actor,
+  type Identifier,
+  SUBJECT_TYPES,
+  type SubjectRef,
+  type SubjectType,
+} from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
@@ -20,13 +27,19 @@ export interface OwnedSubject extends SubjectRef {
   latest: SnapshotRecord;
 }
 
+/**
+ * What a subject is found by: how its id begins, byte for byte (empty: every subject), and the evidence to mend (null:
+ * whatever backs it); or by what its latest version says.
+ */
+export type SubjectSearch =
+  | { by: 'id'; prefix: string; evidence: EvidenceToMend | null }
+  | { by: 'identifier'; identifier: Identifier }
+  | { by: 'name'; prefix: string };
+
 export interface SubjectFilter {
   /** Null: of every type. */
   subjectType: SubjectType | null;
-  /** Compared byte for byte; empty: every subject. */
-  subjectIdPrefix: string;
-  /** Null: whatever backs it. */
-  evidence: EvidenceToMend | null;
+  search: SubjectSearch;
 }
 
 export const EVIDENCE_TO_MEND = ['missing', 'carried'] as const;
@@ -79,6 +92,84 @@ const TO_MEND: Record<EvidenceToMend, OwnedStatement> = {
   carried: owned('subjects_evidence_carried', 'subject_evidence', CREATED_AT, 'AND s.has_carried'),
 };
 
+/** The columns of a found subject `s` with its newest snapshot `n`. */
+const FOUND = `${FACTS},
+  s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
+       s.created_at AS "item?.createdAt",
+  ${columns(snapshotColumns(), 'item?.latest')}`;
+
+/** The subject `last` behind which a page begins. */
+const LAST = `LEFT JOIN LATERAL (SELECT s.subject_key FROM subjects s
+                      WHERE s.subject_type = :afterType AND s.subject_id = :afterId LIMIT 1) last ON true`;
+
+interface After {
+  types: readonly string[];
+  afterType: string | number;
+  afterId: string | number;
+  rows: number;
+}
+
+/** By type, then the newest first. */
+const BY_IDENTIFIER = statement<Actor & Identifier & After, ListRow<AccessFacts, OwnedSubject>>(
+  'subjects_by_identifier',
+  `SELECT ${FOUND},
+       ARRAY[s.subject_type, s.subject_id] AS position
+  FROM ${inputRow(ACTOR)}
+  ${MEMBER_ACCESS}
+  ${LAST}
+  LEFT JOIN LATERAL (
+    SELECT d.subject_type, d.subject_key
+      FROM unnest(:types::text[]) AS range(subject_type)
+     CROSS JOIN LATERAL (
+       SELECT * FROM subject_identifiers d
+        WHERE (d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key)
+                > (i.tenant_id, :scheme, :value, range.subject_type,
+                   CASE range.subject_type WHEN :afterType THEN -last.subject_key ELSE -9223372036854775807 END)
+          AND (d.owner_tenant_id, d.scheme, d.value, d.subject_type) <= (i.tenant_id, :scheme, :value, range.subject_type)
+          AND f.member_status = 'active'
+        ORDER BY d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key LIMIT :rows
+     ) d
+     ORDER BY d.subject_type, -d.subject_key LIMIT :rows
+  ) d ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s ON true
+  ${latestSnapshot('s.subject_key', 'n')}
+ ORDER BY d.subject_type, -d.subject_key`,
+);
+
+/**
+ * By type and name. As in {@link OWNED}, what lies beyond the prefix is cut off after the limit. Owners are found by an
+ * expression, with which no other index begins.
+ */
+const BY_NAME = statement<
+  Actor & After & { prefix: string; afterName: string | number },
+  ListRow<AccessFacts, OwnedSubject>
+>(
+  'subjects_by_name',
+  `SELECT ${FOUND},
+       ARRAY[s.subject_type, s.subject_id, s.name] AS position
+  FROM ${inputRow(ACTOR)}
+  ${MEMBER_ACCESS}
+  ${LAST}
+  LEFT JOIN LATERAL (
+    SELECT s.*
+      FROM unnest(:types::text[]) AS range(subject_type)
+     CROSS JOIN LATERAL (
+       SELECT * FROM subjects s
+        WHERE (s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key)
+                > (i.tenant_id || '/', range.subject_type,
+                   CASE range.subject_type WHEN :afterType THEN :afterName ELSE :prefix END COLLATE "C",
+                   CASE range.subject_type WHEN :afterType THEN last.subject_key ELSE 0 END)
+          AND (s.owner_tenant_id || '/', s.subject_type) <= (i.tenant_id || '/', range.subject_type)
+          AND s.name IS NOT NULL AND f.member_status = 'active'
+        ORDER BY s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key LIMIT :rows
+     ) s
+     WHERE starts_with(s.name, :prefix)
+     ORDER BY s.subject_type, s.name, s.subject_key LIMIT :rows
+  ) s ON true
+  ${latestSnapshot('s.subject_key', 'n')}
+ ORDER BY s.subject_type, s.name, s.subject_key`,
+);
+
 const OWNER = statement<Actor & SubjectRef, { facts: AccessFacts; ownership: OwnershipRecord | null }>(
   'subject_owner',
   `SELECT ${FACTS},
@@ -94,24 +185,29 @@ export class SubjectStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * A page of the subjects that a tenant owns, each with its newest snapshot's header, by type and id in byte order; and
-   * what the caller may do. Nobody but an active member gets any (contract, "`GET …/subjects` (tenant)").
+   * A page of the subjects that a tenant owns, each with its newest snapshot's header, by type; then by id in byte order,
+   * by name, or of one identifier the newest first; and what the caller may do. Nobody but an active member gets any (contract, "`GET …/subjects` (tenant)").
    */
   async owned(
     actor: Actor,
-    { subjectType, subjectIdPrefix: prefix, evidence }: SubjectFilter,
+    { subjectType, search }: SubjectFilter,
     { limit, after }: PageRequest,
   ): Promise<{ facts: AccessFacts; page: Page<OwnedSubject> }> {
-    const [afterType = '', afterId = ''] = after ?? [];
+    const [afterType = '', afterId = '', afterName = ''] = after ?? [];
     const types = SUBJECT_TYPES.filter((type) => (subjectType === null || type === subjectType) && type >= afterType);
-    const rows = await this.sql.run(evidence === null ? OWNED : TO_MEND[evidence], {
-      ...actor,
-      types,
-      after: types.map((type) => (type === afterType ? afterId : '')),
-      prefix,
-      rows: limit + 1,
-    });
-    return toList(rows, limit);
+    const place = { ...actor, types, afterType, afterId, rows: limit + 1 };
+    switch (search.by) {
+      case 'id': {
+        const { prefix, evidence } = search;
+        const afters = types.map((type) => (type === afterType ? afterId : ''));
+        const query = evidence === null ? OWNED : TO_MEND[evidence];
+        return toList(await this.sql.run(query, { ...place, after: afters, prefix }), limit);
+      }
+      case 'identifier':
+        return toList(await this.sql.run(BY_IDENTIFIER, { ...place, ...search.identifier }), limit);
+      case 'name':
+        return toList(await this.sql.run(BY_NAME, { ...place, prefix: search.prefix, afterName }), limit);
+    }
   }
 
   /** The subject's owner, or null where there is no such subject; and whether the caller may know. */

@@ -67,7 +67,7 @@ export class UpdateApplyService {
     const { subjectType, subjectId, baseSnapshotVersion: snapshotVersion } = update;
     const found = await this.origins.find(actor, { subjectType, subjectId, snapshotVersion }, base.origins);
     const outcome = await underPolicy(loaded.evidencePolicy, async (policy) => {
-      const { header, text, hash, traced } = await this.nextEnvelope(actor, trace, applicable, found, policy);
+      const { header, text, hash, terms, traced } = await this.nextEnvelope(actor, trace, applicable, found, policy);
       const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash: base.envelopeHash };
       const appended = await this.writes.append({
         ...snapshot,
@@ -76,6 +76,7 @@ export class UpdateApplyService {
         requestId: trace.requestId,
         traceparent: trace.traceparent,
         updateId,
+        terms,
         evidencePolicy: policy,
       });
       if (appended.kind === 'refused') requireAccess(appended.facts, RULES.applyUpdate);

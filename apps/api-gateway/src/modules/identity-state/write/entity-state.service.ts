@@ -181,10 +181,11 @@ function subjectOf({ subjectType, subjectId }: SubjectRef): SubjectRef {
 function toWrite(
   actor: Actor,
   { requestId, traceparent }: RequestTrace,
-  { header, text, hash }: SentEnvelope,
+  { header, text, hash, terms }: SentEnvelope,
   prevHash: string | null,
 ): Written {
-  return { ...header, envelope: text, envelopeHash: hash, prevHash, ...actor, requestId, traceparent, updateId: null };
+  const snapshot = { ...header, envelope: text, envelopeHash: hash, prevHash };
+  return { ...snapshot, ...actor, requestId, traceparent, updateId: null, terms };
 }
 
 /** Why one who may write could not. */

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../json/value';
+import { foldName, MAX_IDENTIFIER, MAX_IDENTIFIERS, MAX_NAME, parseIdentifier, searchTermsOf } from './search-terms';
+
+const identifiersOf = (identifiers: JsonObject) => searchTermsOf({ attributes: { identifiers } }).identifiers;
+
+describe('identifiers', () => {
+  it.each([
+    ['lei:5493001KJTIIGC8Y1R12', { scheme: 'lei', value: '5493001KJTIIGC8Y1R12' }],
+    ['LEI: 5493 001K-JTIIGC8Y1R.12', { scheme: 'lei', value: '5493001KJTIIGC8Y1R12' }],
+    ['vat:che–123.456.789', { scheme: 'vat', value: 'CHE123456789' }],
+    ['did:did:web:example.org', { scheme: 'did', value: 'DID:WEB:EXAMPLEORG' }],
+    ['ｌｅｉ:１２', { scheme: 'lei', value: '12' }],
+  ])('%s is folded', (text, expected) => {
+    expect(parseIdentifier(text)).toEqual(expected);
+    const colon = text.indexOf(':');
+    expect(identifiersOf({ [text.slice(0, colon)]: text.slice(colon + 1) })).toEqual([expected]);
+  });
+
+  it.each(['', 'lei', 'lei:', ':1', 'lei: - .', 'lei:a\u0000b', `lei:${'1'.repeat(MAX_IDENTIFIER + 1)}`, 'a\u0001:1'])(
+    'nothing is found by %j',
+    (text) => expect(parseIdentifier(text)).toBeNull(),
+  );
+
+  it('are the strings of the group, with schemes without a colon', () => {
+    expect(identifiersOf({ lei: 'A', duns: 1, tax: null, more: ['B'], 'a:b': 'C', vat: 'd' })).toEqual([
+      { scheme: 'lei', value: 'A' },
+      { scheme: 'vat', value: 'D' },
+    ]);
+    for (const attributes of [{}, { identifiers: [] }, { identifiers: 'lei' }, null]) {
+      expect(searchTermsOf({ attributes })).toEqual({ name: null, identifiers: [] });
+    }
+  });
+
+  it('are so many at most, and each scheme once', () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`s${index + 100}`, 'x']));
+    const found = identifiersOf(many);
+    expect(found).toHaveLength(MAX_IDENTIFIERS);
+    expect(found[0]).toEqual({ scheme: 's100', value: 'X' });
+    expect(identifiersOf({ LEI: 'a', lei: 'b' })).toEqual([{ scheme: 'lei', value: 'B' }]);
+  });
+});
+
+describe('names', () => {
+  it.each([
+    [{ legal: { legal_name: '  Zürich\t ÖL  AG ' } }, 'zürich öl ag'],
+    [{ legal: { legal_name: 'Ａcme' }, biographic: { name: { formatted_name: 'B' } } }, 'acme'],
+    [{ biographic: { name: { formatted_name: 'Dr. Ada Lovelace', given_name: 'Ada' } } }, 'dr. ada lovelace'],
+    [{ biographic: { name: { given_name: 'Ada', family_name: 'Lovelace' } } }, 'ada lovelace'],
+    [{ biographic: { name: { family_name: 'Lovelace' } } }, 'lovelace'],
+    [{ legal: { legal_name: '\u0000' } }, null],
+    [{ legal: { legal_name: 7 } }, null],
+    [{ __proto__: null }, null],
+  ])('%j', (attributes, expected) => {
+    expect(searchTermsOf({ attributes }).name).toBe(expected);
+  });
+
+  it('are found by their first characters, however long they are', () => {
+    const name = '😀'.repeat(1_000_000);
+    expect([...foldName(name)]).toHaveLength(MAX_NAME);
+    expect(foldName(`${'a'.repeat(MAX_NAME - 1)} b`)).toBe('a'.repeat(MAX_NAME - 1));
+  });
+});

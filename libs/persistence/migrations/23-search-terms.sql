@@ -1,0 +1,38 @@
+-- By what subjects are found: name and identifiers of the latest version, folded (docs/decisions/0032-search-terms.md). Kept
+-- in the statement that writes the version. The names of owners' subjects have an index that is built beside writers:
+-- `23-search-terms.index.sql`. What was written before has its terms filled in after the migrations.
+
+ALTER TABLE subjects ADD COLUMN name text COLLATE "C";
+COMMENT ON COLUMN subjects.name IS 'Of the latest version, folded; null where it has none';
+
+CREATE TABLE subject_identifiers (
+  subject_key     bigint NOT NULL,
+  scheme          text COLLATE "C" NOT NULL,
+  value           text COLLATE "C" NOT NULL,
+  owner_tenant_id text COLLATE "C" NOT NULL,
+  subject_type    text COLLATE "C" NOT NULL,
+  PRIMARY KEY (subject_key, scheme)
+);
+CREATE INDEX subject_identifiers_by_owner
+  ON subject_identifiers (owner_tenant_id, scheme, value, subject_type, (-subject_key));
+COMMENT ON TABLE subject_identifiers IS 'Of the latest versions, folded';
+COMMENT ON INDEX subject_identifiers_by_owner IS 'Negative, so that no search by subject_key alone is tempted';
+
+CREATE TABLE search_backfill (
+  is_one    boolean PRIMARY KEY DEFAULT true CHECK (is_one),
+  after_key bigint NOT NULL
+);
+INSERT INTO search_backfill (after_key) SELECT 0 WHERE EXISTS (SELECT FROM subjects);
+COMMENT ON TABLE search_backfill IS 'How far the terms of what was there before are filled in; no row: there is none left';
+
+-- Whatever erases the latest version of a subject takes its terms along.
+CREATE FUNCTION forget_search_terms() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF (SELECT max(n.snapshot_version) FROM public.snapshots n WHERE n.subject_key = NEW.subject_key) = NEW.snapshot_version THEN
+    UPDATE public.subjects SET name = NULL WHERE subject_key = NEW.subject_key;
+    DELETE FROM public.subject_identifiers WHERE subject_key = NEW.subject_key;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER snapshots_erased_unfound AFTER UPDATE ON snapshots
+  FOR EACH ROW WHEN (OLD.erasure_id IS NULL AND NEW.erasure_id IS NOT NULL) EXECUTE FUNCTION forget_search_terms();

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { parseIdentifier, seal, type SearchTerms, SUBJECT_TYPES } from '@iss/domain';
+import { Client } from 'pg';
+import { migrate } from '../../migrate';
+import { rowsRead } from '../../testing/rows-read';
+import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
+import { SnapshotWriteStore, type SnapshotToWrite } from './snapshot-write.store';
+import { SubjectStore, type SubjectSearch } from './subject.store';
+
+jest.setTimeout(60_000);
+
+let world: World;
+let superuser: Client;
+let writes: SnapshotWriteStore;
+let subjects: SubjectStore;
+
+beforeAll(async () => {
+  world = await openWorld();
+  for (const tenant of ['acme', 'beta', 'large']) await addTenant(world, tenant);
+  superuser = new Client({ connectionString: world.url });
+  await superuser.connect();
+  writes = new SnapshotWriteStore(world.database.sql);
+  subjects = new SubjectStore(world.database.sql);
+});
+
+afterAll(async () => {
+  await superuser?.end();
+  await world?.close();
+});
+
+const terms = (name: string | null, identifiers: Record<string, string> = {}): SearchTerms => ({
+  name,
+  identifiers: Object.entries(identifiers).map(([scheme, value]) => ({ scheme, value })),
+});
+const identifier = (text: string): SubjectSearch => {
+  const parsed = parseIdentifier(text);
+  if (parsed === null) throw new Error(text);
+  return { by: 'identifier', identifier: parsed };
+};
+const name = (prefix: string): SubjectSearch => ({ by: 'name', prefix });
+
+/** The ids of the subjects that a tenant finds, page by page. */
+async function found(search: SubjectSearch, tenantId = 'acme', limit = 2): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after: readonly (string | number)[] | null = null; ;) {
+    const actor = { tenantId, principalId: 'tenant_reader' };
+    const { page } = await subjects.owned(actor, { subjectType: null, search }, { limit, after });
+    ids.push(...page.items.map(({ subjectId }) => subjectId));
+    if (page.next === null) return ids;
+    after = page.next;
+  }
+}
+
+async function write(subjectId: string, given: SearchTerms, change: Partial<SnapshotToWrite> = {}): Promise<void> {
+  const written = snapshot({ subjectId, terms: given, ...change });
+  const outcome = await (written.snapshotVersion === 1 ? writes.create(written) : writes.append(written));
+  expect(outcome.kind).toBe('written');
+}
+
+it('a subject is found by what its latest version says, as soon as that is written', async () => {
+  const search = `lei:${randomUUID()}`;
+  const value = search.slice(4).replaceAll('-', '').toUpperCase();
+  await write('s-1', terms('first name', { lei: value, vat: 'V1' }));
+  expect(await found(identifier(search))).toEqual(['s-1']);
+  expect(await found(identifier('vat:v1'))).toEqual(['s-1']);
+  expect(await found(name('first'))).toEqual(['s-1']);
+  await write('s-1', terms('second name', { lei: value, duns: '7' }), { snapshotVersion: 2 });
+  expect(await found(identifier(search))).toEqual(['s-1']);
+  expect(await found(identifier('vat:v1'))).toEqual([]);
+  expect(await found(identifier('duns:7'))).toEqual(['s-1']);
+  expect(await found(name('first'))).toEqual([]);
+  expect(await found(name('second'))).toEqual(['s-1']);
+  await write('s-1', terms('second name', { lei: 'OTHER', duns: '7' }), { snapshotVersion: 3 });
+  expect(await found(identifier(search))).toEqual([]);
+  expect(await found(identifier('lei:other'))).toEqual(['s-1']);
+  await write('s-1', terms(null), { snapshotVersion: 4 });
+  for (const gone of [identifier('lei:other'), identifier('duns:7'), name('second'), name('')]) {
+    expect(await found(gone)).toEqual([]);
+  }
+  expect(await found(identifier('lei:other'), 'beta')).toEqual([]);
+});
+
+it('concurrent writes that share a statement keep each its own', async () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `shared-${index}`);
+  await Promise.all(ids.map((id, index) => write(id, terms(id, index % 2 === 0 ? { nr: `N${index}` } : {}))));
+  for (const [index, id] of ids.entries()) {
+    expect(await found(identifier(`nr:n${index}`))).toEqual(index % 2 === 0 ? [id] : []);
+  }
+  expect((await found(name('shared-'), 'acme', 7)).toSorted()).toEqual(ids.toSorted());
+});
+
+it('what a write was refused for changes nothing', async () => {
+  await write('refused', terms('kept', { nr: 'KEPT' }));
+  const late = snapshot({ subjectId: 'refused', snapshotVersion: 3, terms: terms('lost', { nr: 'LOST' }) });
+  expect((await writes.append(late)).kind).toBe('refused');
+  const again = snapshot({ subjectId: 'refused', terms: terms('lost', { nr: 'LOST' }) });
+  expect((await writes.create(again)).kind).toBe('refused');
+  expect(await found(identifier('nr:kept'))).toEqual(['refused']);
+  expect(await found(identifier('nr:lost'))).toEqual([]);
+  expect(await found(name('kept'))).toEqual(['refused']);
+});
+
+it('many of one identifier and of one name come by type, each once, whatever the page', async () => {
+  const ids: string[] = [];
+  for (const subjectType of SUBJECT_TYPES.toSorted()) {
+    for (const at of [3, 1, 2]) {
+      const id = `${subjectType}-${at}`;
+      ids.push(id);
+      await write(id, terms(`many ${at}`, { lot: '1' }), { subjectType, tenantId: 'beta' });
+    }
+  }
+  const newestFirst = [0, 3, 6].flatMap((from) => ids.slice(from, from + 3).toReversed());
+  for (const limit of [1, 2, 20]) {
+    expect(await found(identifier('lot:1'), 'beta', limit)).toEqual(newestFirst);
+    expect(await found(name('many'), 'beta', limit)).toEqual(ids.toSorted());
+    expect(await found(name('many 2'), 'beta', limit)).toEqual(SUBJECT_TYPES.toSorted().map((type) => `${type}-2`));
+  }
+});
+
+it('reads no more where many subjects lie beside those that are found', async () => {
+  const fill = (from: number, to: number) =>
+    superuser.query(
+      `WITH s AS (
+         INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name)
+         SELECT 'organization', 'large-' || n, CASE n % 2 WHEN 0 THEN 'large' ELSE 'acme' END, 'name ' || n
+           FROM generate_series($1::int, $2::int) n RETURNING *
+       ), i AS (
+         INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
+         SELECT subject_key, scheme, CASE scheme WHEN 'country' THEN 'CH' ELSE subject_id END, owner_tenant_id, subject_type
+           FROM s CROSS JOIN unnest('{country,nr}'::text[]) scheme
+       )
+       INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope)
+       SELECT subject_key, 1, gen_random_uuid(), owner_tenant_id, '2026-01-15T09:30:00Z', '{}' FROM s`,
+      [from, to],
+    );
+  const common = {
+    tenantId: 'large',
+    principalId: 'tenant_reader',
+    types: SUBJECT_TYPES,
+    afterType: '',
+    afterId: '',
+    rows: 11,
+  };
+  const counts = async (): Promise<number[]> => {
+    const counted = [];
+    for (const [statement, given] of [
+      ['subjects_by_identifier', { scheme: 'nr', value: 'large-2' }],
+      ['subjects_by_identifier', { scheme: 'country', value: 'CH' }],
+      ['subjects_by_name', { prefix: 'name 2', afterName: '' }],
+      ['subjects_by_name', { prefix: 'name', afterName: '' }],
+    ] as const) {
+      counted.push(await rowsRead(world, statement, { ...common, ...given }));
+    }
+    return counted;
+  };
+  await fill(1, 500);
+  const few = await counts();
+  await fill(501, 5_000);
+  expect(await counts()).toEqual(few);
+});
+
+it('subjects of before are found after the migration, also where it was broken off, and by what they say now', async () => {
+  const envelope = (legal_name: string) =>
+    seal({ attributes: { legal: { legal_name }, identifiers: { old: legal_name } } });
+  for (const at of [1, 2, 3])
+    await write(`old-${at}`, terms(null), {
+      envelope: envelope(`Old ${at}`).text,
+      envelopeHash: envelope(`Old ${at}`).hash,
+    });
+  expect(await found(name('old'))).toEqual([]);
+  const { rows } = await superuser.query(`SELECT subject_key FROM subjects WHERE subject_id = 'old-1'`);
+  // It had come to the first of them.
+  await superuser.query('INSERT INTO search_backfill (after_key) VALUES ($1)', [rows[0].subject_key]);
+  await write('old-3', terms('new', { new: '1' }), { snapshotVersion: 2 });
+  await migrate(world.url);
+  expect(await found(name('old'))).toEqual(['old-2']);
+  expect(await found(identifier('old:old2'))).toEqual(['old-2']);
+  expect((await superuser.query('SELECT FROM search_backfill')).rowCount).toBe(0);
+});
