@@ -1,5 +1,4 @@
 import { isJsonObject, parseStoredJson, type SearchTerms, searchTermsOf } from '@iss/domain';
-import type { QueryRunner } from 'typeorm';
 import { migrationText } from './migrations';
 
 /** Subjects of one batch: their latest envelopes lie in memory together. */
@@ -11,14 +10,22 @@ interface Subject {
   envelope: string | null;
 }
 
+/** A connection of the tables' owner. */
+interface OwnersConnection {
+  query(text: string, values?: unknown[]): Promise<Subject[]>;
+  startTransaction(): Promise<void>;
+  commitTransaction(): Promise<void>;
+  rollbackTransaction(): Promise<void>;
+}
+
 /**
  * Fills in by what subjects are found that were written before they could be, batch by batch, each in a transaction of its
  * own. May be ended at any moment and begun again, and goes on where it was. What is written meanwhile brings its own terms;
- * writers wait while a batch is written, not while it is read. As the tables' owner; one at a time may run.
+ * writers wait while a batch is written, not while it is read. One at a time may run.
  */
-export async function backfillSearch(runner: QueryRunner, batch = BATCH): Promise<void> {
+export async function backfillSearch(runner: OwnersConnection, batch = BATCH): Promise<void> {
   for (;;) {
-    const subjects: Subject[] = await runner.query(migrationText('23-search-terms.next'), [batch]);
+    const subjects = await runner.query(migrationText('23-search-terms.next'), [batch]);
     const last = subjects.at(-1);
     if (last === undefined) break;
     const found = subjects.map((subject) => ({ ...subject, terms: termsOf(subject) }));
