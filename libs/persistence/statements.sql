@@ -4259,19 +4259,23 @@ SELECT current_setting('server_version') AS version,
 --   $8 inputs.evidencePolicy text[]
 --   $9 inputs.hasMissing boolean[]
 --   $10 inputs.hasCarried boolean[]
---   $11 eventIds uuid[]
---   $12 appliedEventIds uuid[]
---   $13 inputs.changedBy text[]
---   $14 inputs.origins bytea[]
---   $15 inputs.firstChangedBy text[]
---   $16 inputs.generatedAt text[]
---   $17 inputs.envelopeHash text[]
---   $18 inputs.prevHash text[]
---   $19 inputs.envelope text[]
---   $20 inputs.requestId text[]
---   $21 inputs.traceparent text[]
---   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subject_evidence_pkey, subjects_identity_key, tenants_pkey, updates_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], uuid[], uuid[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
+--   $11 names text[]
+--   $12 eventIds uuid[]
+--   $13 appliedEventIds uuid[]
+--   $14 identifiers.ord integer[]
+--   $15 identifiers.scheme text[]
+--   $16 identifiers.value text[]
+--   $17 inputs.changedBy text[]
+--   $18 inputs.origins bytea[]
+--   $19 inputs.firstChangedBy text[]
+--   $20 inputs.generatedAt text[]
+--   $21 inputs.envelopeHash text[]
+--   $22 inputs.prevHash text[]
+--   $23 inputs.envelope text[]
+--   $24 inputs.requestId text[]
+--   $25 inputs.traceparent text[]
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subject_evidence_pkey, subject_identifiers_pkey, subjects_identity_key, subjects_pkey, tenants_pkey, updates_pkey, webhook_subscription_types_pkey
+PREPARE snapshot_append (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], uuid[], integer[], text[], text[], text[], bytea[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
@@ -4286,10 +4290,11 @@ asked AS MATERIALIZED (
   ORDER BY i.subject_type, i.subject_id
 ),
 admitted AS MATERIALIZED (
-  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at
+  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at, s.name IS DISTINCT
+  FROM ($11::text[])[i.ord] AS is_renamed
   FROM asked i
   CROSS JOIN LATERAL (
-    SELECT s.subject_key, s.owner_tenant_id
+    SELECT s.subject_key, s.owner_tenant_id, s.name
     FROM subjects s
     WHERE s.subject_type = i.subject_type AND s.subject_id = i.subject_id LIMIT 1
   ) s
@@ -4307,19 +4312,31 @@ applied AS (
   RETURNING u.update_id
 ),
 ready AS MATERIALIZED (
-  SELECT i.*, (SELECT ($11::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+  SELECT i.*, (SELECT ($12::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id, CASE WHEN i.update_id IS NOT NULL
-    THEN (SELECT ($12::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+    THEN (SELECT ($13::uuid[])[i.ord] FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'update.applied' LIMIT 1) END AS applied_event_id FROM admitted i
   WHERE update_id IS NULL OR update_id = ANY (ARRAY(SELECT update_id FROM applied))
+),
+renamed AS (
+  UPDATE subjects s SET name = ($11::text[])[i.ord] FROM ready i WHERE i.is_renamed
+    AND s.subject_key = i.subject_key
+),
+lost_identifier AS (
+  DELETE FROM subject_identifiers d
+  WHERE d.subject_key = ANY (ARRAY(SELECT subject_key FROM ready))
+    AND (SELECT true FROM unnest($14::int[], $15::text[], $16::text[])
+      AS t(ord, scheme, value)
+    CROSS JOIN LATERAL (SELECT subject_key FROM ready WHERE ord = t.ord LIMIT 1) r
+    WHERE r.subject_key = d.subject_key AND t.scheme = d.scheme LIMIT 1) IS NULL
 ),
 new_provenance AS (
   INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
   SELECT i.subject_key, p.snapshot_version, p.changed_by, p.origins
   FROM ready i
   CROSS JOIN LATERAL (VALUES
-      (i.snapshot_version, ($13::text[])[i.ord], ($14::bytea[])[i.ord]),
-      (1, ($15::text[])[i.ord], NULL)
+      (i.snapshot_version, ($17::text[])[i.ord], ($18::bytea[])[i.ord]),
+      (1, ($19::text[])[i.ord], NULL)
   ) AS p(snapshot_version, changed_by, origins)
   WHERE p.changed_by IS NOT NULL
   ON CONFLICT DO NOTHING
@@ -4335,25 +4352,33 @@ mended_evidence AS (
   DELETE FROM subject_evidence e
   WHERE e.subject_key = ANY (ARRAY(SELECT subject_key FROM ready WHERE NOT has_missing AND NOT has_carried))
 ),
+new_identifier AS (
+  INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
+  SELECT r.subject_key, t.scheme, t.value, r.tenant_id, r.subject_type
+  FROM unnest($14::int[], $15::text[], $16::text[])
+    AS t(ord, scheme, value) CROSS JOIN LATERAL (SELECT * FROM ready WHERE ord = t.ord LIMIT 1) r
+  ON CONFLICT (subject_key, scheme) DO UPDATE SET value = excluded.value
+  WHERE subject_identifiers.value <> excluded.value
+),
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($16::text[])[ord],
-    decode(($17::text[])[ord], 'hex'), decode(($18::text[])[ord], 'hex'),
-    ($19::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($20::text[])[ord],
+    decode(($21::text[])[ord], 'hex'), decode(($22::text[])[ord], 'hex'),
+    ($23::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($20::text[])[ord],
-    ($21::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($24::text[])[ord],
+    ($25::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 ),
 applied_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, update_id, request_id, traceparent)
-  SELECT applied_event_id, tenant_id, 'update.applied', update_id, ($20::text[])[ord],
-    ($21::text[])[ord]
+  SELECT applied_event_id, tenant_id, 'update.applied', update_id, ($24::text[])[ord],
+    ($25::text[])[ord]
   FROM ready
   WHERE applied_event_id IS NOT NULL
 )
@@ -4404,15 +4429,19 @@ ORDER BY i.ord;
 --   $8 inputs.evidencePolicy text[]
 --   $9 inputs.hasMissing boolean[]
 --   $10 inputs.hasCarried boolean[]
---   $11 eventIds uuid[]
---   $12 inputs.generatedAt text[]
---   $13 inputs.envelopeHash text[]
---   $14 inputs.prevHash text[]
---   $15 inputs.envelope text[]
---   $16 inputs.requestId text[]
---   $17 inputs.traceparent text[]
+--   $11 names text[]
+--   $12 eventIds uuid[]
+--   $13 identifiers.ord integer[]
+--   $14 identifiers.scheme text[]
+--   $15 identifiers.value text[]
+--   $16 inputs.generatedAt text[]
+--   $17 inputs.envelopeHash text[]
+--   $18 inputs.prevHash text[]
+--   $19 inputs.envelope text[]
+--   $20 inputs.requestId text[]
+--   $21 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], uuid[], text[], text[], text[], text[], text[], text[]) AS
+PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], integer[], text[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
@@ -4426,15 +4455,15 @@ asked AS MATERIALIZED (
   ORDER BY i.subject_type, i.subject_id
 ),
 new_subject AS (
-  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
-  SELECT subject_type, subject_id, tenant_id FROM asked WHERE is_editor AND NOT snapshot_id_taken
-    AND tenant_policy = evidence_policy
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name)
+  SELECT subject_type, subject_id, tenant_id, ($11::text[])[i.ord] FROM asked i WHERE is_editor
+    AND NOT snapshot_id_taken AND tenant_policy = evidence_policy
   ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
   RETURNING subject_key, subject_type || '/' || subject_id AS identity
 ),
 ready AS MATERIALIZED (
   SELECT i.*, (ARRAY(SELECT subject_key
-      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($11::uuid[])[i.ord]
+      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($12::uuid[])[i.ord]
     FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
       AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
   FROM asked i
@@ -4448,18 +4477,26 @@ new_evidence AS (
   FROM ready
   WHERE has_missing OR has_carried
 ),
+new_identifier AS (
+  INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
+  SELECT r.subject_key, t.scheme, t.value, r.tenant_id, r.subject_type
+  FROM unnest($13::int[], $14::text[], $15::text[])
+    AS t(ord, scheme, value) CROSS JOIN LATERAL (SELECT * FROM ready WHERE ord = t.ord LIMIT 1) r
+  ON CONFLICT (subject_key, scheme) DO UPDATE SET value = excluded.value
+  WHERE subject_identifiers.value <> excluded.value
+),
 new_snapshot AS (
   INSERT INTO snapshots
     (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
-  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($12::text[])[ord],
-    decode(($13::text[])[ord], 'hex'), decode(($14::text[])[ord], 'hex'),
-    ($15::text[])[ord]
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($16::text[])[ord],
+    decode(($17::text[])[ord], 'hex'), decode(($18::text[])[ord], 'hex'),
+    ($19::text[])[ord]
   FROM ready
 ),
 new_event AS (
   INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
-  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($16::text[])[ord],
-    ($17::text[])[ord]
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($20::text[])[ord],
+    ($21::text[])[ord]
   FROM ready
   WHERE event_id IS NOT NULL
 )
@@ -5964,6 +6001,129 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
     WHEN g.scopes && '{read_latest}' THEN s.subject_key END
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
 ORDER BY g.part, g.place;
+
+-- subjects_by_identifier
+--   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 afterType text
+--   $4 afterId text
+--   $5 types text[]
+--   $6 scheme text
+--   $7 value text
+--   $8 rows bigint
+--   enters erasures_pkey, memberships_pkey, snapshots_version_key, subject_identifiers_by_owner, subjects_identity_key, subjects_pkey
+PREPARE subjects_by_identifier (text, text, text, text, text[], text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
+  s.created_at AS "item?.createdAt",
+  n.snapshot_id AS "item?.latest.snapshotId",
+  s.subject_type AS "item?.latest.subjectType",
+  s.subject_id AS "item?.latest.subjectId",
+  n.snapshot_version AS "item?.latest.snapshotVersion",
+  n.generated_at AS "item?.latest.generatedAt",
+  n.created_at AS "item?.latest.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  NULL::text AS "item?.latest.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasedAt",
+  ARRAY[s.subject_type, s.subject_id] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key FROM subjects s
+  WHERE s.subject_type = $3 AND s.subject_id = $4 LIMIT 1) last ON true
+LEFT JOIN LATERAL (
+  SELECT d.subject_type, d.subject_key
+  FROM unnest($5::text[]) AS range(subject_type)
+  CROSS JOIN LATERAL (
+    SELECT * FROM subject_identifiers d
+    WHERE (d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key)
+      > (i.tenant_id, $6, $7, range.subject_type,
+        CASE range.subject_type WHEN $3 THEN -last.subject_key ELSE -9223372036854775807 END)
+      AND (d.owner_tenant_id, d.scheme, d.value, d.subject_type) <= (i.tenant_id, $6, $7, range.subject_type)
+      AND f.member_status = 'active'
+    ORDER BY d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key LIMIT $8
+  ) d
+  ORDER BY d.subject_type, -d.subject_key LIMIT $8
+) d ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY d.subject_type, -d.subject_key;
+
+-- subjects_by_name
+--   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 afterType text
+--   $4 afterId text
+--   $5 types text[]
+--   $6 afterName text
+--   $7 prefix text
+--   $8 rows bigint
+--   enters erasures_pkey, memberships_pkey, snapshots_version_key, subjects_by_name, subjects_identity_key
+PREPARE subjects_by_name (text, text, text, text, text[], text, text, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  s.subject_type AS "item?.subjectType", s.subject_id AS "item?.subjectId",
+  s.created_at AS "item?.createdAt",
+  n.snapshot_id AS "item?.latest.snapshotId",
+  s.subject_type AS "item?.latest.subjectType",
+  s.subject_id AS "item?.latest.subjectId",
+  n.snapshot_version AS "item?.latest.snapshotVersion",
+  n.generated_at AS "item?.latest.generatedAt",
+  n.created_at AS "item?.latest.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest.prevHash",
+  NULL::text AS "item?.latest.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest.erasure?.erasedAt",
+  ARRAY[s.subject_type, s.subject_id, s.name] AS position
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (SELECT s.subject_key FROM subjects s
+  WHERE s.subject_type = $3 AND s.subject_id = $4 LIMIT 1) last ON true
+LEFT JOIN LATERAL (
+  SELECT s.*
+  FROM unnest($5::text[]) AS range(subject_type)
+  CROSS JOIN LATERAL (
+    SELECT * FROM subjects s
+    WHERE (s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key)
+      > (i.tenant_id || '/', range.subject_type,
+        CASE range.subject_type WHEN $3 THEN $6 ELSE $7 END COLLATE "C",
+        CASE range.subject_type WHEN $3 THEN last.subject_key ELSE 0 END)
+      AND (s.owner_tenant_id || '/', s.subject_type) <= (i.tenant_id || '/', range.subject_type)
+      AND s.name IS NOT NULL AND f.member_status = 'active'
+    ORDER BY s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key LIMIT $8
+  ) s
+  WHERE starts_with(s.name, $7)
+  ORDER BY s.subject_type, s.name, s.subject_key LIMIT $8
+) s ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY s.subject_type, s.name, s.subject_key;
 
 -- subjects_evidence_carried
 --   asked by SubjectStore.owned (stores/snapshots/subject.store.ts)

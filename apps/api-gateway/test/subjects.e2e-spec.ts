@@ -251,6 +251,7 @@ describe('the search of owned subjects', () => {
     [`q=${'a'.repeat(129)}`, '/query/q', 'invalid_value'],
     ['q=a&identifier=lei:1', '/query/q', 'mismatch'],
     ['subject_id_prefix=a&q=b', '/query/q', 'mismatch'],
+    ['evidence=missing&q=b', '/query/q', 'mismatch'],
     ['subject_id_prefix=a&identifier=lei:1', '/query/identifier', 'mismatch'],
   ])('refuses %s', async (query, path, code) => {
     const { body } = await list(`?${query}`).expect(400);

@@ -80,6 +80,25 @@ it('a subject is found by what its latest version says, as soon as that is writt
   expect(await found(identifier('lei:other'), 'beta')).toEqual([]);
 });
 
+it('a subject is found no more once its latest version is erased, and an older one changes nothing', async () => {
+  await write('erased', terms('erased name', { gone: '1' }));
+  await write('erased', terms('erased name', { gone: '1' }), { snapshotVersion: 2 });
+  await superuser.query('ALTER TABLE snapshots DISABLE TRIGGER snapshots_immutable');
+  for (const [version, expected] of [
+    [1, ['erased']],
+    [2, []],
+  ] as const) {
+    await superuser.query(
+      `UPDATE snapshots SET envelope = NULL, erasure_id = 1 WHERE snapshot_version = $1
+          AND subject_key = (SELECT subject_key FROM subjects WHERE subject_id = 'erased')`,
+      [version],
+    );
+    expect(await found(identifier('gone:1'))).toEqual(expected);
+    expect(await found(name('erased'))).toEqual(expected);
+  }
+  await superuser.query('ALTER TABLE snapshots ENABLE TRIGGER snapshots_immutable');
+});
+
 it('concurrent writes that share a statement keep each its own', async () => {
   const ids = Array.from({ length: 40 }, (_, index) => `shared-${index}`);
   await Promise.all(ids.map((id, index) => write(id, terms(id, index % 2 === 0 ? { nr: `N${index}` } : {}))));
