@@ -7,6 +7,7 @@ const ASKING = [
   'libs/persistence/src/sql/sql.ts', // declared statements, and what begins and ends a transaction
   'libs/persistence/src/database.ts', // what a connection must be before it is used
   'libs/persistence/src/migrate.ts',
+  'libs/persistence/src/search-backfill.ts', // a step of migrate.ts
   'libs/persistence/src/servers.ts', // which of several servers takes writes
   'libs/queue/src/migrate-queue.ts',
   'apps/cli/src/audit/database.ts', // the auditor's own, which share nothing with the writer's
