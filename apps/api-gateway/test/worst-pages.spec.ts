@@ -7,6 +7,7 @@ import { repositoryRoot } from '../../../tools/root';
 import { Erasure } from '../src/modules/erasures/erasure.views';
 import { AccessibleSubject, Grant } from '../src/modules/grants/grant.views';
 import { ChainItem } from '../src/modules/identity-state/lineage/lineage.openapi';
+import { AuditEntry } from '../src/modules/records/audit.views';
 import { Disclosure } from '../src/modules/records/disclosure.views';
 import { Principal } from '../src/modules/tenancy/member.views';
 import { Ownership, Subject } from '../src/modules/tenancy/subject.views';
@@ -179,6 +180,17 @@ const WORST: Record<string, object> = {
     cancelledAt: NOW,
     erasedAt: NOW,
     logIndex: Number.MAX_SAFE_INTEGER,
+  listAudit: AuditEntry.of({
+    auditId: Number.MAX_SAFE_INTEGER,
+    at: NOW,
+    action: 'webhook_subscription.changed',
+    principalId: PRINCIPAL,
+    requestId: 'r'.repeat(128),
+    target: { subscription_id: `wsub_${UUID}` },
+    details: {
+      target_url: { before: '漢'.repeat(2_048), after: '漢'.repeat(2_048) },
+      event_types: { before: [...EVENT_TYPES], after: [...EVENT_TYPES] },
+    },
   }),
   listDeliveries: Delivery.of({
     deliveryId: UUID,

@@ -4,6 +4,11 @@ export interface Actor {
   principalId: string;
 }
 
+/** An actor in a request that may change something: the audit trail names both. */
+export interface Acting extends Actor {
+  requestId: string;
+}
+
 /** Who reads: an actor, or, with `tenantId` null, a principal for whichever of its tenants may (the global forms). */
 export interface Reader {
   tenantId: string | null;

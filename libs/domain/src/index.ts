@@ -16,6 +16,7 @@ export * from './access/rules';
 export * from './access/scopes';
 export * from './access/decide-access';
 export * from './access/disclosures';
+export * from './access/audit-actions';
 export * from './envelope/check';
 export * from './envelope/envelope';
 export * from './envelope/envelope-diff';

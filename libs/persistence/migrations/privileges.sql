@@ -24,7 +24,7 @@ GRANT SELECT, INSERT, UPDATE ON tenants, memberships, claimed_types, updates, gr
 GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_events, deliveries, delivery_attempts, idempotency_keys, rate_limits
   TO iss_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON subject_evidence TO iss_app;
-GRANT SELECT ON owner_changes, log_backfill, log_restarts TO iss_app;
+GRANT SELECT ON owner_changes, log_backfill, log_restarts, audit_records TO iss_app;
 GRANT SELECT, INSERT ON grant_changes TO iss_app;
 GRANT SELECT, INSERT ON log_entries TO iss_app;
 GRANT SELECT, DELETE ON log_waiting TO iss_app;

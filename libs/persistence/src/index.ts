@@ -45,5 +45,7 @@ export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';
 export * from './stores/grants/grant-end.store';
 export * from './stores/records/disclosure.store';
+export * from './stores/records/audit.store';
+export type { ActedBy } from './stores/records/acting';
 export type { TimeBounds } from './stores/records/record-page';
 export { writableUrl } from './servers';

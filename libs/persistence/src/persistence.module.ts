@@ -22,6 +22,7 @@ import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
+import { AuditStore } from './stores/records/audit.store';
 import { DisclosureStore } from './stores/records/disclosure.store';
 import { ClaimedTypeStore } from './stores/tenancy/claimed-type.store';
 import { LegacyTenantStore } from './stores/tenancy/legacy-tenant.store';
@@ -36,6 +37,7 @@ import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription
 
 /** Every store that needs statements, and the caps that they check, alone. */
 const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
+  AuditStore,
   BacklogStore,
   ClaimedTypeStore,
   DeliveryLogStore,

@@ -279,6 +279,7 @@ export const TABLE: readonly Row[] = [
     fixture: 'subject',
   },
   { method: 'get', path: `${TENANT}/disclosures`, ok: 200, role: 'tenant_admin', ...ofOwner },
+  { method: 'get', path: `${TENANT}/audit`, ok: 200, role: 'tenant_admin', ...ofOwner },
   {
     method: 'get',
     path: `${TENANT}/grants/{grant_id}/log-proof`,

@@ -8,6 +8,7 @@ import { ACME_TO_BETA, Grant, REVOKED } from '../../src/modules/grants/grant.vie
 import { ENVELOPE_EXAMPLE } from '../../src/modules/identity-state/snapshot/snapshot.openapi';
 import { APPLIED_ENVELOPE, PROPOSED } from '../../src/modules/identity-state/updates/update.views';
 import { PENDING, RefreshRequest } from '../../src/modules/refresh-requests/refresh-request.views';
+import { AUDIT_EXAMPLE } from '../../src/modules/records/audit.views';
 import { DISCLOSURE_EXAMPLE } from '../../src/modules/records/disclosure.views';
 import { ALICE, CAROL, Principal } from '../../src/modules/tenancy/member.views';
 import { ACME, Tenant } from '../../src/modules/tenancy/tenant.views';
@@ -170,6 +171,8 @@ export class ExampleWorld {
       secret_sealed: 'sealed',
       secret_fingerprint: 'fingerprint',
     });
+
+    await this.insert('audit_records', { ...AUDIT_EXAMPLE, tenant_id: 'acme' });
     await this.insert('disclosures', {
       ...pick(DISCLOSURE_EXAMPLE, ['disclosed_on', 'from_version', 'to_version', 'grantee_tenant_id', 'principal_id']),
       ...pick(DISCLOSURE_EXAMPLE, ['via', 'first_at', 'request_id']),

@@ -71,6 +71,7 @@ export class RealLog {
     const expiresAt = new Date(Date.now() + 60_000);
     await offers.create(
       { offerId, tenantId, fromPrincipalId: from, toPrincipalId: to, message: null, expiresAt },
+      'r',
       () => undefined,
     );
     const member = {
@@ -80,7 +81,7 @@ export class RealLog {
       allowCounterpartyAccess: false,
       status: 'active',
     } as const;
-    await offers.end({ tenantId, principalId: to, offerId }, () => ({
+    await offers.end({ tenantId, principalId: to, requestId: 'r', offerId }, () => ({
       status: 'accepted',
       members: [
         { ...member, principalId: to, role: 'tenant_owner' },

@@ -23,6 +23,7 @@ export const RULES = {
   manageGrants: { role: 'tenant_admin', subject: 'owner' },
   readDisclosures: { role: 'tenant_admin', subject: 'owner' },
   readOwnDisclosures: { role: 'tenant_admin' },
+  readAudit: { role: 'tenant_admin' },
   readAccessibleSubjects: { role: 'tenant_reader' },
   readTenant: { role: 'tenant_reader' },
   changeTenant: { role: 'tenant_admin' },

@@ -164,6 +164,13 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       request_id: `'r-' || n`,
       first_at: `now() - n * interval '1 minute'`,
     },
+    audit_records: {
+      tenant_id: tenant,
+      at: `now() - n * interval '1 minute'`,
+      action: `'tenant.changed'`,
+      target: `'{}'`,
+      details: `'{}'`,
+    },
     limit_overrides: {
       scope: isDone ? `'principal'` : `'tenant'`,
       scope_id: `'t-' || n`,

@@ -38,7 +38,7 @@ export async function openWorld(): Promise<World> {
 
 /** A tenant with one member a role; the principal is called by its role. */
 export async function addTenant({ database }: World, tenantId: string): Promise<void> {
-  const owner = { tenantId, principalId: 'tenant_owner' };
+  const owner = { tenantId, principalId: 'tenant_owner', requestId: 'r' };
   const tenancy = new TenancyStore(database.sql);
   const member = (role: Role) => ({
     principalId: role,
@@ -51,6 +51,7 @@ export async function addTenant({ database }: World, tenantId: string): Promise<
   await tenancy.create(
     { tenantId, name: tenantId, slug: null, chainEnforced: true, evidencePolicy: 'open' },
     member('tenant_owner'),
+    'r',
   );
   for (const role of ROLES.filter((name) => name !== 'tenant_owner')) {
     await tenancy.changeMembership(owner, role, () => ({ tenantId, ...member(role) }));

@@ -42,7 +42,7 @@ const TAGS = {
     'Destroys what versions of a subject say, when two people of its owner want it; what was erased stays provable.',
   'Transparency log':
     'Proofs that what was answered has not been changed since: signed checkpoints, tiles of hashes, and the place of each fact among them.',
-  Records: 'Who of other tenants was shown which versions of a subject.',
+  Records: 'Who of other tenants was shown which versions of a subject, and who changed what in a tenant.',
   'Transfer offers': 'Hands the ownership of a tenant over, with the consent of both sides.',
 };
 

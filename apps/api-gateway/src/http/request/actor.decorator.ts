@@ -1,14 +1,18 @@
-import type { Actor, Reader } from '@iss/domain';
+import type { Acting, Reader } from '@iss/domain';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
 import { tenantIdOf } from './path-params';
 import { RequestAsker } from './request-asker';
 
-/** Injects who acts: the caller, for the tenant of the path. */
-export const ActorParam = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+/** Injects who acts: the caller, for the tenant of the path, in this request. */
+export const ActorParam = createParamDecorator((_: unknown, context: ExecutionContext): Acting => {
   const request = context.switchToHttp().getRequest<Request>();
-  return { tenantId: tenantIdOf(request.params['tenant_id']), principalId: principalOf(request).principalId };
+  return {
+    tenantId: tenantIdOf(request.params['tenant_id']),
+    principalId: principalOf(request).principalId,
+    requestId: request.requestId,
+  };
 });
 
 /** Injects who reads: the caller, for the tenant of the path, or for any of its own where the path names none. */

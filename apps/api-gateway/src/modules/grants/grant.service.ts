@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type AccessFacts,
+  type Acting,
   type Actor,
   ALL_SUBJECTS,
   DomainError,
@@ -54,7 +55,7 @@ export class GrantService {
   ) {}
 
   /** Throws `validation_error`, `forbidden` unless the tenant owns the subject, `conflict`, or `limit_reached`. */
-  async create(actor: Actor, request: GrantRequest): Promise<GrantRecord> {
+  async create(actor: Acting, request: GrantRequest): Promise<GrantRecord> {
     const grant = toCreate(actor, request);
     const [outcome] = await this.grants.create(actor, [grant], MANAGERS);
     return requireGranted(outcome, grant);
@@ -66,7 +67,7 @@ export class GrantService {
    * unless the caller may manage grants, and `validation_error` for too many.
    */
   async createMany(
-    actor: Actor,
+    actor: Acting,
     requests: readonly (GrantRequest | DomainError)[],
   ): Promise<(GrantRecord | DomainError)[]> {
     await this.access.require(actor, { role: RULES.manageGrants.role });
@@ -88,7 +89,7 @@ export class GrantService {
   }
 
   private async createInLots(
-    actor: Actor,
+    actor: Acting,
     sent: readonly (GrantToCreate | DomainError)[],
   ): Promise<(GrantRecord | DomainError)[]> {
     const valid = sent.flatMap((grant, index) => (grant instanceof DomainError ? [] : [{ grant, index }]));
@@ -132,7 +133,7 @@ export class GrantService {
   }
 
   /** Ends a grant; from the answer on its grantee reads nothing. Throws `not_found`, or `conflict` when it is not active. */
-  async revoke(actor: Actor, grantId: string): Promise<GrantRecord> {
+  async revoke(actor: Acting, grantId: string): Promise<GrantRecord> {
     const revoked = await this.grants.revoke(actor, grantId, MANAGERS);
     const grant = requireOwn(revoked);
     if (!revoked.isRevoked) throw notActive(grant, 'revoked');
@@ -143,7 +144,7 @@ export class GrantService {
    * Changes a live grant; from the answer on its grantee reads by what it became. Throws `validation_error`, `not_found`, or
    * `conflict` when it is not active.
    */
-  async change(actor: Actor, grantId: string, { expiresAt, ...change }: GrantChangeRequest): Promise<GrantRecord> {
+  async change(actor: Acting, grantId: string, { expiresAt, ...change }: GrantChangeRequest): Promise<GrantRecord> {
     const until = expiresAt === undefined ? undefined : requireExpiry(expiresAt);
     const changed = await this.grants.change(actor, grantId, { ...change, expiresAt: until }, MANAGERS);
     const grant = requireOwn(changed);

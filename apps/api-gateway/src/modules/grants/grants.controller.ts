@@ -1,4 +1,4 @@
-import { type Actor, ALL_SUBJECTS, DomainError, RULES, type SubjectRef } from '@iss/domain';
+import { type Acting, type Actor, ALL_SUBJECTS, DomainError, RULES, type SubjectRef } from '@iss/domain';
 import { Controller, Get, Patch, Post, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
@@ -39,7 +39,7 @@ export class GrantsController {
     errors: ['conflict'],
   })
   async createGrant(
-    @ActorParam() actor: Actor,
+    @ActorParam() actor: Acting,
     @JsonBody(CreateGrantBody) body: CreateGrantBody,
   ): Promise<CreatedGrant> {
     return CreatedGrant.of(await this.grants.create(actor, requestOf(body)));
@@ -53,7 +53,7 @@ export class GrantsController {
     answers: { 200: answer('What became of each, in their order.', GrantResults, GRANT_RESULTS_EXAMPLE) },
   })
   async createGrants(
-    @ActorParam() actor: Actor,
+    @ActorParam() actor: Acting,
     @JsonBody(CreateGrantsBody) body: CreateGrantsBody,
     @Req() request: Request,
   ): Promise<GrantResults> {
@@ -96,7 +96,7 @@ export class GrantsController {
     errors: ['not_found', 'conflict'],
   })
   async changeGrant(
-    @ActorParam() actor: Actor,
+    @ActorParam() actor: Acting,
     @UuidParam({ name: 'grant_id' }) grantId: string,
     @JsonBody(ChangeGrantBody) body: ChangeGrantBody,
   ): Promise<Grant> {
@@ -112,7 +112,7 @@ export class GrantsController {
     answers: { 200: answer('The revoked grant.', Grant, Grant.of(REVOKED)) },
     errors: ['not_found', 'conflict'],
   })
-  async revokeGrant(@ActorParam() actor: Actor, @UuidParam({ name: 'grant_id' }) grantId: string): Promise<Grant> {
+  async revokeGrant(@ActorParam() actor: Acting, @UuidParam({ name: 'grant_id' }) grantId: string): Promise<Grant> {
     return Grant.of(await this.grants.revoke(actor, grantId));
   }
 

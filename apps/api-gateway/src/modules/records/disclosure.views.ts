@@ -27,7 +27,8 @@ export const Disclosure = view('Disclosure', {
 });
 export type Disclosure = ViewOf<typeof Disclosure>;
 
-const WINDOW = {
+/** Bounds of a list of records. */
+export const WINDOW = {
   from: text.optional().example('2026-01-20T00:00:00Z').described('RFC 3339: only what was recorded then or later.'),
   to: text.optional().example('2026-01-21T00:00:00Z').described('RFC 3339: only what was recorded then or before.'),
 };

@@ -1,4 +1,5 @@
 import {
+  type Acting,
   type Actor,
   DomainError,
   isAtLeast,
@@ -45,9 +46,9 @@ export class MemberService {
    * Changes a principal's record, making it a member if it is none. Throws `forbidden` (not an admin, or more than the
    * caller may give), `human_principal_required`, `conflict` (the last owner), or `limit_reached`.
    */
-  put(caller: Principal, tenantId: string, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
-    const actor = { tenantId, principalId: caller.principalId };
-    return this.tenancy.changeMembership(actor, principalId, (current) => {
+  put(caller: Principal, acting: Acting, principalId: string, change: PrincipalChange): Promise<MembershipRecord> {
+    const { tenantId } = acting;
+    return this.tenancy.changeMembership(acting, principalId, (current) => {
       const record = { tenantId, principalId, ...changed(current, change) };
       requireMayPut(current, caller, change, record);
       return record;
@@ -55,7 +56,7 @@ export class MemberService {
   }
 
   /** Takes a member out; its token is refused from then on. Throws `forbidden`, `not_found`, or `conflict` (the last owner). */
-  async remove(actor: Actor, principalId: string): Promise<void> {
+  async remove(actor: Acting, principalId: string): Promise<void> {
     await this.tenancy.changeMembership(actor, principalId, (current) => {
       const admin = requireMember(current.caller, RULES.manageMembers);
       const held = activeOf(current.target);

@@ -1,4 +1,4 @@
-import { type Actor, RULES } from '@iss/domain';
+import { type Acting, type Actor, RULES } from '@iss/domain';
 import { Controller, Delete, Get, Put } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
@@ -7,7 +7,7 @@ import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
-import { PrincipalIdParam, TenantIdParam } from '../../http/request/path-params';
+import { PrincipalIdParam } from '../../http/request/path-params';
 import { requireAField } from '../../http/request/shape';
 import { MemberService } from './member.service';
 import { ALICE, CAROL, ListPrincipalsQuery, Member, Principal, PutMemberBody, PutPrincipalBody } from './member.views';
@@ -29,11 +29,11 @@ export class MembersController {
   })
   async putMember(
     @CurrentPrincipal() caller: Caller,
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Acting,
     @PrincipalIdParam() principalId: string,
     @JsonBody(PutMemberBody) { role, principal_type }: PutMemberBody,
   ): Promise<Member> {
-    return Member.of(await this.members.put(caller, tenantId, principalId, { role, principalType: principal_type }));
+    return Member.of(await this.members.put(caller, actor, principalId, { role, principalType: principal_type }));
   }
 
   @Delete('members/:principal_id')
@@ -43,7 +43,7 @@ export class MembersController {
     answers: { 204: { description: 'Removed.' } },
     errors: ['not_found', 'conflict'],
   })
-  async removeMember(@ActorParam() actor: Actor, @PrincipalIdParam() principalId: string): Promise<void> {
+  async removeMember(@ActorParam() actor: Acting, @PrincipalIdParam() principalId: string): Promise<void> {
     await this.members.remove(actor, principalId);
   }
 
@@ -55,7 +55,7 @@ export class MembersController {
   })
   async putPrincipal(
     @CurrentPrincipal() caller: Caller,
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Acting,
     @PrincipalIdParam() principalId: string,
     @JsonBody(PutPrincipalBody) body: PutPrincipalBody,
   ): Promise<Principal> {
@@ -66,7 +66,7 @@ export class MembersController {
       principalType: body.principal_type,
       allowCounterpartyAccess: body.allow_counterparty_access,
     };
-    return Principal.of(await this.members.put(caller, tenantId, principalId, change));
+    return Principal.of(await this.members.put(caller, actor, principalId, change));
   }
 
   @Get('principals')

@@ -1,4 +1,4 @@
-import { type Actor, DomainError, parsePeriod, requireAccess, rolesFrom, RULES } from '@iss/domain';
+import { type Acting, type Actor, DomainError, parsePeriod, requireAccess, rolesFrom, RULES } from '@iss/domain';
 import {
   type NewTenant,
   type Page,
@@ -30,15 +30,16 @@ export class TenantService {
   constructor(private readonly tenancy: TenancyStore) {}
 
   /** Anyone with a token may found a tenant. Only a human becomes its accountable owner. Throws `conflict` or `limit_reached`. */
-  create(founder: Principal, tenant: NewTenant): Promise<TenantRecord> {
-    return this.tenancy.create(tenant, {
+  create(founder: Principal, requestId: string, tenant: NewTenant): Promise<TenantRecord> {
+    const member = {
       principalId: founder.principalId,
       role: founder.claimedType === 'human' ? 'tenant_owner' : 'tenant_admin',
       tenancyRole: 'account_admin',
       principalType: founder.claimedType,
       allowCounterpartyAccess: false,
       status: 'active',
-    });
+    } as const;
+    return this.tenancy.create(tenant, member, requestId);
   }
 
   /** The tenants that the principal belongs to. */
@@ -57,12 +58,11 @@ export class TenantService {
    * Whether erasures need a second human is for a human owner to say. Throws `forbidden`, `human_principal_required`, or
    * `conflict` when the slug is taken.
    */
-  async change(caller: Principal, tenantId: string, change: TenantChange): Promise<TenantRecord> {
-    const { principalId, claimedType } = caller;
+  async change(caller: Principal, acting: Acting, change: TenantChange): Promise<TenantRecord> {
     const rule = change.erasureConfirmation === undefined ? RULES.changeTenant : RULES.changeErasureConfirmation;
-    const isMachine = change.erasureConfirmation !== undefined && claimedType !== 'human';
+    const isMachine = change.erasureConfirmation !== undefined && caller.claimedType !== 'human';
     const roles = isMachine ? [] : rolesFrom(rule.role);
-    const { facts, tenant } = await this.tenancy.change({ tenantId, principalId }, change, roles);
+    const { facts, tenant } = await this.tenancy.change(acting, change, roles);
     requireAccess(facts, rule);
     if (tenant === null) throw humanRequired('change whether erasures need a confirmation');
     return tenant;

@@ -1,4 +1,4 @@
-import { type Actor, RULES } from '@iss/domain';
+import { type Acting, type Actor, RULES } from '@iss/domain';
 import { Controller, Get, Patch, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
@@ -8,8 +8,9 @@ import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists
 import { QueryOf } from '../../http/lists/query';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
-import { TenantIdParam } from '../../http/request/path-params';
+import { Trace } from '../../http/request/request-id';
 import { requireAField } from '../../http/request/shape';
+import type { RequestTrace } from '../../request-trace';
 import { TenantService } from './tenant.service';
 import {
   ACME,
@@ -40,9 +41,10 @@ export class TenantsController {
   })
   async createTenant(
     @CurrentPrincipal() principal: Principal,
+    @Trace() { requestId }: RequestTrace,
     @JsonBody(CreateTenantBody) body: CreateTenantBody,
   ): Promise<Tenant> {
-    const tenant = await this.tenants.create(principal, {
+    const tenant = await this.tenants.create(principal, requestId, {
       tenantId: body.tenant_id,
       name: body.name,
       slug: body.slug ?? null,
@@ -88,13 +90,13 @@ export class TenantsController {
   })
   async updateTenant(
     @CurrentPrincipal() principal: Principal,
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Acting,
     @JsonBody(PatchTenantBody) body: PatchTenantBody,
   ): Promise<Tenant> {
     requireAField(body);
     const { name, slug, chain_enforced: chainEnforced, evidence_policy: evidencePolicy } = body;
     const change = { name, slug, chainEnforced, evidencePolicy, erasureConfirmation: body.erasure_confirmation };
-    return Tenant.of(await this.tenants.change(principal, tenantId, change));
+    return Tenant.of(await this.tenants.change(principal, actor, change));
   }
 
   @Get(':tenant_id/usage')

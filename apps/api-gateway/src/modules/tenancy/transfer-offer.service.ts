@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type Acting,
   type Actor,
   DomainError,
   mayHandOver,
@@ -39,8 +40,8 @@ export class TransferOfferService {
   constructor(private readonly offers: TransferOfferStore) {}
 
   /** Throws `validation_error`, `forbidden`, `human_principal_required`, or `conflict` while another offer is pending. */
-  create(caller: Principal, tenantId: string, request: TransferOfferRequest): Promise<TransferOfferRecord> {
-    const { principalId } = caller;
+  create(caller: Principal, acting: Acting, request: TransferOfferRequest): Promise<TransferOfferRecord> {
+    const { tenantId, principalId, requestId } = acting;
     if (request.toPrincipalId === principalId) throw invalid('/to_principal_id', 'must be another principal');
     const offer = {
       offerId: randomUUID(),
@@ -50,7 +51,7 @@ export class TransferOfferService {
       message: request.message,
       expiresAt: requireExpiry(request.expiresAt),
     };
-    return this.offers.create(offer, ({ offerer, hasOtherOwner }) => {
+    return this.offers.create(offer, requestId, ({ offerer, hasOtherOwner }) => {
       if (offerer !== null && isFounding(offerer, hasOtherOwner)) return;
       requireHuman(requireMember(offerer, RULES.offerTransfer), caller, TO_HAND_OVER);
     });
@@ -78,8 +79,8 @@ export class TransferOfferService {
    * `human_principal_required`, `conflict` when the offer is not pending or its maker could no longer make it, or
    * `limit_reached`.
    */
-  accept(caller: Principal, tenantId: string, offerId: string): Promise<TransferOfferRecord> {
-    return this.offers.end({ tenantId, principalId: caller.principalId, offerId }, (move) => {
+  accept(caller: Principal, acting: Acting, offerId: string): Promise<TransferOfferRecord> {
+    return this.offers.end({ ...acting, offerId }, (move) => {
       requirePending(requireOffered(move, caller));
       const { offerer, hasOtherOwner } = move;
       if (offerer === null || !mayHandOver(offerer, hasOtherOwner)) {
@@ -88,22 +89,22 @@ export class TransferOfferService {
           'The offerer may no longer hand the tenant over. Ask a tenant_owner for a new offer.',
         );
       }
-      const members = [newOwner(move, caller, tenantId)];
+      const members = [newOwner(move, caller, acting.tenantId)];
       if (offerer.role === OWNER) members.push({ ...offerer, role: 'tenant_admin' });
       return { status: 'accepted', members };
     });
   }
 
   /** Throws like {@link accept}. */
-  decline(caller: Principal, tenantId: string, offerId: string): Promise<TransferOfferRecord> {
-    return this.offers.end({ tenantId, principalId: caller.principalId, offerId }, (move) => {
+  decline(caller: Principal, acting: Acting, offerId: string): Promise<TransferOfferRecord> {
+    return this.offers.end({ ...acting, offerId }, (move) => {
       requirePending(requireOffered(move, caller));
       return { status: 'declined', members: [] };
     });
   }
 
   /** By the offerer, as long as it is a member. Throws `forbidden`, `not_found` or `conflict`. */
-  cancel(actor: Actor, offerId: string): Promise<TransferOfferRecord> {
+  cancel(actor: Acting, offerId: string): Promise<TransferOfferRecord> {
     return this.offers.end({ ...actor, offerId }, ({ offer, caller }) => {
       requireMember(caller, RULES.readTenant);
       if (offer === null) throw unknownOffer();

@@ -1,4 +1,4 @@
-import { type Actor, RULES } from '@iss/domain';
+import { type Acting, type Actor, RULES } from '@iss/domain';
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator';
@@ -7,7 +7,7 @@ import { ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
-import { TenantIdParam, UuidParam } from '../../http/request/path-params';
+import { UuidParam } from '../../http/request/path-params';
 import { TransferOfferService } from './transfer-offer.service';
 import { CreateTransferOfferBody, offerAnswer, PENDING, TransferOffer, WrappedOffer } from './transfer-offer.views';
 
@@ -29,10 +29,10 @@ export class TransferOffersController {
   })
   async createTransferOffer(
     @CurrentPrincipal() principal: Principal,
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Acting,
     @JsonBody(CreateTransferOfferBody) body: CreateTransferOfferBody,
   ): Promise<WrappedOffer> {
-    const offer = await this.offers.create(principal, tenantId, {
+    const offer = await this.offers.create(principal, actor, {
       toPrincipalId: body.to_principal_id,
       message: body.message ?? null,
       expiresAt: body.expires_at ?? null,
@@ -70,11 +70,11 @@ export class TransferOffersController {
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
   async acceptTransferOffer(
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Acting,
     @OfferIdParam() offerId: string,
     @CurrentPrincipal() principal: Principal,
   ): Promise<WrappedOffer> {
-    return WrappedOffer.of(await this.offers.accept(principal, tenantId, offerId));
+    return WrappedOffer.of(await this.offers.accept(principal, actor, offerId));
   }
 
   @Post(':offer_id/decline')
@@ -85,11 +85,11 @@ export class TransferOffersController {
     errors: ['forbidden', 'not_found', 'conflict', 'human_principal_required'],
   })
   async declineTransferOffer(
-    @TenantIdParam() tenantId: string,
+    @ActorParam() actor: Acting,
     @OfferIdParam() offerId: string,
     @CurrentPrincipal() principal: Principal,
   ): Promise<WrappedOffer> {
-    return WrappedOffer.of(await this.offers.decline(principal, tenantId, offerId));
+    return WrappedOffer.of(await this.offers.decline(principal, actor, offerId));
   }
 
   @Post(':offer_id/cancel')
@@ -98,7 +98,7 @@ export class TransferOffersController {
     answers: { 200: offerAnswer('The cancelled offer.', 'cancelled') },
     errors: ['not_found', 'conflict'],
   })
-  async cancelTransferOffer(@ActorParam() actor: Actor, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
+  async cancelTransferOffer(@ActorParam() actor: Acting, @OfferIdParam() offerId: string): Promise<WrappedOffer> {
     return WrappedOffer.of(await this.offers.cancel(actor, offerId));
   }
 }

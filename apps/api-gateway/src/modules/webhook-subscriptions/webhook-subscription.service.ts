@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Actor, DomainError, type EventType, newWebhookSecret, RULES, secretFingerprint } from '@iss/domain';
 import {
+  type ActedBy,
   type Page,
   type PageRequest,
   type WebhookSubscriptionChange,
@@ -11,6 +12,7 @@ import { SecretBox } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { AccessService } from '../../access/access.service';
 import type { Principal } from '../../auth/principal';
+import type { RequestTrace } from '../../request-trace';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { requireTargetUrl } from './target-url';
 
@@ -37,14 +39,18 @@ export class WebhookSubscriptionService {
   ) {}
 
   /** Throws `forbidden`, `validation_error` naming the field, or `limit_reached`. */
-  async create({ principalId }: Principal, input: SubscriptionToCreate): Promise<SubscriptionWithSecret> {
+  async create(
+    principal: Principal,
+    trace: RequestTrace,
+    input: SubscriptionToCreate,
+  ): Promise<SubscriptionWithSecret> {
     const { tenantId } = input;
-    await this.access.require({ tenantId, principalId }, RULES.useWebhooks);
+    await this.access.require({ tenantId, principalId: principal.principalId }, RULES.useWebhooks);
     const targetUrl = requireTargetUrl(input.targetUrl, this.settings.allowPrivateTargets);
     const eventTypes = this.requireEventTypes(input.eventTypes);
     const subscriptionId = randomUUID();
     const { secret, ...stored } = this.newSecret(subscriptionId);
-    const subscription = await this.subscriptions.create({
+    const subscription = await this.subscriptions.create(actedBy(principal, trace), {
       subscriptionId,
       tenantId,
       targetUrl,
@@ -69,12 +75,13 @@ export class WebhookSubscriptionService {
   /** Changes what is given and leaves the rest; a status that stands already keeps its time and reason. */
   async update(
     principal: Principal,
+    trace: RequestTrace,
     subscriptionId: string,
     { targetUrl, eventTypes, status }: WebhookSubscriptionChange,
   ): Promise<WebhookSubscriptionRecord> {
     await this.get(principal, subscriptionId);
     return found(
-      await this.subscriptions.update(subscriptionId, {
+      await this.subscriptions.update(actedBy(principal, trace), subscriptionId, {
         status,
         targetUrl: targetUrl === undefined ? undefined : requireTargetUrl(targetUrl, this.settings.allowPrivateTargets),
         eventTypes: eventTypes === undefined ? undefined : this.requireEventTypes(eventTypes),
@@ -85,20 +92,20 @@ export class WebhookSubscriptionService {
   /** Deliveries are signed with the new secret from now on; with the old one too while the grace lasts. */
   async rotateSecret(
     principal: Principal,
+    trace: RequestTrace,
     subscriptionId: string,
     graceSeconds: number,
   ): Promise<SubscriptionWithSecret> {
     await this.get(principal, subscriptionId);
     const { secret, ...stored } = this.newSecret(subscriptionId);
-    return {
-      subscription: found(await this.subscriptions.rotate(subscriptionId, { ...stored, graceSeconds })),
-      secret,
-    };
+    const rotation = { ...stored, graceSeconds };
+    const rotated = await this.subscriptions.rotate(actedBy(principal, trace), subscriptionId, rotation);
+    return { subscription: found(rotated), secret };
   }
 
-  async delete(principal: Principal, subscriptionId: string): Promise<void> {
+  async delete(principal: Principal, trace: RequestTrace, subscriptionId: string): Promise<void> {
     await this.get(principal, subscriptionId);
-    if (!(await this.subscriptions.delete(subscriptionId))) throw noSuchSubscription();
+    if (!(await this.subscriptions.delete(actedBy(principal, trace), subscriptionId))) throw noSuchSubscription();
   }
 
   private newSecret(subscriptionId: string): { secret: string; secretSealed: string; secretFingerprint: string } {
@@ -115,6 +122,10 @@ export class WebhookSubscriptionService {
       { path: '/event_types', message, code: 'too_many' },
     ]);
   }
+}
+
+function actedBy({ principalId }: Principal, { requestId }: RequestTrace): ActedBy {
+  return { principalId, requestId };
 }
 
 function found(subscription: WebhookSubscriptionRecord | null): WebhookSubscriptionRecord {

@@ -7,6 +7,8 @@ import { ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { JsonBody, OptionalJsonBody } from '../../http/request/json-body';
 import { UuidParam } from '../../http/request/path-params';
+import { Trace } from '../../http/request/request-id';
+import type { RequestTrace } from '../../request-trace';
 import { WebhookSubscriptionService } from './webhook-subscription.service';
 import {
   CreateWebhookSubscriptionBody,
@@ -39,9 +41,10 @@ export class WebhookSubscriptionsController {
   })
   async createWebhookSubscription(
     @CurrentPrincipal() principal: Principal,
+    @Trace() trace: RequestTrace,
     @JsonBody(CreateWebhookSubscriptionBody) body: CreateWebhookSubscriptionBody,
   ): Promise<SubscriptionWithSecret> {
-    const made = await this.subscriptions.create(principal, {
+    const made = await this.subscriptions.create(principal, trace, {
       tenantId: body.tenant_id,
       targetUrl: body.target_url,
       eventTypes: body.event_types,
@@ -89,10 +92,12 @@ export class WebhookSubscriptionsController {
   async updateWebhookSubscription(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() principal: Principal,
+    @Trace() trace: RequestTrace,
     @JsonBody(UpdateWebhookSubscriptionBody) { target_url, event_types, status }: UpdateWebhookSubscriptionBody,
   ): Promise<WrappedSubscription> {
     const change = { targetUrl: target_url, eventTypes: event_types, status };
-    return WrappedSubscription.of({ subscription: await this.subscriptions.update(principal, subscriptionId, change) });
+    const subscription = await this.subscriptions.update(principal, trace, subscriptionId, change);
+    return WrappedSubscription.of({ subscription });
   }
 
   @Post(`:${ID}/rotate-secret`)
@@ -105,9 +110,11 @@ export class WebhookSubscriptionsController {
   async rotateWebhookSecret(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() principal: Principal,
+    @Trace() trace: RequestTrace,
     @OptionalJsonBody(RotateSecretBody) { grace_seconds = 0 }: RotateSecretBody,
   ): Promise<SubscriptionWithSecret> {
-    return SubscriptionWithSecret.of(await this.subscriptions.rotateSecret(principal, subscriptionId, grace_seconds));
+    const rotated = await this.subscriptions.rotateSecret(principal, trace, subscriptionId, grace_seconds);
+    return SubscriptionWithSecret.of(rotated);
   }
 
   @Delete(`:${ID}`)
@@ -119,7 +126,8 @@ export class WebhookSubscriptionsController {
   async deleteWebhookSubscription(
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() principal: Principal,
+    @Trace() trace: RequestTrace,
   ): Promise<void> {
-    await this.subscriptions.delete(principal, subscriptionId);
+    await this.subscriptions.delete(principal, trace, subscriptionId);
   }
 }

@@ -55,7 +55,7 @@ const ALLOW_READERS = statement(
 
 let store: GrantStore;
 
-const grantor = { tenantId: 'acme', principalId: 'tenant_admin' };
+const grantor = { tenantId: 'acme', principalId: 'tenant_admin', requestId: 'r' };
 const MANAGERS = ['tenant_admin'] as const;
 /** So many subjects of a tenant, each with a snapshot, and its grant to beta on all of them. */
 const ADD_OWNER = statement<{ tenantId: string; count: number }>(
@@ -210,11 +210,11 @@ describe('GrantStore.revoke', () => {
     );
     const grantId = page.items[0]?.grant.grantId ?? '';
     for (const principalId of ['tenant_editor', 'nobody']) {
-      const refused = await store.revoke({ tenantId: 'acme', principalId }, grantId, MANAGERS);
+      const refused = await store.revoke({ tenantId: 'acme', principalId, requestId: 'r' }, grantId, MANAGERS);
       expect(refused).toMatchObject({ isRevoked: false, grant: { status: 'active', revokedAt: null } });
     }
     expect(await store.revoke(grantor, randomUUID(), MANAGERS)).toMatchObject({ isRevoked: false, grant: null });
-    const byEditor = { tenantId: 'acme', principalId: 'tenant_editor', grantId, managers: MANAGERS };
+    const byEditor = { tenantId: 'acme', principalId: 'tenant_editor', requestId: 'r', grantId, managers: MANAGERS };
     expect(await rowsRead(world, 'grant_revoke', byEditor)).toBeLessThanOrEqual(4);
     const revoked = await store.revoke(grantor, grantId, MANAGERS);
     expect(revoked).toMatchObject({ isRevoked: true, grant: { grantId, status: 'revoked' } });

@@ -1,4 +1,4 @@
-import type { AccessFacts, Actor, GrantStatus, Role, Scope, SubjectRef } from '@iss/domain';
+import type { AccessFacts, Acting, Actor, GrantStatus, Role, Scope, SubjectRef } from '@iss/domain';
 import { ALL_SUBJECTS, RULES } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
@@ -28,6 +28,7 @@ import {
 } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
 import { capOf, countUpTo } from '../limits/caps';
+import { ACTING } from '../records/acting';
 import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
 
 /** A grant with its status by the clock of the moment it was read; on a subject, or on `ALL_SUBJECTS`. */
@@ -111,11 +112,11 @@ const lockOf = (tenantId: string, subjectType: string, subjectId: string): strin
  * Grants of one subject are made one after the other: "live" depends on the clock, which no unique index can hold, and each
  * is counted before the next one. Several locks are taken in one order.
  */
-const LOCK_SUBJECTS = statement<{ tenantId: string; inputs: readonly SubjectRef[] }>(
+const LOCK_SUBJECTS = statement<Acting & { inputs: readonly SubjectRef[] }>(
   'grant_lock_subjects',
   `SELECT pg_advisory_xact_lock(lock)
   FROM (SELECT DISTINCT ${lockOf(':tenantId::text', 'i.subject_type', 'i.subject_id')} AS lock
-          FROM ${inputRows(SUBJECT)} ORDER BY lock) locks`,
+          FROM ${inputRows(SUBJECT)} ORDER BY lock) locks CROSS JOIN ${ACTING}`,
 );
 
 /** A grant as an input row. */
@@ -207,13 +208,14 @@ const OWN_GRANT = `${inputRow({ ...ACTOR, grant_id: 'uuid' })}
  * all live grants cannot find it. By the clock behind the lock: a change that it waited for was before.
  */
 const REVOKE = statement<
-  Actor & { grantId: string; managers: readonly Role[] },
+  Acting & { grantId: string; managers: readonly Role[] },
   { facts: AccessFacts; grant: GrantRecord | null; revokedNowAt: Date | null }
 >(
   'grant_revoke',
   `WITH found AS MATERIALIZED (
   SELECT f.*, g.*, s.subject_type, s.subject_id
     FROM ${OWN_GRANT}
+   CROSS JOIN ${ACTING}
 ),
 revoked AS (
   UPDATE grants g SET revoked_at = clock_timestamp()
@@ -229,11 +231,12 @@ SELECT ${FACTS},
 
 const GRANTED = grantedColumns();
 /** Changes of a grant wait for one another, and for grants of its subject that are made: whether those may stand depends on its end. */
-const LOCK_OWN = statement<{ tenantId: string; grantId: string }>(
+const LOCK_OWN = statement<Acting & { grantId: string }>(
   'grant_lock_own',
   `SELECT pg_advisory_xact_lock(${lockOf('g.grantor_tenant_id', GRANTED.subjectType, GRANTED.subjectId)})
   FROM (SELECT * FROM grants g WHERE g.grant_id = :grantId::uuid LIMIT 1) g
   LEFT JOIN subjects s ON s.subject_key = g.subject_key
+ CROSS JOIN ${ACTING}
  WHERE g.grantor_tenant_id = :tenantId`,
 );
 
@@ -449,9 +452,9 @@ export class GrantStore {
    * pair (specification, "Grants"), and there are fewer live ones than there may be. At most {@link GRANTS_AT_ONCE}, each
    * pair once; what comes of one is nothing to the others. In their order.
    */
-  async create(actor: Actor, grants: readonly GrantToCreate[], managers: readonly Role[]): Promise<GrantOutcome[]> {
+  async create(actor: Acting, grants: readonly GrantToCreate[], managers: readonly Role[]): Promise<GrantOutcome[]> {
     return this.sql.transaction(async (sql) => {
-      await sql.run(LOCK_SUBJECTS, { tenantId: actor.tenantId, inputs: grants });
+      await sql.run(LOCK_SUBJECTS, { ...actor, inputs: grants });
       const { live_grants_per_subject, live_grants_per_tenant_to_all } = this.caps;
       const caps = { live_grants_per_subject, live_grants_per_tenant_to_all };
       const rows = await sql.run(CREATE, { ...actor, inputs: grants.map(toInput), managers, ...caps });
@@ -472,7 +475,7 @@ export class GrantStore {
    * by this call.
    */
   async revoke(
-    actor: Actor,
+    actor: Acting,
     grantId: string,
     managers: readonly Role[],
   ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isRevoked: boolean }> {
@@ -487,13 +490,13 @@ export class GrantStore {
    * with this id, else as it became, or as it was found when it could not be changed; `isDone` also where nothing differs.
    */
   async change(
-    actor: Actor,
+    actor: Acting,
     grantId: string,
     { scopes, expiresAt, purpose, reason }: GrantChange,
     managers: readonly Role[],
   ): Promise<{ facts: AccessFacts; grant: GrantRecord | null; isDone: boolean }> {
     return this.sql.transaction(async (sql) => {
-      await sql.run(LOCK_OWN, { tenantId: actor.tenantId, grantId });
+      await sql.run(LOCK_OWN, { ...actor, grantId });
       const { facts, grant, isDifferent, isChanged } = await sql.one(CHANGE, {
         ...actor,
         grantId,

@@ -101,7 +101,7 @@ it('has an entry for each fact, whichever statement made it, in an order that kn
   await writes.append(snapshot({ subjectId: first.subjectId, snapshotVersion: 2, prevHash: first.envelopeHash }));
   const grants = new GrantStore(world.database.sql);
   const { subjectType, subjectId } = first;
-  const actor = { tenantId: 'acme', principalId: 'tenant_owner' };
+  const actor = { tenantId: 'acme', principalId: 'tenant_owner', requestId: 'r' };
   const grantId = randomUUID();
   const grant = {
     grantId,
@@ -146,7 +146,7 @@ it('has an entry for each fact, whichever statement made it, in an order that kn
 it('records who becomes and who ceases to be an owner', async () => {
   await addTenant(world, 'acme');
   const tenancy = new TenancyStore(world.database.sql);
-  const owner = { tenantId: 'acme', principalId: 'tenant_owner' };
+  const owner = { tenantId: 'acme', principalId: 'tenant_owner', requestId: 'r' };
   const change = (principalId: string, role: 'tenant_owner' | 'tenant_admin') =>
     tenancy.changeMembership(owner, principalId, ({ target }) => {
       if (target === null) throw new Error('no such member');
@@ -170,8 +170,8 @@ it('makes one change of a transfer', async () => {
   const offers = new TransferOfferStore(world.database.sql);
   const [offerId, fromPrincipalId, toPrincipalId] = [randomUUID(), 'tenant_owner', 'tenant_admin'];
   const offer = { offerId, tenantId: 'acme', fromPrincipalId, toPrincipalId, message: null, expiresAt: null };
-  await offers.create(offer, () => undefined);
-  const accepted = { tenantId: 'acme', principalId: toPrincipalId, offerId };
+  await offers.create(offer, 'r', () => undefined);
+  const accepted = { tenantId: 'acme', principalId: toPrincipalId, requestId: 'r', offerId };
   await offers.end(accepted, ({ caller, offerer }) => {
     if (caller === null || offerer === null) throw new Error('they are members');
     const members = [

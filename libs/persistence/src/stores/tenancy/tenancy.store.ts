@@ -1,5 +1,6 @@
 import {
   type AccessFacts,
+  type Acting,
   type Actor,
   type EvidencePolicy,
   type ErasureConfirmation,
@@ -27,6 +28,7 @@ import {
   type NewMembership,
   putMember,
 } from './memberships';
+import { ACTING, type ActedBy } from '../records/acting';
 import { lockTenant } from './tenant-lock';
 
 export type { MembershipRecord, NewMembership } from './memberships';
@@ -94,9 +96,9 @@ const TENANT: Columns<TenantRecord> = {
 const CALLER = `${inputRow(ACTOR)} ${MEMBER_ACCESS}`;
 
 /** A principal founds one tenant after the other, so that each is counted before the next one. */
-const LOCK_FOUNDER = statement<{ principalId: string }>(
+const LOCK_FOUNDER = statement<ActedBy>(
   'tenant_lock_founder',
-  `SELECT pg_advisory_xact_lock(hashtextextended('founder/' || :principalId::text, 0))`,
+  `SELECT pg_advisory_xact_lock(hashtextextended('founder/' || acting.principal_id, 0)) FROM ${ACTING}`,
 );
 
 const CREATE = statement<
@@ -141,11 +143,11 @@ const FIND = statement<Actor, { facts: AccessFacts; found: TenantOfMember | null
 );
 
 const CHANGE = statement<
-  Actor & TenantChange & { admins: readonly Role[]; changesSlug: boolean; byHuman: boolean },
+  Acting & TenantChange & { admins: readonly Role[]; changesSlug: boolean; byHuman: boolean },
   { facts: AccessFacts; tenant: TenantRecord | null }
 >(
   'tenant_change',
-  `WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.* FROM ${CALLER}),
+  `WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.* FROM ${CALLER} CROSS JOIN ${ACTING}),
 changed AS (
   UPDATE tenants t
      SET name = coalesce(:name, t.name), slug = CASE WHEN :changesSlug::boolean THEN :slug ELSE t.slug END,
@@ -244,10 +246,10 @@ export class TenancyStore {
    * Stores a tenant with its founder as first member, both or neither. Throws `conflict` when the id or the slug is taken,
    * and `limit_reached` when the principal founded as many as it may.
    */
-  create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>): Promise<TenantRecord> {
+  create(tenant: NewTenant, founder: Omit<NewMembership, 'tenantId'>, requestId: string): Promise<TenantRecord> {
     const { tenants_per_principal } = this.caps;
     return this.sql.transaction(async (sql) => {
-      await sql.run(LOCK_FOUNDER, founder);
+      await sql.run(LOCK_FOUNDER, { principalId: founder.principalId, requestId });
       const { tenant: made, cap } = await sql.one(CREATE, { ...tenant, ...founder, tenants_per_principal });
       if (made === null) throw limitReached('tenants_per_principal', cap);
       return made;
@@ -275,7 +277,7 @@ export class TenancyStore {
    * when not. Throws `conflict` when the slug is taken.
    */
   change(
-    actor: Actor,
+    actor: Acting,
     change: TenantChange,
     admins: readonly Role[],
   ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null }> {
@@ -298,12 +300,13 @@ export class TenancyStore {
    * that lose their ground are cancelled. Throws `limit_reached` for one active member too many.
    */
   async changeMembership(
-    { tenantId, principalId: callerId }: Actor,
+    acting: Acting,
     targetId: string,
     decide: (current: MembershipChange) => NewMembership,
   ): Promise<MembershipRecord> {
+    const { tenantId, principalId: callerId } = acting;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, tenantId);
+      await lockTenant(sql, acting);
       const caller = await findMember(sql, tenantId, callerId);
       const target = callerId === targetId ? caller : await findMember(sql, tenantId, targetId);
       const current = {

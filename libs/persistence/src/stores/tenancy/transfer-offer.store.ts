@@ -1,4 +1,4 @@
-import { type AccessFacts, type Actor, OWNER, type TransferOfferStatus } from '@iss/domain';
+import { type AccessFacts, type Acting, type Actor, OWNER, type TransferOfferStatus } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Columns, columns } from '../../sql/columns';
 import { ACTOR, inputRow } from '../../sql/input';
@@ -138,11 +138,12 @@ export class TransferOfferStore {
    */
   async create(
     offer: NewTransferOffer,
+    requestId: string,
     decide: (made: Pick<TransferOfferMove, 'offerer' | 'hasOtherOwner'>) => void,
   ): Promise<TransferOfferRecord> {
     const { tenantId, fromPrincipalId } = offer;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, tenantId);
+      await lockTenant(sql, { tenantId, principalId: fromPrincipalId, requestId });
       const offerer = await findMember(sql, tenantId, fromPrincipalId);
       decide({ offerer, hasOtherOwner: await hasOtherOwner(sql, tenantId, fromPrincipalId) });
       await sql.run(EXPIRE, { tenantId });
@@ -174,12 +175,12 @@ export class TransferOfferStore {
    * `limit_reached` where one of the members would be one too many.
    */
   async end(
-    ref: TransferOfferRef,
+    ref: TransferOfferRef & Acting,
     decide: (move: TransferOfferMove) => TransferOfferEnd,
   ): Promise<TransferOfferRecord> {
     const { tenantId, principalId, offerId } = ref;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, tenantId);
+      await lockTenant(sql, ref);
       const { offer } = await sql.one(FIND, ref);
       const caller = await findMember(sql, tenantId, principalId);
       const fromId = offer?.fromPrincipalId ?? principalId;

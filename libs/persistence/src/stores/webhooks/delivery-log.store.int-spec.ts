@@ -26,9 +26,11 @@ afterAll(async () => {
   await world?.close();
 });
 
+const BY = { principalId: 'tenant_admin', requestId: 'r' };
+
 async function subscribe(): Promise<string> {
   const subscriptionId = randomUUID();
-  await subscriptions.create({
+  await subscriptions.create(BY, {
     subscriptionId,
     tenantId: 'acme',
     targetUrl: 'https://hooks.example.com/',
@@ -108,8 +110,8 @@ it('does not take the late result of an attempt before the redelivery', async ()
 
 it('makes nothing due for a subscription that is disabled or deleted', async () => {
   for (const end of [
-    (id: string) => subscriptions.update(id, { status: 'disabled' }),
-    (id: string) => subscriptions.delete(id),
+    (id: string) => subscriptions.update(BY, id, { status: 'disabled' }),
+    (id: string) => subscriptions.delete(BY, id),
   ]) {
     const subscriptionId = await subscribe();
     const deliveryId = await addTest(subscriptionId);

@@ -51,10 +51,12 @@ const derived = async (tenantId: string): Promise<string[]> => {
   return rows.map(({ row }) => row);
 };
 
+const BY = { principalId: 'tenant_admin', requestId: 'r' };
+
 describe('The subscriptions to a type of event', () => {
   const store = () => new WebhookSubscriptionStore(world.database.sql);
   const created = (tenantId: string) =>
-    store().create({
+    store().create(BY, {
       subscriptionId: randomUUID(),
       tenantId,
       targetUrl: 'https://example.com/',
@@ -68,9 +70,9 @@ describe('The subscriptions to a type of event', () => {
     const [one, other, third] = [await created('changes'), await created('changes'), await created('changes')];
     expect(await kept('changes')).toHaveLength(6);
     expect(await kept('changes')).toEqual(await derived('changes'));
-    await store().update(one.subscriptionId, { eventTypes: [FULFILLED, REFRESH] });
-    await store().update(other.subscriptionId, { status: 'disabled', targetUrl: 'https://example.org/' });
-    await store().delete(third.subscriptionId);
+    await store().update(BY, one.subscriptionId, { eventTypes: [FULFILLED, REFRESH] });
+    await store().update(BY, other.subscriptionId, { status: 'disabled', targetUrl: 'https://example.org/' });
+    await store().delete(BY, third.subscriptionId);
     expect(await kept('changes')).toHaveLength(4);
     expect(await kept('changes')).toEqual(await derived('changes'));
     await owner.query(`DELETE FROM webhook_subscriptions WHERE tenant_id = 'changes'`);
@@ -83,7 +85,7 @@ describe('The subscriptions to a type of event', () => {
     const version = async () =>
       (await owner.query(`SELECT xmin::text FROM webhook_subscription_types WHERE tenant_id = 'unchanged'`)).rows;
     const before = await version();
-    await store().update(subscriptionId, { status: 'disabled' });
+    await store().update(BY, subscriptionId, { status: 'disabled' });
     expect(await version()).toEqual(before);
   });
 
@@ -106,7 +108,7 @@ describe('The subscriptions to a type of event', () => {
     await addTenant(world, 'earlier');
     const { subscriptionId } = await created('earlier');
     await created('earlier');
-    await store().delete(subscriptionId);
+    await store().delete(BY, subscriptionId);
     await owner.query('BEGIN');
     await owner.query(migrationText('7-subscriptions-by-type.down'));
     await owner.query(migrationText('7-subscriptions-by-type'));

@@ -5,6 +5,7 @@ import { type Page, type PageRequest, toPage } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { capOf, countUpTo } from '../limits/caps';
+import { ACTING, type ActedBy } from '../records/acting';
 import { lockTenant } from '../tenancy/tenant-lock';
 
 /** Where a tenant wants its events sent, without the secret. */
@@ -106,7 +107,7 @@ const PAGE = statement<{ tenantId: string; last: string | number | null; rows: n
 );
 
 // Why and since when is told once: disabling what is disabled changes nothing.
-const CHANGE = statement<ById & Record<keyof WebhookSubscriptionChange, unknown>, WebhookSubscriptionRecord>(
+const CHANGE = statement<ActedBy & ById & Record<keyof WebhookSubscriptionChange, unknown>, WebhookSubscriptionRecord>(
   'webhook_subscription_change',
   `UPDATE webhook_subscriptions s
    SET target_url = coalesce(:targetUrl::text, s.target_url),
@@ -117,23 +118,26 @@ const CHANGE = statement<ById & Record<keyof WebhookSubscriptionChange, unknown>
        disabled_reason = CASE :status::text WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_reason, 'requested')
                                  ELSE s.disabled_reason END,
        failing_since = CASE :status::text WHEN 'active' THEN NULL ELSE s.failing_since END
+  FROM ${ACTING}
  WHERE ${BY_ID}
 RETURNING ${COLUMNS}`,
 );
 
-const ROTATE = statement<ById & SecretRotation, WebhookSubscriptionRecord>(
+const ROTATE = statement<ActedBy & ById & SecretRotation, WebhookSubscriptionRecord>(
   'webhook_subscription_rotate',
   `UPDATE webhook_subscriptions s
    SET secret_sealed = :secretSealed, secret_fingerprint = :secretFingerprint, secret_last_rotated_at = now(),
        previous_secret_sealed = CASE WHEN :graceSeconds::float8 > 0 THEN s.secret_sealed END,
        previous_secret_until = CASE WHEN :graceSeconds > 0 THEN now() + make_interval(secs => :graceSeconds) END
+  FROM ${ACTING}
  WHERE ${BY_ID}
 RETURNING ${COLUMNS}`,
 );
 
-const DELETE = statement<ById, ById>(
+const DELETE = statement<ActedBy & ById, ById>(
   'webhook_subscription_delete',
-  `UPDATE webhook_subscriptions s SET deleted_at = now() WHERE ${BY_ID} RETURNING s.subscription_id AS "subscriptionId"`,
+  `UPDATE webhook_subscriptions s SET deleted_at = now() FROM ${ACTING} WHERE ${BY_ID}
+  RETURNING s.subscription_id AS "subscriptionId"`,
 );
 
 /**
@@ -147,10 +151,10 @@ export class WebhookSubscriptionStore {
   ) {}
 
   /** Throws `limit_reached` when the tenant has as many as it may. */
-  create(subscription: NewWebhookSubscription): Promise<WebhookSubscriptionRecord> {
+  create(by: ActedBy, subscription: NewWebhookSubscription): Promise<WebhookSubscriptionRecord> {
     const { subscriptions_per_tenant } = this.caps;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, subscription.tenantId);
+      await lockTenant(sql, { ...by, tenantId: subscription.tenantId });
       const { subscription: made, cap } = await sql.one(CREATE, { ...subscription, subscriptions_per_tenant });
       if (made === null) throw limitReached('subscriptions_per_tenant', cap);
       return made;
@@ -174,21 +178,26 @@ export class WebhookSubscriptionStore {
 
   /** Answers the subscription after the change, or null when there is none. */
   async update(
+    by: ActedBy,
     subscriptionId: string,
     { targetUrl, eventTypes, status }: WebhookSubscriptionChange,
   ): Promise<WebhookSubscriptionRecord | null> {
-    const [changed = null] = await this.sql.run(CHANGE, { subscriptionId, targetUrl, eventTypes, status });
+    const [changed = null] = await this.sql.run(CHANGE, { ...by, subscriptionId, targetUrl, eventTypes, status });
     return changed;
   }
 
   /** Gives the subscription another secret, or answers null when there is none. */
-  async rotate(subscriptionId: string, rotation: SecretRotation): Promise<WebhookSubscriptionRecord | null> {
-    const [rotated = null] = await this.sql.run(ROTATE, { subscriptionId, ...rotation });
+  async rotate(
+    by: ActedBy,
+    subscriptionId: string,
+    rotation: SecretRotation,
+  ): Promise<WebhookSubscriptionRecord | null> {
+    const [rotated = null] = await this.sql.run(ROTATE, { ...by, subscriptionId, ...rotation });
     return rotated;
   }
 
   /** Ends the subscription; false when there is none. Nothing is sent to it from then on, its deliveries stay readable. */
-  async delete(subscriptionId: string): Promise<boolean> {
-    return (await this.sql.run(DELETE, { subscriptionId })).length === 1;
+  async delete(by: ActedBy, subscriptionId: string): Promise<boolean> {
+    return (await this.sql.run(DELETE, { ...by, subscriptionId })).length === 1;
   }
 }

@@ -1,0 +1,25 @@
+import { type Actor, type AuditAction, requireAccess, RULES } from '@iss/domain';
+import { type AuditRecord, AuditStore, type Page, type PageRequest } from '@iss/persistence';
+import { Injectable } from '@nestjs/common';
+import { requireWindow, type SentWindow } from './time-window';
+
+/** Which records are asked for; undefined: any. */
+export interface SentAuditFilter extends SentWindow {
+  action: AuditAction | undefined;
+  principalId: string | undefined;
+}
+
+/** What was changed in a tenant, and by whom. */
+@Injectable()
+export class AuditService {
+  constructor(private readonly audit: AuditStore) {}
+
+  /** For the tenant's admins. Throws `validation_error` or `forbidden`. */
+  async ofTenant(actor: Actor, sent: SentAuditFilter, request: PageRequest): Promise<Page<AuditRecord>> {
+    const { action = null, principalId: byPrincipalId = null } = sent;
+    const filter = { ...requireWindow(sent), action, byPrincipalId };
+    const { facts, page } = await this.audit.ofTenant(actor, filter, request);
+    requireAccess(facts, RULES.readAudit);
+    return page;
+  }
+}

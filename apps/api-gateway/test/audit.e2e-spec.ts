@@ -1,0 +1,343 @@
+import { AUDIT_ACTIONS, type AuditAction } from '@iss/domain';
+import type { Response, Test } from 'supertest';
+import type { AuditEntry } from '../src/modules/records/audit.views';
+import type { Method } from './conformance';
+import type { User } from './gateway';
+import { GrantWorld, places } from './grant-world';
+
+jest.setTimeout(30_000);
+
+let world: GrantWorld;
+
+beforeAll(async () => {
+  world = await GrantWorld.open();
+});
+
+afterAll(() => world?.close());
+
+const idOf = (user: string): string => `oidc:test#${user}`;
+const REQUEST_ID = 'the-request';
+
+const call = (user: User, method: Method, path: string, body?: object): Test => {
+  const test = world.gateway.as(user, method, path);
+  return body === undefined ? test : test.send(body);
+};
+
+async function trailOf(tenant = 'acme', user: User = 'alice', query = ''): Promise<AuditEntry[]> {
+  const { body } = await call(user, 'get', `/v1/tenants/${tenant}/audit${query}`).expect(200);
+  return body.items;
+}
+
+async function latestId(): Promise<number> {
+  const { rows } = await world.superuser.query('SELECT max(audit_id)::int AS id FROM audit_records');
+  return rows[0].id;
+}
+
+const PRINCIPALS = '/v1/tenants/acme/principals';
+const principal = (user: string): string => `${PRINCIPALS}/${encodeURIComponent(idOf(user))}`;
+const memberPath = (user: string): string => `/v1/tenants/acme/members/${encodeURIComponent(idOf(user))}`;
+const HOOKS = '/v1/webhook-subscriptions';
+const OFFERS = '/v1/tenants/acme/transfer-offers';
+const URL = 'https://hooks.example.com/';
+
+async function addSubscription(): Promise<string> {
+  const event_types = ['identity.snapshot.created'];
+  const made = await call('reader', 'post', HOOKS, { tenant_id: 'acme', target_url: URL, event_types }).expect(201);
+  return made.body.webhook_subscription.subscription_id;
+}
+
+async function addOffer(): Promise<string> {
+  const made = await call('alice', 'post', OFFERS, { to_principal_id: idOf('o2'), message: 'secret words' }).expect(
+    201,
+  );
+  return made.body.transfer_offer.offer_id;
+}
+
+/** Who does this by which request, and what is recorded of it. */
+interface Deed {
+  by: User;
+  make: () => Promise<[Method, string, object?]>;
+  target?: object;
+  details: object;
+  /** Whose trail, and who may read that. */
+  tenant?: string;
+  reader?: User;
+  /** What else the same request does. */
+  also?: AuditAction[];
+}
+
+const changed = (before: unknown, after: unknown): object => ({ before, after });
+let subscriptionId = '';
+
+// An action without a request here fails the last test but one.
+const DEEDS: Partial<Record<AuditAction, Deed>> = {
+  'tenant.changed': {
+    by: 'alice',
+    make: async () => ['patch', '/v1/tenants/acme', { name: 'Acme Ltd', slug: 'acme' }],
+    details: { name: changed('acme', 'Acme Ltd'), slug: changed(null, 'acme') },
+  },
+  'member.added': {
+    by: 'admin',
+    make: async () => ['put', memberPath('o1'), { role: 'tenant_proposer' }],
+    target: { principal_id: idOf('o1') },
+    details: {
+      api_functional_role: changed(null, 'tenant_proposer'),
+      tenancy_role: changed(null, 'member'),
+      principal_type: changed(null, 'human'),
+      allow_counterparty_access: changed(null, false),
+      status: changed(null, 'active'),
+    },
+  },
+  'member.changed': {
+    by: 'alice',
+    make: async () => [
+      'put',
+      principal('o1'),
+      {
+        api_functional_role: 'tenant_reader',
+        tenancy_role: 'account_admin',
+        principal_type: 'ai_agent',
+        allow_counterparty_access: true,
+      },
+    ],
+    target: { principal_id: idOf('o1') },
+    details: {
+      api_functional_role: changed('tenant_proposer', 'tenant_reader'),
+      tenancy_role: changed('member', 'account_admin'),
+      principal_type: changed('human', 'ai_agent'),
+      allow_counterparty_access: changed(false, true),
+    },
+  },
+  'member.removed': {
+    by: 'admin',
+    make: async () => ['delete', memberPath('o1')],
+    target: { principal_id: idOf('o1') },
+    details: { status: changed('active', 'removed') },
+  },
+  'webhook_subscription.created': {
+    by: 'reader',
+    make: async () => [
+      'post',
+      HOOKS,
+      { tenant_id: 'acme', target_url: URL, event_types: ['identity.snapshot.created'] },
+    ],
+    details: {
+      target_url: changed(null, URL),
+      event_types: changed(null, ['identity.snapshot.created']),
+      status: changed(null, 'active'),
+    },
+  },
+  'webhook_subscription.changed': {
+    by: 'reader',
+    make: async () => {
+      subscriptionId = await addSubscription();
+      return ['patch', `${HOOKS}/${subscriptionId}`, { target_url: `${URL}new` }];
+    },
+    details: { target_url: changed(URL, `${URL}new`) },
+  },
+  'webhook_subscription.disabled': {
+    by: 'editor',
+    make: async () => ['patch', `${HOOKS}/${subscriptionId}`, { status: 'disabled' }],
+    details: { status: changed('active', 'disabled'), disabled_reason: changed(null, 'requested') },
+  },
+  'webhook_subscription.enabled': {
+    by: 'editor',
+    make: async () => ['patch', `${HOOKS}/${subscriptionId}`, { status: 'active' }],
+    details: { status: changed('disabled', 'active'), disabled_reason: changed('requested', null) },
+  },
+  'webhook_subscription.secret_rotated': {
+    by: 'editor',
+    make: async () => ['post', `${HOOKS}/${subscriptionId}/rotate-secret`, { grace_seconds: 60 }],
+    details: {},
+  },
+  'webhook_subscription.deleted': {
+    by: 'editor',
+    make: async () => ['delete', `${HOOKS}/${subscriptionId}`],
+    details: {},
+  },
+  'transfer_offer.made': {
+    by: 'alice',
+    make: async () => ['post', OFFERS, { to_principal_id: idOf('o2'), message: 'secret words' }],
+    details: { status: changed(null, 'pending') },
+  },
+  'transfer_offer.cancelled': {
+    by: 'alice',
+    make: async () => {
+      const { body } = await call('alice', 'get', OFFERS).expect(200);
+      return ['post', `${OFFERS}/${body.items[0].offer_id}/cancel`];
+    },
+    details: { status: changed('pending', 'cancelled') },
+  },
+  'transfer_offer.declined': {
+    by: 'o2',
+    make: async () => ['post', `${OFFERS}/${await addOffer()}/decline`],
+    details: { status: changed('pending', 'declined') },
+  },
+  'grant.created': {
+    by: 'admin',
+    make: async () => [
+      'post',
+      '/v1/tenants/acme/grants',
+      {
+        ...(await world.addSubject('granted')),
+        grantee_tenant_id: 'beta',
+        scopes: ['read_latest'],
+        expires_at: '2099-01-01T00:00:00Z',
+      },
+    ],
+    details: { scopes: changed(null, ['read_latest']), expires_at: changed(null, '2099-01-01T00:00:00+00:00') },
+  },
+  'grant.revoked': {
+    by: 'admin',
+    make: async () => {
+      const { body } = await call('admin', 'get', '/v1/tenants/acme/grants').expect(200);
+      return ['post', `/v1/tenants/acme/grants/${body.items[0].grant_id}/revoke`];
+    },
+    details: {},
+  },
+  'transfer_offer.accepted': {
+    by: 'o2',
+    make: async () => ['post', `${OFFERS}/${await addOffer()}/accept`],
+    details: { status: changed('pending', 'accepted') },
+    reader: 'admin',
+    also: ['member.added', 'member.changed'],
+  },
+  'tenant.founded': {
+    by: 'zoe',
+    make: async () => ['post', '/v1/tenants', { tenant_id: 'zeta', name: 'Zeta' }],
+    details: { name: changed(null, 'Zeta'), chain_enforced: changed(null, true) },
+    tenant: 'zeta',
+    reader: 'zoe',
+    also: ['member.added'],
+  },
+};
+
+/** What no request does. */
+const WITHOUT_REQUEST: AuditAction[] = ['grant.changed', 'limit.changed'];
+
+it.each(Object.entries(DEEDS))(
+  '%s is recorded: who did it, by which request, and what changed',
+  async (action, deed) => {
+    const { by, make, target, details, tenant = 'acme', reader = 'alice', also = [] } = deed;
+    const [method, path, body] = await make();
+    const before = await latestId();
+    const { status } = await call(by, method, path, body).set('X-Request-Id', REQUEST_ID);
+    expect(status).toBeLessThan(300);
+    const records = (await trailOf(tenant, reader)).filter(({ audit_id }) => audit_id > before);
+    expect(records.map((record) => record.action).sort()).toEqual([action, ...also].sort());
+    for (const record of records) expect(record).toMatchObject({ principal_id: idOf(by), request_id: REQUEST_ID });
+    const record = records.find((one) => one.action === action);
+    expect(record?.details).toEqual(details);
+    if (target !== undefined) expect(record?.target).toEqual(target);
+  },
+);
+
+it('every action is done by a request of these, or by none', () => {
+  expect([...Object.keys(DEEDS), ...WITHOUT_REQUEST].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
+});
+
+it('its target names what its action says', async () => {
+  const named: Readonly<Record<string, readonly string[]>> = AUDIT_ACTIONS;
+  for (const { action, target } of await trailOf('acme', 'admin', '?limit=200')) {
+    expect([action, Object.keys(target).sort()]).toEqual([action, [...(named[action] ?? [])].sort()]);
+  }
+});
+
+it('what an operator sets is nobody’s request', async () => {
+  const add = `INSERT INTO limit_overrides (scope, scope_id, limit_name, value) VALUES ($1, $2, 'members_per_tenant', 7)`;
+  await world.superuser.query(add, ['tenant', 'acme']);
+  await world.superuser.query(add, ['principal', 'acme']);
+  await world.superuser.query('UPDATE limit_overrides SET value = 8');
+  await world.superuser.query('DELETE FROM limit_overrides');
+  const records = await trailOf('acme', 'admin', '?action=limit.changed');
+  expect(records.map(({ principal_id, request_id }) => [principal_id, request_id])).toEqual(
+    records.map(() => [null, null]),
+  );
+  expect(records.map(({ details }) => details['value'])).toEqual([changed(8, null), changed(7, 8), changed(null, 7)]);
+});
+
+it('what changes nothing, or is refused, is not recorded', async () => {
+  const [last] = await trailOf('acme', 'admin');
+  await call('admin', 'patch', '/v1/tenants/acme', { name: 'Acme Ltd' }).expect(200);
+  await call('admin', 'put', memberPath('reader'), { role: 'tenant_reader' }).expect(200);
+  await call('reader', 'patch', '/v1/tenants/acme', { name: 'Other' }).expect(403);
+  await call('reader', 'put', memberPath('o1'), { role: 'tenant_reader' }).expect(403);
+  expect((await trailOf('acme', 'admin'))[0]).toEqual(last);
+});
+
+it('no secret and no message of anybody is in it', async () => {
+  const { rows } = await world.superuser.query<{ text: string }>(
+    'SELECT row_to_json(a)::text AS text FROM audit_records a',
+  );
+  for (const { text } of rows) expect(text).not.toMatch(/secret_sealed|fingerprint|whsec_|secret words|message/);
+});
+
+it('no change of these tables goes without a record, whoever makes it', async () => {
+  const { rows } = await world.superuser.query<{ name: string }>(
+    `SELECT c.relname || ' ' || CASE WHEN t.tgtype & 4 > 0 THEN 'insert' ELSE '' END || CASE WHEN t.tgtype & 16 > 0 THEN 'update' ELSE '' END AS name
+       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.tgname LIKE '%audited' AND t.tgenabled = 'O'
+      ORDER BY 1`,
+  );
+  const audited = ['grants', 'memberships', 'tenants', 'transfer_offers', 'webhook_subscriptions'];
+  expect(rows.map(({ name }) => name)).toEqual(
+    [...audited.flatMap((table) => [`${table} insert`, `${table} update`]), 'limit_overrides insertupdate'].sort(),
+  );
+});
+
+it('it cannot be changed, nor written to', async () => {
+  const { superuser } = world;
+  for (const change of [
+    `UPDATE audit_records SET action = 'x'`,
+    'DELETE FROM audit_records',
+    'TRUNCATE audit_records',
+  ]) {
+    await expect(superuser.query(change)).rejects.toThrow(/records stay as they were written/);
+  }
+  await superuser.query('SET ROLE iss_app');
+  try {
+    for (const change of [
+      `INSERT INTO audit_records (tenant_id, action, target, details) VALUES ('acme', 'x', '{}', '{}')`,
+      `SELECT write_audit_record('acme', 'x', '{}', '{}')`,
+      'DELETE FROM audit_records',
+    ]) {
+      await expect(superuser.query(change)).rejects.toThrow(/permission denied/);
+    }
+  } finally {
+    await superuser.query('RESET ROLE');
+  }
+});
+
+describe('the list', () => {
+  it('is newest first, paged and filtered', async () => {
+    const all = await trailOf('acme', 'admin', '?limit=200');
+    expect(all.map(({ audit_id }) => audit_id)).toEqual(all.map(({ audit_id }) => audit_id).sort((a, b) => b - a));
+    const seen: AuditEntry[] = [];
+    let cursor = '';
+    do {
+      const answer: Response = await call('admin', 'get', `/v1/tenants/acme/audit?limit=7${cursor}`).expect(200);
+      seen.push(...answer.body.items);
+      cursor = answer.body.next_cursor === null ? '' : `&cursor=${answer.body.next_cursor}`;
+    } while (cursor !== '');
+    expect(seen).toEqual(all);
+    const byEditor = `?principal_id=${encodeURIComponent(idOf('editor'))}`;
+    expect(await trailOf('acme', 'admin', byEditor)).toEqual(
+      all.filter(({ principal_id }) => principal_id === idOf('editor')),
+    );
+    expect(await trailOf('acme', 'admin', '?action=member.added')).toEqual(
+      all.filter(({ action }) => action === 'member.added'),
+    );
+    const [newest] = all;
+    expect(await trailOf('acme', 'admin', `?from=${newest?.at}&to=${newest?.at}&limit=1`)).toEqual([newest]);
+    expect(await trailOf('acme', 'admin', '?to=2020-01-01T00:00:00Z')).toEqual([]);
+  });
+
+  it.each([
+    ['from=yesterday', '/query/from'],
+    ['action=member.exploded', '/query/action'],
+    ['principal_id=alice', '/query/principal_id'],
+    ['actor=x', '/query/actor'],
+  ])('refuses %s', async (query, place) => {
+    const answer = await call('admin', 'get', `/v1/tenants/acme/audit?${query}`).expect(400);
+    expect(places(answer)).toEqual([place]);
+  });
+});
