@@ -177,6 +177,8 @@ describe('the lists', () => {
     expect(await disclosed('?grantee_tenant_id=gamma')).toEqual([]);
     expect(await disclosed('?from=2099-01-01T00:00:00Z')).toEqual([]);
     expect(await disclosed('?to=2020-01-01T00:00:00Z')).toEqual([]);
+    const today = both[0]?.disclosed_on;
+    expect(await disclosed(`?from=${both[1]?.disclosed_on}&to=${today}`)).toEqual(both);
     expect(await disclosed(`?from=${both[1]?.first_at}&to=${both[0]?.first_at}`)).toEqual(both);
   });
 
@@ -189,8 +191,8 @@ describe('the lists', () => {
 
   it.each([
     ['from=yesterday', '/query/from'],
-    ['to=2026-01-15', '/query/to'],
-    ['from=2026-01-16T00:00:00Z&to=2026-01-15T00:00:00Z', '/query/to'],
+    ['to=2026-13-15', '/query/to'],
+    ['from=2026-01-16T00:00:00Z&to=2026-01-15', '/query/from'],
     ['grantee_tenant_id=-', '/query/grantee_tenant_id'],
     ['since=x', '/query/since'],
   ])('refuse %s', async (query, place) => {

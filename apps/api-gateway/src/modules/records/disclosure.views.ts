@@ -1,7 +1,17 @@
 import { DISCLOSURE_WAYS } from '@iss/domain';
 import { shown } from '../../http/describe/field';
 import { view, type ViewOf } from '../../http/describe/view';
-import { PAGE, principalId, subjectId, subjectType, tenantId, text, time, version } from '../../http/request/fields';
+import {
+  dayOrInstant,
+  PAGE,
+  principalId,
+  subjectId,
+  subjectType,
+  tenantId,
+  text,
+  time,
+  version,
+} from '../../http/request/fields';
 import { query, type SentOf } from '../../http/request/shape';
 
 const WAYS = Object.keys(DISCLOSURE_WAYS);
@@ -29,8 +39,14 @@ export type Disclosure = ViewOf<typeof Disclosure>;
 
 /** Bounds of a list of records. */
 export const WINDOW = {
-  from: text.optional().example('2026-01-20T00:00:00Z').described('RFC 3339: only what was recorded then or later.'),
-  to: text.optional().example('2026-01-21T00:00:00Z').described('RFC 3339: only what was recorded then or before.'),
+  from: dayOrInstant
+    .optional()
+    .example('2026-01-20')
+    .described('Only what was recorded then or later: RFC 3339 with its timezone, or a UTC date.'),
+  to: dayOrInstant
+    .optional()
+    .example('2026-01-21')
+    .described('Only what was recorded then or before: the same, a date to the end of that day.'),
 };
 
 /** Query of the disclosures to a tenant. */

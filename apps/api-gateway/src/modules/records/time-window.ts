@@ -1,27 +1,19 @@
-import { DomainError, parseDateTime } from '@iss/domain';
+import { DomainError, parsePeriod } from '@iss/domain';
 import type { TimeBounds } from '@iss/persistence';
 
-/** Bounds as they were sent; undefined: none. */
+/** Bounds as they were sent, each a moment or a UTC day; undefined: none. */
 export interface SentWindow {
   from: string | undefined;
   to: string | undefined;
 }
 
-/** Throws `validation_error` for what is no moment, and for an end before the beginning. */
+/** Throws `validation_error` for a window that ends before it begins. */
 export function requireWindow(sent: SentWindow): TimeBounds {
-  const from = momentOf('from', sent.from);
-  const to = momentOf('to', sent.to);
-  if (from !== null && to !== null && from > to) throw invalid('to', 'must not be earlier than from', 'out_of_range');
-  return { from, to };
-}
-
-function momentOf(name: keyof SentWindow, text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const moment = parseDateTime(text);
-  if (moment === null) throw invalid(name, 'must be an RFC 3339 date-time with a timezone', 'invalid_format');
-  return moment;
-}
-
-function invalid(name: keyof SentWindow, message: string, code: string): DomainError {
-  return new DomainError('validation_error', `${name} ${message}.`, [{ path: `/query/${name}`, message, code }]);
+  const from = sent.from === undefined ? null : (parsePeriod(sent.from)?.first ?? null);
+  const to = sent.to === undefined ? null : (parsePeriod(sent.to)?.last ?? null);
+  if (from === null || to === null || from <= to) return { from, to };
+  const message = 'must not be later than to';
+  throw new DomainError('validation_error', `from ${message}.`, [
+    { path: '/query/from', message, code: 'out_of_range' },
+  ]);
 }
