@@ -187,6 +187,18 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     ],
     details: { scopes: changed(null, ['read_latest']), expires_at: changed(null, '2099-01-01T00:00:00+00:00') },
   },
+  'grant.changed': {
+    by: 'admin',
+    make: async () => {
+      const { body } = await call('admin', 'get', '/v1/tenants/acme/grants').expect(200);
+      const change = { scopes: ['read_latest', 'read_diff'], expires_at: null, reason: 'secret words' };
+      return ['patch', `/v1/tenants/acme/grants/${body.items[0].grant_id}`, change];
+    },
+    details: {
+      scopes: changed(['read_latest'], ['read_latest', 'read_diff']),
+      expires_at: changed('2099-01-01T00:00:00+00:00', null),
+    },
+  },
   'grant.revoked': {
     by: 'admin',
     make: async () => {
@@ -205,7 +217,11 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
   'tenant.founded': {
     by: 'zoe',
     make: async () => ['post', '/v1/tenants', { tenant_id: 'zeta', name: 'Zeta' }],
-    details: { name: changed(null, 'Zeta'), chain_enforced: changed(null, true) },
+    details: {
+      name: changed(null, 'Zeta'),
+      chain_enforced: changed(null, true),
+      evidence_policy: changed(null, 'open'),
+    },
     tenant: 'zeta',
     reader: 'zoe',
     also: ['member.added'],
@@ -213,7 +229,7 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
 };
 
 /** What no request does. */
-const WITHOUT_REQUEST: AuditAction[] = ['grant.changed', 'limit.changed'];
+const WITHOUT_REQUEST: AuditAction[] = ['limit.changed'];
 
 it.each(Object.entries(DEEDS))(
   '%s is recorded: who did it, by which request, and what changed',
@@ -241,6 +257,13 @@ it('its target names what its action says', async () => {
   for (const { action, target } of await trailOf('acme', 'admin', '?limit=200')) {
     expect([action, Object.keys(target).sort()]).toEqual([action, [...(named[action] ?? [])].sort()]);
   }
+});
+
+it('a grant on all subjects names none', async () => {
+  const all = { grantee_tenant_id: 'gamma', subject_type: '*', scopes: ['read_latest'] };
+  await call('admin', 'post', '/v1/tenants/acme/grants', all).expect(201);
+  const [made] = await trailOf('acme', 'admin');
+  expect(made).toMatchObject({ action: 'grant.created', target: { subject_type: '*', subject_id: '*' } });
 });
 
 it('what an operator sets is nobody’s request', async () => {

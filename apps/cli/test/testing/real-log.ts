@@ -93,7 +93,7 @@ export class RealLog {
   /** Changes what a grant of acme gives, as the service does. */
   async changeGrant(grantId: string, scopes: readonly Scope[]): Promise<void> {
     const change = { scopes, expiresAt: undefined, purpose: undefined, reason: null };
-    const owner = { tenantId: 'acme', principalId: 'oidc:p#alice' };
+    const owner = { tenantId: 'acme', principalId: 'oidc:p#alice', requestId: 'r' };
     await new GrantStore(this.database.sql).change(owner, grantId, change, ['tenant_owner']);
   }
 
