@@ -90,6 +90,55 @@ LEFT JOIN LATERAL (SELECT * FROM grant_changes h
   ORDER BY (-h.grant_change_id) DESC LIMIT 1) next ON true
 ORDER BY b.created_at DESC, b.grant_id DESC;
 
+-- audit_of_tenant
+--   asked by AuditStore.ofTenant (stores/records/audit.store.ts)
+--   $1 rows bigint
+--   $2 beforeTime timestamp with time zone
+--   $3 beforeId bigint
+--   $4 from timestamp with time zone
+--   $5 tenantId text
+--   $6 principalId text
+--   $7 action text
+--   $8 byPrincipalId text
+--   enters audit_records_of_tenant, memberships_pkey
+PREPARE audit_of_tenant (bigint, timestamp with time zone, bigint, timestamp with time zone, text, text, text, text) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  a.audit_id::float8 AS "item?.auditId",
+  a.at AS "item?.at",
+  a.action AS "item?.action",
+  a.principal_id AS "item?.principalId",
+  a.request_id AS "item?.requestId",
+  a.target AS "item?.target",
+  a.details AS "item?.details",
+  ARRAY[a.at::text, a.audit_id::text] AS position,
+  CASE WHEN count(*) OVER () < $1 AND row_number() OVER (ORDER BY a.at DESC, a.audit_id DESC) = 1
+  THEN (SELECT ARRAY[a.at::text, a.audit_id::text] FROM audit_records a
+  WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
+    AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
+    AND a.at >= coalesce($4::timestamptz, '-infinity')
+  ORDER BY a.at DESC, a.audit_id DESC OFFSET 999 LIMIT 1) END AS "lookedTo"
+FROM (SELECT $5::text AS tenant_id, $6::text AS principal_id, $7::text AS action, $8::text AS by_principal_id) i
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+    m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+) f ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM (SELECT * FROM audit_records a
+    WHERE a.tenant_id = i.tenant_id AND f.member_status = 'active'
+      AND (a.at, a.audit_id) < ($2::timestamptz, $3::bigint)
+      AND a.at >= coalesce($4::timestamptz, '-infinity')
+    ORDER BY a.at DESC, a.audit_id DESC LIMIT 1000) a
+  WHERE (i.action IS NULL OR a.action = i.action)
+    AND (i.by_principal_id IS NULL OR a.principal_id = i.by_principal_id) ORDER BY a.at DESC, a.audit_id DESC
+  LIMIT $1) a ON true
+ORDER BY a.at DESC, a.audit_id DESC;
+
 -- backlog_oldest_delivery
 --   asked by BacklogStore.oldestDeliveryMs (stores/webhooks/backlog.store.ts)
 --   enters deliveries_due
@@ -1542,38 +1591,47 @@ ORDER BY f.ord;
 -- grant_lock_own
 --   asked by GrantStore.change (stores/grants/grant.store.ts)
 --   $1 grantId uuid
---   $2 tenantId text
+--   $2 principalId text
+--   $3 requestId text
+--   $4 tenantId text
 --   enters grants_pkey, subjects_pkey
-PREPARE grant_lock_own (uuid, text) AS
+PREPARE grant_lock_own (uuid, text, text, text) AS
 SELECT pg_advisory_xact_lock(hashtextextended('grants/' || CASE
       WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END || '/'
       || CASE CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END
       WHEN '*' THEN g.grantor_tenant_id ELSE CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END END, 0))
 FROM (SELECT * FROM grants g WHERE g.grant_id = $1::uuid LIMIT 1) g
 LEFT JOIN subjects s ON s.subject_key = g.subject_key
-WHERE g.grantor_tenant_id = $2;
+CROSS JOIN (SELECT set_config('iss.acting_principal', $2::text, true) AS principal_id,
+    set_config('iss.acting_request', $3::text, true) AS request_id) acting
+WHERE g.grantor_tenant_id = $4;
 
 -- grant_lock_subjects
 --   asked by GrantStore.create (stores/grants/grant.store.ts)
 --   $1 tenantId text
 --   $2 inputs.subjectType text[]
 --   $3 inputs.subjectId text[]
+--   $4 principalId text
+--   $5 requestId text
 --   enters no index
-PREPARE grant_lock_subjects (text, text[], text[]) AS
+PREPARE grant_lock_subjects (text, text[], text[], text, text) AS
 SELECT pg_advisory_xact_lock(lock)
 FROM (SELECT DISTINCT hashtextextended('grants/' || i.subject_type || '/'
       || CASE i.subject_type WHEN '*' THEN $1::text ELSE i.subject_id END, 0) AS lock
   FROM unnest($2::text[], $3::text[])
-    WITH ORDINALITY AS i(subject_type, subject_id, ord) ORDER BY lock) locks;
+    WITH ORDINALITY AS i(subject_type, subject_id, ord)
+  ORDER BY lock) locks CROSS JOIN (SELECT set_config('iss.acting_principal', $4::text, true) AS principal_id,
+    set_config('iss.acting_request', $5::text, true) AS request_id) acting;
 
 -- grant_revoke
 --   asked by GrantStore.revoke (stores/grants/grant.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 grantId uuid
---   $4 managers text[]
+--   $4 requestId text
+--   $5 managers text[]
 --   enters grants_pkey, memberships_pkey, subjects_pkey
-PREPARE grant_revoke (text, text, uuid, text[]) AS
+PREPARE grant_revoke (text, text, uuid, text, text[]) AS
 WITH found AS MATERIALIZED (
   SELECT f.*, g.*, s.subject_type, s.subject_id
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::uuid AS grant_id) i
@@ -1586,11 +1644,13 @@ WITH found AS MATERIALIZED (
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
+  CROSS JOIN (SELECT set_config('iss.acting_principal', $2::text, true) AS principal_id,
+      set_config('iss.acting_request', $4::text, true) AS request_id) acting
 ),
 revoked AS (
   UPDATE grants g SET revoked_at = clock_timestamp()
   WHERE g.grant_id = (SELECT grant_id FROM found
-    WHERE member_status = 'active' AND role = ANY ($4::text[]) AND owns_subject)
+    WHERE member_status = 'active' AND role = ANY ($5::text[]) AND owns_subject)
     AND (g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) IS TRUE
   RETURNING g.revoked_at
 )
@@ -1891,10 +1951,14 @@ RETURNING l.scope, l.scope_id AS "scopeId", l.limit_name AS name, l.value, l.rea
 
 -- lock_tenant
 --   asked by lockTenant (stores/tenancy/tenant-lock.ts)
---   $1 tenantId text
+--   $1 principalId text
+--   $2 requestId text
+--   $3 tenantId text
 --   enters tenants_pkey
-PREPARE lock_tenant (text) AS
-SELECT FROM tenants WHERE tenant_id = $1 FOR NO KEY UPDATE;
+PREPARE lock_tenant (text, text, text) AS
+SELECT FROM tenants t CROSS JOIN (SELECT set_config('iss.acting_principal', $1::text, true) AS principal_id,
+    set_config('iss.acting_request', $2::text, true) AS request_id) acting
+WHERE t.tenant_id = $3 FOR NO KEY UPDATE OF t;
 
 -- log_append
 --   asked by LogIntegrationStore.integrate (stores/log/log-integration.store.ts)
@@ -6297,16 +6361,17 @@ ORDER BY s.subject_type, s.subject_id;
 --   asked by TenancyStore.change (stores/tenancy/tenancy.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
---   $3 name text
---   $4 changesSlug boolean
---   $5 slug text
---   $6 chainEnforced boolean
---   $7 evidencePolicy text
---   $8 erasureConfirmation text
---   $9 admins text[]
---   $10 byHuman boolean
+--   $3 requestId text
+--   $4 name text
+--   $5 changesSlug boolean
+--   $6 slug text
+--   $7 chainEnforced boolean
+--   $8 evidencePolicy text
+--   $9 erasureConfirmation text
+--   $10 admins text[]
+--   $11 byHuman boolean
 --   enters memberships_pkey, tenants_pkey
-PREPARE tenant_change (text, text, text, boolean, text, boolean, text, text, text[], boolean) AS
+PREPARE tenant_change (text, text, text, text, boolean, text, boolean, text, text, text[], boolean) AS
 WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
   LEFT JOIN LATERAL (
@@ -6314,16 +6379,17 @@ WITH facts AS MATERIALIZED (SELECT i.tenant_id, f.*
       m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
-  ) f ON true),
+  ) f ON true CROSS JOIN (SELECT set_config('iss.acting_principal', $2::text, true) AS principal_id,
+      set_config('iss.acting_request', $3::text, true) AS request_id) acting),
 changed AS (
   UPDATE tenants t
-  SET name = coalesce($3, t.name), slug = CASE WHEN $4::boolean THEN $5 ELSE t.slug END,
-    chain_enforced = coalesce($6, t.chain_enforced),
-    evidence_policy = coalesce($7, t.evidence_policy),
-    erasure_confirmation = coalesce($8, t.erasure_confirmation)
+  SET name = coalesce($4, t.name), slug = CASE WHEN $5::boolean THEN $6 ELSE t.slug END,
+    chain_enforced = coalesce($7, t.chain_enforced),
+    evidence_policy = coalesce($8, t.evidence_policy),
+    erasure_confirmation = coalesce($9, t.erasure_confirmation)
   FROM facts f
-  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($9::text[])
-    AND (NOT $10::boolean OR f.principal_type = 'human')
+  WHERE t.tenant_id = f.tenant_id AND f.member_status = 'active' AND f.role = ANY ($10::text[])
+    AND (NOT $11::boolean OR f.principal_type = 'human')
   RETURNING t.*
 )
 SELECT f.role AS "facts.membership?.role",
@@ -6411,9 +6477,12 @@ LEFT JOIN LATERAL (
 -- tenant_lock_founder
 --   asked by TenancyStore.create (stores/tenancy/tenancy.store.ts)
 --   $1 principalId text
+--   $2 requestId text
 --   enters no index
-PREPARE tenant_lock_founder (text) AS
-SELECT pg_advisory_xact_lock(hashtextextended('founder/' || $1::text, 0));
+PREPARE tenant_lock_founder (text, text) AS
+SELECT pg_advisory_xact_lock(hashtextextended('founder/' || acting.principal_id, 0))
+FROM (SELECT set_config('iss.acting_principal', $1::text, true) AS principal_id,
+    set_config('iss.acting_request', $2::text, true) AS request_id) acting;
 
 -- tenants_of_principal
 --   asked by TenancyStore.ofPrincipal (stores/tenancy/tenancy.store.ts)
@@ -7820,9 +7889,11 @@ LEFT JOIN LATERAL (
 --   $1 targetUrl text
 --   $2 eventTypes text[]
 --   $3 status text
---   $4 subscriptionId uuid
+--   $4 principalId text
+--   $5 requestId text
+--   $6 subscriptionId uuid
 --   enters webhook_subscriptions_pkey
-PREPARE webhook_subscription_change (text, text[], text, uuid) AS
+PREPARE webhook_subscription_change (text, text[], text, text, text, uuid) AS
 UPDATE webhook_subscriptions s
 SET target_url = coalesce($1::text, s.target_url),
   event_types = coalesce($2, s.event_types),
@@ -7833,7 +7904,9 @@ SET target_url = coalesce($1::text, s.target_url),
   WHEN 'disabled' THEN coalesce(s.disabled_reason, 'requested')
   ELSE s.disabled_reason END,
   failing_since = CASE $3::text WHEN 'active' THEN NULL ELSE s.failing_since END
-WHERE s.subscription_id = $4 AND (s.deleted_at IS NULL) IS TRUE
+FROM (SELECT set_config('iss.acting_principal', $4::text, true) AS principal_id,
+    set_config('iss.acting_request', $5::text, true) AS request_id) acting
+WHERE s.subscription_id = $6 AND (s.deleted_at IS NULL) IS TRUE
 RETURNING s.subscription_id AS "subscriptionId",
   s.tenant_id AS "tenantId",
   s.target_url AS "targetUrl",
@@ -7881,11 +7954,16 @@ FROM cap LEFT JOIN made s ON true;
 
 -- webhook_subscription_delete
 --   asked by WebhookSubscriptionStore.delete (stores/webhooks/webhook-subscription.store.ts)
---   $1 subscriptionId uuid
+--   $1 principalId text
+--   $2 requestId text
+--   $3 subscriptionId uuid
 --   enters webhook_subscriptions_pkey
-PREPARE webhook_subscription_delete (uuid) AS
-UPDATE webhook_subscriptions s SET deleted_at = now() WHERE s.subscription_id = $1
-  AND (s.deleted_at IS NULL) IS TRUE RETURNING s.subscription_id AS "subscriptionId";
+PREPARE webhook_subscription_delete (text, text, uuid) AS
+UPDATE webhook_subscriptions s SET deleted_at = now()
+FROM (SELECT set_config('iss.acting_principal', $1::text, true) AS principal_id,
+    set_config('iss.acting_request', $2::text, true) AS request_id) acting WHERE s.subscription_id = $3
+  AND (s.deleted_at IS NULL) IS TRUE
+RETURNING s.subscription_id AS "subscriptionId";
 
 -- webhook_subscription_find
 --   asked by WebhookSubscriptionStore.find (stores/webhooks/webhook-subscription.store.ts)
@@ -7908,14 +7986,18 @@ SELECT s.subscription_id AS "subscriptionId",
 --   $1 secretSealed text
 --   $2 secretFingerprint text
 --   $3 graceSeconds double precision
---   $4 subscriptionId uuid
+--   $4 principalId text
+--   $5 requestId text
+--   $6 subscriptionId uuid
 --   enters webhook_subscriptions_pkey
-PREPARE webhook_subscription_rotate (text, text, double precision, uuid) AS
+PREPARE webhook_subscription_rotate (text, text, double precision, text, text, uuid) AS
 UPDATE webhook_subscriptions s
 SET secret_sealed = $1, secret_fingerprint = $2, secret_last_rotated_at = now(),
   previous_secret_sealed = CASE WHEN $3::float8 > 0 THEN s.secret_sealed END,
   previous_secret_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
-WHERE s.subscription_id = $4 AND (s.deleted_at IS NULL) IS TRUE
+FROM (SELECT set_config('iss.acting_principal', $4::text, true) AS principal_id,
+    set_config('iss.acting_request', $5::text, true) AS request_id) acting
+WHERE s.subscription_id = $6 AND (s.deleted_at IS NULL) IS TRUE
 RETURNING s.subscription_id AS "subscriptionId",
   s.tenant_id AS "tenantId",
   s.target_url AS "targetUrl",

@@ -180,6 +180,7 @@ const WORST: Record<string, object> = {
     cancelledAt: NOW,
     erasedAt: NOW,
     logIndex: Number.MAX_SAFE_INTEGER,
+  }),
   listAudit: AuditEntry.of({
     auditId: Number.MAX_SAFE_INTEGER,
     at: NOW,

@@ -73,6 +73,7 @@ export class ErasureService {
     const versions = requireVersions(sent, limit);
     const written = await this.erasures.request(
       { ...subject, tenantId, erasureId: randomUUID(), requestedBy: caller.principalId, reason, reference },
+      trace.requestId,
       { versions, limit },
       (move) => {
         requireEraser(move, caller, RULES.requestErasure);
@@ -96,12 +97,13 @@ export class ErasureService {
         throw new DomainError('forbidden', 'Another human than the one who asked has to confirm the erasure.');
       }
     };
-    return this.announce(await this.erasures.confirm(refOf(caller, path), confirm, toEventOf(trace)));
+    const ref = { ...refOf(caller, path), requestId: trace.requestId };
+    return this.announce(await this.erasures.confirm(ref, confirm, toEventOf(trace)));
   }
 
   /** By whoever may confirm, or asked, human or not. Throws `forbidden`, `not_found`, or `conflict` where it has ended. */
-  cancel(caller: Principal, path: ErasurePath): Promise<ErasureReceipt> {
-    return this.erasures.cancel(refOf(caller, path), ({ facts, erasure: found }) => {
+  cancel(caller: Principal, { requestId }: RequestTrace, path: ErasurePath): Promise<ErasureReceipt> {
+    return this.erasures.cancel({ ...refOf(caller, path), requestId }, ({ facts, erasure: found }) => {
       requireAccess(facts, RULES.confirmErasure);
       const erasure = requireErasure(found);
       if (erasure.status !== 'pending' && erasure.status !== 'expired') throw hasEnded(erasure);

@@ -104,7 +104,8 @@ export class ErasuresController {
     @TenantIdParam() tenantId: string,
     @SubjectParam() subject: SubjectRef,
     @ErasureIdParam() erasureId: string,
+    @Trace() trace: RequestTrace,
   ): Promise<ErasureWithReceipt> {
-    return ErasureWithReceipt.of(await this.erasures.cancel(principal, { tenantId, subject, erasureId }));
+    return ErasureWithReceipt.of(await this.erasures.cancel(principal, trace, { tenantId, subject, erasureId }));
   }
 }

@@ -1,5 +1,6 @@
 import {
   type AccessFacts,
+  type Acting,
   type Actor,
   DomainError,
   type ErasureConfirmation,
@@ -276,13 +277,14 @@ export class ErasureStore {
    */
   async request(
     asked: ErasureToRequest,
+    requestId: string,
     wanted: { versions: readonly number[] | 'all'; limit: number },
     decide: (move: ErasureRequestMove) => readonly number[],
     toEvent: ToEvent,
   ): Promise<ErasureWritten> {
     const { tenantId, requestedBy: principalId } = asked;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, tenantId);
+      await lockTenant(sql, { tenantId, principalId, requestId });
       const { subjectKey, ...state } = await sql.one(STATE, { ...asked, principalId });
       const versions = subjectKey === null ? [] : await standing(sql, subjectKey, wanted);
       const decided = decide({ ...state, versions });
@@ -297,9 +299,13 @@ export class ErasureStore {
   }
 
   /** Confirms a pending erasure unless `decide` throws, and does it. Throws `not_logged_yet` where a version has no entry yet. */
-  async confirm(ref: ErasureRef, decide: (move: ErasureMove) => void, toEvent: ToEvent): Promise<ErasureWritten> {
+  async confirm(
+    ref: ErasureRef & Acting,
+    decide: (move: ErasureMove) => void,
+    toEvent: ToEvent,
+  ): Promise<ErasureWritten> {
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, ref.tenantId);
+      await lockTenant(sql, ref);
       decide(await sql.one(FIND, ref));
       await sql.run(CONFIRM, ref);
       const eventIds = await erase(sql, ref, toEvent);
@@ -308,9 +314,9 @@ export class ErasureStore {
   }
 
   /** Ends an erasure that was not done, overdue ones too, unless `decide` throws. Throws `conflict` where it has ended. */
-  async cancel(ref: ErasureRef, decide: (move: ErasureMove) => void): Promise<ErasureReceipt> {
+  async cancel(ref: ErasureRef & Acting, decide: (move: ErasureMove) => void): Promise<ErasureReceipt> {
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, ref.tenantId);
+      await lockTenant(sql, ref);
       decide(await sql.one(FIND, ref));
       const [cancelled] = await sql.run(CANCEL, ref);
       if (cancelled === undefined) throw new DomainError('conflict', 'The erasure has ended already.');
