@@ -221,6 +221,7 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
       name: changed(null, 'Zeta'),
       chain_enforced: changed(null, true),
       evidence_policy: changed(null, 'open'),
+      erasure_confirmation: changed(null, 'required'),
     },
     tenant: 'zeta',
     reader: 'zoe',
