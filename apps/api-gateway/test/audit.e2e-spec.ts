@@ -4,6 +4,7 @@ import type { AuditEntry } from '../src/modules/records/audit.views';
 import type { Method } from './conformance';
 import type { User } from './gateway';
 import { GrantWorld, places } from './grant-world';
+import { publishLog } from './publish-log';
 
 jest.setTimeout(30_000);
 
@@ -68,6 +69,20 @@ interface Deed {
 
 const changed = (before: unknown, after: unknown): object => ({ before, after });
 let subscriptionId = '';
+
+const ERASURE = { versions: 'all', reason: 'secret words', reference: 'secret words' };
+
+async function addErasable(id: string): Promise<string> {
+  await world.addSubject(id);
+  await publishLog(world.gateway.databaseUrl);
+  return `/v1/tenants/acme/subjects/organization/${id}`;
+}
+
+async function addErasure(id: string): Promise<string> {
+  const path = await addErasable(id);
+  const { body } = await call('alice', 'post', `${path}/erasure`, ERASURE).expect(201);
+  return `${path}/erasures/${body.erasure_id}`;
+}
 
 // An action without a request here fails the last test but one.
 const DEEDS: Partial<Record<AuditAction, Deed>> = {
@@ -207,6 +222,31 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     },
     details: {},
   },
+  'erasure.requested': {
+    by: 'alice',
+    make: async () => ['post', `${await addErasable('asked')}/erasure`, ERASURE],
+    details: { status: changed(null, 'pending'), confirmation: changed(null, 'required') },
+  },
+  'erasure.cancelled': {
+    by: 'admin',
+    make: async () => ['post', `${await addErasure('kept')}/cancel`],
+    details: { status: changed('pending', 'cancelled') },
+  },
+  'erasure.confirmed': {
+    by: 'admin',
+    make: async () => ['post', `${await addErasure('erased')}/confirm`],
+    details: {},
+    also: ['erasure.done'],
+  },
+  'erasure.done': {
+    by: 'alice',
+    make: async () => {
+      await call('alice', 'patch', '/v1/tenants/acme', { erasure_confirmation: 'off' }).expect(200);
+      return ['post', `${await addErasable('alone')}/erasure`, ERASURE];
+    },
+    details: { status: changed('pending', 'erased') },
+    also: ['erasure.requested'],
+  },
   'transfer_offer.accepted': {
     by: 'o2',
     make: async () => ['post', `${OFFERS}/${await addOffer()}/accept`],
@@ -260,6 +300,35 @@ it('its target names what its action says', async () => {
   }
 });
 
+it('each setting of the tenant is in it', async () => {
+  const settings = { evidence_policy: 'resolved', erasure_confirmation: 'required' };
+  await call('o2', 'patch', '/v1/tenants/acme', settings).expect(200);
+  const [record] = await trailOf('acme', 'admin');
+  expect(record).toMatchObject({ action: 'tenant.changed', principal_id: idOf('o2') });
+  expect(record?.details).toEqual({
+    evidence_policy: changed('open', 'resolved'),
+    erasure_confirmation: changed('off', 'required'),
+  });
+});
+
+it('each grant of a batch that was made is a record of the one request, one that was refused none', async () => {
+  const before = await latestId();
+  const scopes = ['read_latest'];
+  const grants = [
+    await world.addSubject('one'),
+    await world.addSubject('two'),
+    { subject_type: 'organization', subject_id: 'none' },
+  ];
+  const batch = { grants: grants.map((subject) => ({ grantee_tenant_id: 'gamma', ...subject, scopes })) };
+  await call('admin', 'post', '/v1/tenants/acme/grants/batch', batch).set('X-Request-Id', REQUEST_ID).expect(200);
+  const records = (await trailOf('acme', 'admin')).filter(({ audit_id }) => audit_id > before);
+  expect(records.map(({ action, target }) => [action, target['subject_id']])).toEqual([
+    ['grant.created', 'two'],
+    ['grant.created', 'one'],
+  ]);
+  for (const record of records) expect(record).toMatchObject({ principal_id: idOf('admin'), request_id: REQUEST_ID });
+});
+
 it('a grant on all subjects names none', async () => {
   const all = { grantee_tenant_id: 'gamma', subject_type: '*', scopes: ['read_latest'] };
   await call('admin', 'post', '/v1/tenants/acme/grants', all).expect(201);
@@ -302,7 +371,7 @@ it('no change of these tables goes without a record, whoever makes it', async ()
        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.tgname LIKE '%audited' AND t.tgenabled = 'O'
       ORDER BY 1`,
   );
-  const audited = ['grants', 'memberships', 'tenants', 'transfer_offers', 'webhook_subscriptions'];
+  const audited = ['erasures', 'grants', 'memberships', 'tenants', 'transfer_offers', 'webhook_subscriptions'];
   expect(rows.map(({ name }) => name)).toEqual(
     [...audited.flatMap((table) => [`${table} insert`, `${table} update`]), 'limit_overrides insertupdate'].sort(),
   );

@@ -18,6 +18,10 @@ export const AUDIT_ACTIONS = {
   'grant.created': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
   'grant.changed': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
   'grant.revoked': ['grant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'],
+  'erasure.requested': ['erasure_id', 'subject_type', 'subject_id'],
+  'erasure.confirmed': ['erasure_id', 'subject_type', 'subject_id'],
+  'erasure.done': ['erasure_id', 'subject_type', 'subject_id'],
+  'erasure.cancelled': ['erasure_id', 'subject_type', 'subject_id'],
   'limit.changed': ['limit_name'],
 } as const satisfies Record<string, readonly string[]>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

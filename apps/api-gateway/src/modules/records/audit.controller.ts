@@ -19,7 +19,7 @@ export class AuditController {
   @Get('audit')
   @ApiRoute('Who changed what in the tenant, newest first', RULES.readAudit, {
     description:
-      'Settings, members, webhook subscriptions, transfer offers, grants, limits. A change and its record are written together; what changes nothing is not recorded. With a filter a page may have fewer than asked for, or none, and a `next_cursor`.',
+      'Settings, members, webhook subscriptions, transfer offers, grants, erasures, limits. A change and its record are written together; what changes nothing is not recorded. With a filter a page may have fewer than asked for, or none, and a `next_cursor`.',
     answers: { 200: pageAnswer('One page.', AuditEntry, [AUDIT_EXAMPLE], PAGE_LIMITS.default) },
   })
   async listAudit(

@@ -61,7 +61,7 @@ const OF_TENANT = statement<
  ${LIST.order}`,
 );
 
-/** The audit trail, which triggers write (`migrations/21-audit-trail.sql`). */
+/** The audit trail, which triggers write (`migrations/24-audit-trail.sql`). */
 export class AuditStore {
   constructor(private readonly sql: Sql) {}
 

@@ -135,6 +135,28 @@ CREATE TRIGGER grants_made_audited AFTER INSERT ON grants FOR EACH ROW EXECUTE F
 CREATE TRIGGER grants_changed_audited AFTER UPDATE ON grants
   FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION audit_grant();
 
+CREATE FUNCTION audit_erasure() RETURNS trigger
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  subject record;
+BEGIN
+  SELECT s.subject_type, s.subject_id INTO subject FROM public.subjects s WHERE s.subject_key = NEW.subject_key;
+  PERFORM public.write_audit_record(NEW.tenant_id,
+    CASE WHEN TG_OP = 'INSERT' THEN 'erasure.requested'
+         WHEN NEW.status = 'erased' THEN 'erasure.done'
+         WHEN NEW.status = 'cancelled' THEN 'erasure.cancelled'
+         ELSE 'erasure.confirmed' END,
+    jsonb_build_object('erasure_id', NEW.public_id, 'subject_type', subject.subject_type, 'subject_id', subject.subject_id),
+    public.audit_details(CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END, to_jsonb(NEW), '{status,confirmation}'));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER erasures_made_audited AFTER INSERT ON erasures FOR EACH ROW EXECUTE FUNCTION audit_erasure();
+-- That one expires is nobody's deed, and that a new log moves its places is none.
+CREATE TRIGGER erasures_moved_audited AFTER UPDATE ON erasures
+  FOR EACH ROW WHEN (OLD.status = 'pending'
+                     AND (NEW.status IN ('erased', 'cancelled') OR OLD.confirmed_by IS DISTINCT FROM NEW.confirmed_by))
+  EXECUTE FUNCTION audit_erasure();
+
 CREATE FUNCTION audit_limit() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
