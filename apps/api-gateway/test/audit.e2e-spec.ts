@@ -355,6 +355,8 @@ it('what changes nothing, or is refused, is not recorded', async () => {
   await call('admin', 'put', memberPath('reader'), { role: 'tenant_reader' }).expect(200);
   await call('reader', 'patch', '/v1/tenants/acme', { name: 'Other' }).expect(403);
   await call('reader', 'put', memberPath('o1'), { role: 'tenant_reader' }).expect(403);
+  const told = await world.superuser.query('UPDATE grants SET expiring_told_for = now(), expired_told_for = now()');
+  expect(told.rowCount).toBeGreaterThan(0);
   expect((await trailOf('acme', 'admin'))[0]).toEqual(last);
 });
 

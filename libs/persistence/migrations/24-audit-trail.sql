@@ -132,8 +132,11 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER grants_made_audited AFTER INSERT ON grants FOR EACH ROW EXECUTE FUNCTION audit_grant();
+-- Not that its end was told of.
 CREATE TRIGGER grants_changed_audited AFTER UPDATE ON grants
-  FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION audit_grant();
+  FOR EACH ROW WHEN ((OLD.scopes, OLD.expires_at, OLD.purpose, OLD.revoked_at)
+                     IS DISTINCT FROM (NEW.scopes, NEW.expires_at, NEW.purpose, NEW.revoked_at))
+  EXECUTE FUNCTION audit_grant();
 
 CREATE FUNCTION audit_erasure() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -16,7 +16,7 @@ let grants: GrantStore;
 let ends: GrantEndStore;
 
 const OWNERS = ['tenant_owner'] as const;
-const owner = (tenantId: string) => ({ tenantId, principalId: 'tenant_owner' });
+const owner = (tenantId: string) => ({ tenantId, principalId: 'tenant_owner', requestId: 'r' });
 
 beforeEach(async () => {
   world = await openWorld();
