@@ -113,4 +113,6 @@ it('the guide does what it says', async () => {
   expect([code, output]).toEqual([0, expect.stringContaining('after the revocation: 403')]);
   expect(output).toMatch(/version 1 holds: [0-9a-f]{64}\nversion 2 holds: [0-9a-f]{64}/);
   expect(output).toContain('"status":"fulfilled"');
+  // Erased by two, and proved by a chain that holds over it.
+  expect(output).toMatch(/"code":"erased"[^\n]*\n[^\n]*"valid":true[^\n]*"erased":\[1\]/);
 });
