@@ -281,6 +281,17 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       ['/unknown', { unknown: 1 }],
     ],
   },
+  'POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/decline': {
+    stage: 'in use',
+    good: [{}, { reason: '' }, { reason: 'x'.repeat(500) }],
+    bad: [
+      ['/reason', { reason: undefined }],
+      ['/reason', { reason: null }],
+      ['/reason', { reason: 'x'.repeat(501) }],
+      ['/reason', { reason: 1 }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
   'POST /v1/webhook-subscriptions': {
     stage: 'tenants',
     good: [

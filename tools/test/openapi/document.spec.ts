@@ -120,7 +120,7 @@ describe('defaults', () => {
 
 /** What an operation may do. */
 const VERBS =
-  /^(accept|apply|cancel|change|create|decline|delete|diff|export|fulfill|get|import|list|propose|put|redeliver|remove|replay|revoke|rotate|test|update|withdraw)[A-Z]/;
+  /^(accept|apply|cancel|change|confirm|create|decline|delete|diff|export|fulfill|get|import|list|propose|put|redeliver|remove|replay|request|revoke|rotate|test|update|withdraw)[A-Z]/;
 
 describe('operation ids', () => {
   const ids = operations.map(idOf);

@@ -85,7 +85,7 @@ export const CreateTenantBody = body(
     name: name.example('Acme Corporation'),
     slug: slug.example('acme'),
     chain_enforced: chainEnforced.described(`${REFUSE} True unless it is sent.`),
-    evidence_policy: evidencePolicy.byDefault('open'),
+    evidence_policy: evidencePolicy.described(`${POLICY} \`open\` unless it is sent.`),
   },
   { tenant: { value: { tenant_id: 'acme', name: 'Acme Corporation', slug: 'acme' } } },
 );
