@@ -50,6 +50,8 @@ export interface Product {
   connect(): Promise<Client>;
   /** A request as this user, to the gateways in turn or to the given one. Never throws. */
   request(user: string, method: string, path: string, body?: unknown, gateway?: ProductProcess): Promise<Answer>;
+  /** `Authorization` of this user. */
+  authorization(user: string): Promise<Record<string, string>>;
   /** What should not have happened in any process: errors in the log, ends that nobody asked for. */
   faults(): string[];
   /** The last lines of every log. */
@@ -139,6 +141,9 @@ async function openProduct(
     tokens.set(user, token);
     return token;
   };
+  const authorization = async (user: string): Promise<{ Authorization: string }> => ({
+    Authorization: `Bearer ${await tokenOf(user)}`,
+  });
   let turn = 0;
   const connect = async (): Promise<Client> => {
     const client = new Client({ connectionString: databaseUrl });
@@ -156,6 +161,7 @@ async function openProduct(
     postgres: database,
     redis,
     connect,
+    authorization,
     async query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
       const client = await connect();
       try {
@@ -166,11 +172,11 @@ async function openProduct(
     },
     async request(user, method, path, body, gateway = gateways[turn++ % gateways.length]) {
       const startedAt = performance.now();
-      const authorization = `Bearer ${await tokenOf(user)}`;
+      const headers = { ...(await authorization(user)), 'Content-Type': 'application/json' };
       const answered = async (): Promise<Omit<Answer, 'tookMs'>> => {
         const response = await fetch(`${gateway?.url}${path}`, {
           method,
-          headers: { authorization, 'content-type': 'application/json' },
+          headers,
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           redirect: 'error',
           signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),

@@ -122,7 +122,7 @@ export function startWriting(tenant: TestTenant): Writing {
 }
 
 /** How many answers of each status. */
-export function countByStatus(answers: readonly Answer[]): Record<number, number> {
+export function countByStatus(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
@@ -137,7 +137,8 @@ function hasText(body: unknown, name: string): boolean {
   return typeof body === 'object' && body !== null && typeof Reflect.get(body, name) === 'string';
 }
 
-function envelope(subjectId: string): Record<string, unknown> {
+/** A subject's first version. */
+export function envelope(subjectId: string): Record<string, unknown> {
   const now = new Date().toISOString();
   return {
     envelope_version: 'entity_state_envelope_v1',

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type BatchResult, openBatch, sendBatch } from '../../testing/batch-stream.ts';
 import { letLeasesRunOut, requireAcknowledged, requireEveryEvent, requireWholeHistory } from '../../testing/history.ts';
 import type { Product } from '../../testing/product.ts';
 import type { ProductProcess } from '../../testing/product-process.ts';
-import { countByStatus } from '../../testing/tenant.ts';
+import { countByStatus, envelope, textAt } from '../../testing/tenant.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { anyOf, scenario } from './scene.ts';
 
@@ -11,6 +12,8 @@ const BURST = 300;
 const WORKER_KILLS = 2;
 /** A start takes two seconds of processor time, hence so few unless more are asked for. */
 const GATEWAY_KILLS = Number(process.env['FAULT_KILLS'] ?? 4);
+/** Lines of a batch, half of which are sent before the kill. */
+const LINES = 600;
 
 /** kill -9, at random moments under load; each process is started again. */
 export function crashes(product: () => Product): void {
@@ -70,4 +73,46 @@ export function crashes(product: () => Product): void {
       await requireEveryEvent(scene.product, tenant, subscriptions);
     },
   );
+}
+
+/** kill -9 while lines of a batch are being stored; the client sends all of it again. */
+export function brokenBatches(product: () => Product): void {
+  scenario('a batch whose gateway is killed is sent again, and nothing is stored twice', product, async (scene) => {
+    const [tenant, subscriptions] = await scene.tenant('batch');
+    const [gateway] = scene.product.gateways;
+    if (gateway === undefined) throw new Error('There is no gateway');
+    const url = `${gateway.url}/v1/tenants/${tenant.tenantId}/entity-states/batch`;
+    const headers = await scene.product.authorization(tenant.owner);
+    const lines = Array.from({ length: LINES }, () => `${JSON.stringify(envelope(`s-${randomUUID()}`))}\n`);
+    const moment = 1 + anyOf(LINES / 4);
+
+    const broken = openBatch(url, headers);
+    scene.afterwards(async () => broken.destroy());
+    await broken.write(lines.slice(0, LINES / 2).join(''));
+    const results: BatchResult[] = [];
+    const receiving = (async () => {
+      for await (const result of broken.results()) results.push(result);
+    })();
+    const ended = receiving.then(
+      () => 'whole',
+      () => 'broken',
+    );
+    await waitFor(() => results.length >= moment, { what: `${moment} results` });
+    await gateway.kill();
+    expect(await ended).toBe('broken');
+    expect(results.map(({ status }) => status)).toEqual(results.map(() => 201));
+    await gateway.start();
+
+    const again = await sendBatch(url, headers, lines.join(''));
+    expect(again.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1));
+    const { 200: kept = 0, 201: added = 0, ...others } = countByStatus(again);
+    expect({ lines: kept + added, others }).toEqual({ lines: LINES, others: {} });
+    expect(added).toBeGreaterThanOrEqual(LINES / 2);
+    // What had been answered is there, and is answered with the same.
+    expect(again.slice(0, results.length)).toEqual(results.map((result) => ({ ...result, status: 200 })));
+    const hashes = again.map((result) => [textAt(result, 'snapshot_id'), textAt(result, 'envelope_hash')] as const);
+    await requireAcknowledged(scene.product, tenant, new Map(hashes));
+    expect(await requireWholeHistory(scene.product, tenant)).toBe(LINES);
+    await requireEveryEvent(scene.product, tenant, subscriptions);
+  });
 }

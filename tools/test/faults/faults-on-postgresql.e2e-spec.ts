@@ -1,4 +1,4 @@
-import { crashes } from './crashes.ts';
+import { brokenBatches, crashes } from './crashes.ts';
 import { postgresOutages } from './outages.ts';
 import { changes, receivers } from './receivers.ts';
 import { faultsOn } from './scene.ts';
@@ -11,6 +11,7 @@ faultsOn('postgresql', (product) => {
   changes(product);
   postgresOutages(product, ['properly', 'immediately', 'hanging']);
   crashes(product);
+  brokenBatches(product);
   drain(product);
   stops(product);
 });
