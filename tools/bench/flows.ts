@@ -2,11 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { type Answer, type HttpConnection, requestBytes } from './http-connection.ts';
 
 /** What one virtual client does over and over. Data, so that it can be sent to the load generator's process. */
-export type Flow =
+export type Flow = SteppedFlow | StreamedFlow;
+
+/** One request after the other. */
+export type SteppedFlow =
   | { kind: 'get'; paths: readonly string[]; headers: Record<string, string>; expect: number }
   | { kind: 'post'; path: string; headers: Record<string, string>; expect: number; times?: number }
   | { kind: 'create'; tenantId: string; headers: Record<string, string> }
   | { kind: 'propose_and_apply'; tenantId: string; headers: Record<string, string>; subjects: readonly Head[] };
+
+/** Creates, each a line of a batch. */
+export interface StreamedFlow {
+  kind: 'batch';
+  tenantId: string;
+  headers: Record<string, string>;
+}
 
 /** A subject that a client of `propose_and_apply` has for itself. */
 export interface Head {
@@ -50,7 +60,7 @@ export function envelopeText(snapshotId: string, subjectId: string): string {
 }
 
 /** The steps of so many clients. Requests that do not change are encoded once for all of them. */
-export function stepsOf(flow: Flow, clients: number): Step[] {
+export function stepsOf(flow: SteppedFlow, clients: number): Step[] {
   const steps = (stepOf: (client: number) => Step): Step[] =>
     Array.from({ length: clients }, (_, client) => stepOf(client));
   switch (flow.kind) {

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { streamed } from './batch-load.ts';
 import { type Flow, stepsOf } from './flows.ts';
 import { HttpConnection } from './http-connection.ts';
 import { flatOut, Latencies, paced, percentiles } from './pacing.ts';
@@ -51,22 +52,39 @@ export async function runLoad(load: Load): Promise<LoadFigures> {
   return figures;
 }
 
-async function generate(load: Load): Promise<LoadFigures> {
-  const connections = await Promise.all(Array.from({ length: load.connections }, () => HttpConnection.open(load.port)));
-  const clients = stepsOf(load.flow, load.connections).map((step, index) => {
+interface Drive {
+  /** Gives by how many milliseconds iterations were late by its own doing. */
+  run(latencies: Latencies): Promise<number[]>;
+  close(): void;
+}
+
+async function driveOf({ flow, port, connections: count, ratePerSecond }: Load): Promise<Drive> {
+  if (flow.kind === 'batch') {
+    return { run: (latencies) => streamed(flow, port, latencies).then(() => []), close: () => undefined };
+  }
+  const connections = await Promise.all(Array.from({ length: count }, () => HttpConnection.open(port)));
+  const clients = stepsOf(flow, count).map((step, index) => {
     const connection = connections[index];
     if (connection === undefined) throw new Error('There are fewer connections than clients');
     return () => step(connection);
   });
+  return {
+    run: (latencies) =>
+      ratePerSecond === undefined
+        ? flatOut(clients, latencies).then(() => [])
+        : paced(clients, ratePerSecond, latencies),
+    close: () => connections.forEach((connection) => connection.close()),
+  };
+}
+
+async function generate(load: Load): Promise<LoadFigures> {
+  const drive = await driveOf(load);
   const startAt = performance.now() + load.warmUpMs;
   const latencies = new Latencies(startAt, startAt + load.measureMs);
   const cpuBefore = process.cpuUsage();
-  const lateness =
-    load.ratePerSecond === undefined
-      ? await flatOut(clients, latencies).then(() => [])
-      : await paced(clients, load.ratePerSecond, latencies);
+  const lateness = await drive.run(latencies);
   const { user, system } = process.cpuUsage(cpuBefore);
-  connections.forEach((connection) => connection.close());
+  drive.close();
   const [p50 = 0, p99 = 0, max = 0] = latencies.percentiles(0.5, 0.99, 1);
   const [lateP99 = 0] = percentiles(lateness, [0.99]);
   return {

@@ -2,6 +2,8 @@ import type { Load } from '../load-generator.ts';
 import { alternate, alternateOver, ends, type Figure, figure } from '../measure.ts';
 import type { Cost, Curve, Line, Outcome } from '../run.ts';
 import type { Server } from '../stage.ts';
+import { feedGrowth } from './feeds.ts';
+import { asOfGrowth, provenanceGrowth } from './histories.ts';
 import { NO_OP_GET } from './reads.ts';
 import { rowsRead } from './rows-read.ts';
 import { type Bench, costOf, GRANTEE, HUB, latestPath, OWNER, rateOf, type Sample, sample } from './scenario.ts';
@@ -12,17 +14,22 @@ const FLAT = { least: 0.85 };
 const NO_MORE = { most: 1.1 };
 const count = (size: number): string => size.toLocaleString('en');
 
-/** How reads fare as one chain, the number of subjects and that of grants grow. */
+/** How reads fare as one chain, a feed, the number of subjects and that of grants grow. */
 export async function growth(bench: Bench): Promise<Outcome> {
   // One connection to PostgreSQL, so that what it counts can be told apart.
   const probe = await bench.stage.startGateway({ DATABASE_POOL_SIZE: '1' });
   try {
     const chain = await chainGrowth(bench, probe);
+    const asOf = await asOfGrowth(bench, probe);
+    const provenance = await provenanceGrowth(bench, probe);
+    // Before the tables grow: it waits until all that there is is in the log.
+    const feed = await feedGrowth(bench, probe);
     const tables = await tableGrowth(bench, probe);
+    const all = [chain, asOf, provenance, feed, tables];
     return {
-      lines: [...chain.lines, ...tables.lines],
+      lines: all.flatMap(({ lines }) => lines),
       costs: [...chain.costs, ...tables.costs],
-      curves: [...chain.curves, ...tables.curves],
+      curves: all.flatMap(({ curves }) => curves),
     };
   } finally {
     await probe.stop();

@@ -4,7 +4,6 @@ import {
   appendLeaves,
   EMPTY_EDGE,
   formatTilePath,
-  generateKeys,
   readRightEdge,
   type RightEdge,
   TILE_WIDTH,
@@ -17,13 +16,12 @@ import { alternate, ends, type Figure, figure } from '../measure.ts';
 import { percentiles } from '../pacing.ts';
 import type { Cost, Line, Outcome } from '../run.ts';
 import type { Server } from '../stage.ts';
+import { untilFed, untilPublished, withLogWorker } from './log-worker.ts';
 import { NO_OP_GET } from './reads.ts';
 import { rowsCounted, rowsRead, TOLD_AFTER_MS } from './rows-read.ts';
 import { type Bench, call, costOf, CONNECTIONS, OWNER, rateOf, sample } from './scenario.ts';
 import { seedSubjects, settle } from './seed.ts';
 
-const ORIGIN = 'log.example/bench';
-const DEADLINE_MS = 600_000;
 const DEFAULT_INTERVAL_MS = 1000;
 const SHORT_INTERVAL_MS = 50;
 /** Of the log, and what its statements read beside it. */
@@ -32,30 +30,12 @@ const READ_TABLES = [...TABLES, 'memberships', 'subjects', 'snapshots', 'grants'
 
 /** What the transparency log costs those who write, how soon it has what they wrote, and what its proofs cost. */
 export async function log(bench: Bench): Promise<Outcome> {
-  const { signingKey } = await generateKeys(ORIGIN, 'ed25519');
-  const withWorker = async <T>(
-    intervalMs: number,
-    measure: (worker: Server) => Promise<T>,
-    env: Record<string, string> = {},
-  ): Promise<T> => {
-    const worker = await bench.stage.startWorker({
-      ...env,
-      LOG_ORIGIN: ORIGIN,
-      LOG_SIGNING_KEY: signingKey,
-      LOG_CHECKPOINT_INTERVAL_MS: String(intervalMs),
-    });
-    try {
-      return await measure(worker);
-    } finally {
-      await worker.stop();
-    }
-  };
-  const grown = await withWorker(SHORT_INTERVAL_MS, () => growth(bench), { DATABASE_POOL_SIZE: '2' });
-  const written = await withWorker(DEFAULT_INTERVAL_MS, async (worker) => {
+  const grown = await withLogWorker(bench, SHORT_INTERVAL_MS, () => growth(bench), { DATABASE_POOL_SIZE: '2' });
+  const written = await withLogWorker(bench, DEFAULT_INTERVAL_MS, async (worker) => {
     const creating = await creates(bench, worker);
     return { ...creating, soon: await published(bench, DEFAULT_INTERVAL_MS, { p50: 700, p99: 1500 }) };
   });
-  const caughtUp = await withWorker(SHORT_INTERVAL_MS, async (worker) => {
+  const caughtUp = await withLogWorker(bench, SHORT_INTERVAL_MS, async (worker) => {
     const backlog = await integration(bench, worker, written.rate);
     return { ...backlog, soon: await published(bench, SHORT_INTERVAL_MS, { p50: 150 }), read: await proofs(bench) };
   });
@@ -64,30 +44,6 @@ export async function log(bench: Bench): Promise<Outcome> {
     lines: [...written.lines, ...caughtUp.lines, ...written.soon, ...caughtUp.soon, ...read.lines, ...grown],
     costs: [...written.costs, ...caughtUp.costs, ...read.costs],
   };
-}
-
-/** Waits until nothing waits, and all of it is published. */
-async function untilPublished({ stage }: Bench): Promise<void> {
-  const isPublished = async (): Promise<boolean> => {
-    const { rows } = await stage.sql.query<{ done: boolean }>(
-      `SELECT NOT EXISTS (SELECT FROM log_waiting)
-          AND size = (SELECT c.size FROM log_checkpoints c ORDER BY checkpoint_id DESC LIMIT 1) AS done FROM log_tree`,
-    );
-    return rows[0]?.done === true;
-  };
-  await waitFor(isPublished, { deadlineMs: DEADLINE_MS, what: 'the log' });
-}
-
-/** Waits until all that is published is in the feeds too: what that reads is not what an entry of the log costs. */
-async function untilFed(bench: Bench): Promise<void> {
-  await untilPublished(bench);
-  const isFed = async (): Promise<boolean> => {
-    const { rows } = await bench.stage.sql.query<{ done: boolean }>(
-      'SELECT f.size = t.size AS done FROM log_feed f CROSS JOIN log_tree t',
-    );
-    return rows[0]?.done === true;
-  };
-  await waitFor(isFed, { deadlineMs: DEADLINE_MS, what: 'the feeds' });
 }
 
 /**

@@ -1,10 +1,13 @@
 import type { Load } from '../load-generator.ts';
 import { alternate, type Figure, figure } from '../measure.ts';
 import type { Line, Outcome } from '../run.ts';
-import { type Bench, costOf, GRANTEE, latestPath, OWNER, rateOf, sample } from './scenario.ts';
+import { PAGE, seedFeeds } from './feeds.ts';
+import { LEAVES, provenancePath, seedHistories } from './histories.ts';
+import { type Bench, costOf, GRANTEE, latestPath, OWNER, rateOf, type Sample, sample } from './scenario.ts';
 import { grantTo, seedSubjects, settle } from './seed.ts';
 
 const SUBJECTS = 1000;
+const ALONE = { connections: 1 };
 /** Share of its own peak at which a load's tail is looked at. */
 const STEADY = 0.7;
 
@@ -13,6 +16,7 @@ export const NO_OP_GET = { kind: 'get', expect: 200, paths: ['/no-op'], headers:
 /** Reads, set against the framework's no-op GET. */
 export async function reads(bench: Bench): Promise<Outcome> {
   const { noOp, gateway, effort } = bench;
+  const pages = await pageFlows(bench);
   const flows = await readFlows(bench, 'read-');
   const samples = await alternate(effort, {
     noOp: () => sample(bench, noOp, NO_OP_GET),
@@ -20,7 +24,15 @@ export async function reads(bench: Bench): Promise<Outcome> {
     granted: () => sample(bench, gateway, flows.granted),
     byId: () => sample(bench, gateway, flows.byId),
     notModified: () => sample(bench, gateway, flows.notModified),
+    provenance: () => sample(bench, gateway, pages.provenance),
+    changes: () => sample(bench, gateway, pages.changes),
+    latestAlone: () => sample(bench, gateway, flows.latest, ALONE),
+    provenanceAlone: () => sample(bench, gateway, pages.provenance, ALONE),
+    changesAlone: () => sample(bench, gateway, pages.changes, ALONE),
   });
+  const latest = { busy: samples.latest, alone: samples.latestAlone };
+  const provenance = { busy: samples.provenance, alone: samples.provenanceAlone };
+  const changes = { busy: samples.changes, alone: samples.changesAlone };
   const rates = {
     noOp: rateOf(samples.noOp),
     latest: rateOf(samples.latest),
@@ -39,6 +51,8 @@ export async function reads(bench: Bench): Promise<Outcome> {
     line('latest-grant', 'Read latest, by grant', rateOf(samples.granted), 1),
     line('by-id', 'Read by id', rateOf(samples.byId), 1.2),
     line('not-modified', 'Read by id, 304', rateOf(samples.notModified), 1.2),
+    ...pageLines('provenance', `Provenance of ${LEAVES} leaves`, provenance, latest),
+    ...pageLines('changes', `${PAGE} changes of the feed`, changes, latest),
   ];
   const costs = [
     costOf('no-op-get', 'No-op GET', samples.noOp),
@@ -46,8 +60,51 @@ export async function reads(bench: Bench): Promise<Outcome> {
     costOf('latest-grant', 'Read latest, by grant', samples.granted),
     costOf('by-id', 'Read by id', samples.byId),
     costOf('not-modified', 'Read by id, 304', samples.notModified),
+    costOf('provenance', `Provenance of ${LEAVES} leaves`, samples.provenance),
+    costOf('changes', `${PAGE} changes of the feed`, samples.changes),
   ];
   return { lines: [...lines, ...(await tails(bench, flows.latest, rates))], costs };
+}
+
+const PROVED = 20;
+const PROVED_VERSIONS = 10;
+const FEED = 'page-feed';
+const FEED_ENTRIES = 1000;
+
+/** Reads that answer many things. */
+async function pageFlows(bench: Bench): Promise<Record<'provenance' | 'changes', Load['flow']>> {
+  const subjectIds = Array.from({ length: PROVED }, (_, index) => `page-proved-${index + 1}`);
+  await seedHistories(bench, subjectIds, PROVED_VERSIONS);
+  const feeds = await seedFeeds(bench, { [FEED]: FEED_ENTRIES });
+  const get = { kind: 'get', expect: 200, headers: bench.owner } as const;
+  return {
+    provenance: { ...get, paths: subjectIds.map(provenancePath) },
+    changes: { ...get, paths: [...feeds.values()] },
+  };
+}
+
+/** Set against a latest read: the processor time of one, and how long a caller waits who is alone. */
+function pageLines(
+  id: string,
+  what: string,
+  own: { busy: readonly Sample[]; alone: readonly Sample[] },
+  latest: typeof own,
+): Line[] {
+  const processor = (samples: readonly Sample[]): Figure =>
+    figure(samples.map(({ gatewayUs, postgresUs }) => (gatewayUs + postgresUs) / 1000));
+  const wait = (samples: readonly Sample[]): Figure => figure(samples.map(({ p50 }) => p50));
+  const line = (name: string, of: string, ownFigure: Figure, latestFigure: Figure): Line => ({
+    id: `${id}-${name}`,
+    what: `${what}: ${of}`,
+    figure: ownFigure,
+    unit: 'ms',
+    against: { what: 'read latest, ms', figure: latestFigure },
+    target: { most: 3 },
+  });
+  return [
+    line('processor', 'processor time of gateway and PostgreSQL', processor(own.busy), processor(latest.busy)),
+    line('alone', 'median of one caller', wait(own.alone), wait(latest.alone)),
+  ];
 }
 
 /**

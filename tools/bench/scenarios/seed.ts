@@ -6,10 +6,10 @@ const BATCH = 50_000;
 
 /** Canonical text of about 1.1 KB, made where it is stored. */
 const ENVELOPE = `
-CREATE OR REPLACE FUNCTION bench_envelope(subject_id text, version int, snapshot_id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION bench_envelope(subject_id text, version int, snapshot_id uuid, generated_at text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT '{"attributes":{"legal":{"legal_name":"Bench AG"},"text":"' || repeat('x', 640) || '"},' ||
          '"audit":{"created_at":"2026-01-15T09:30:00Z","created_by":"bench","source":"bench"},' ||
-         '"envelope_version":"entity_state_envelope_v1","evidence":[],"generated_at":"2026-01-15T09:30:00Z",' ||
+         '"envelope_version":"entity_state_envelope_v1","evidence":[],"generated_at":"' || generated_at || '",' ||
          '"snapshot_id":"' || snapshot_id || '","snapshot_version":' || version ||
          ',"subject":{"subject_id":"' || subject_id || '","subject_type":"${SUBJECT_TYPE}"}}'
 $$`;
@@ -33,7 +33,7 @@ export async function seedTenant(bench: Bench, headers: Record<string, string>, 
 
 /**
  * Subjects `prefix1`, `prefix2`, … by SQL, from number `after` + 1 to `upTo`, each with a chain of `versions` snapshots
- * that holds when it is verified.
+ * that holds when it is verified, recorded and made a second apart.
  */
 export async function seedSubjects(
   { stage }: Bench,
@@ -52,13 +52,14 @@ export async function seedSubjects(
          INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
          SELECT '${SUBJECT_TYPE}', $1 || i, $5 FROM generate_series($2::int, $3::int) i
          RETURNING subject_key, subject_id)
-       INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, prev_hash, envelope)
-       SELECT subject_key, v, snapshot_id, $5, '2026-01-15T09:30:00Z', hash,
+       INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, created_at, envelope_hash, prev_hash, envelope)
+       SELECT subject_key, v, snapshot_id, $5, generated_at, now() - ($4 - v) * interval '1 second', hash,
               lag(hash) OVER (PARTITION BY subject_key ORDER BY v), envelope
          FROM subject s
         CROSS JOIN generate_series(1, $4::int) v
         CROSS JOIN LATERAL (SELECT md5(s.subject_id || '/' || v)::uuid AS snapshot_id OFFSET 0) i
-        CROSS JOIN LATERAL (SELECT bench_envelope(s.subject_id, v, i.snapshot_id) AS envelope OFFSET 0) e
+        CROSS JOIN LATERAL (SELECT to_char(timestamp '2026-01-15 09:30' + (v - 1) * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS generated_at OFFSET 0) g
+        CROSS JOIN LATERAL (SELECT bench_envelope(s.subject_id, v, i.snapshot_id, g.generated_at) AS envelope OFFSET 0) e
         CROSS JOIN LATERAL (SELECT sha256(convert_to(e.envelope, 'UTF8')) AS hash OFFSET 0) h`,
       [prefix, from + 1, Math.min(from + batch, upTo), versions, tenantId],
     );

@@ -27,6 +27,7 @@ export async function writes(bench: Bench): Promise<Outcome> {
     noOp: () => sample(bench, noOp, post),
     noOpPair: () => sample(bench, noOp, { ...post, times: 2 }),
     create: () => sample(bench, gateway, { kind: 'create', tenantId: OWNER, headers: owner }),
+    batch: () => sample(bench, gateway, { kind: 'batch', tenantId: OWNER, headers: owner }, { connections: 1 }),
     pair: async () =>
       sample(bench, gateway, {
         kind: 'propose_and_apply',
@@ -64,6 +65,14 @@ export async function writes(bench: Bench): Promise<Outcome> {
         against: { what: 'pg, a row a statement', figure: figure(samples.raw) },
       },
       {
+        id: 'batch',
+        what: 'Batch of creates, one client',
+        figure: rateOf(samples.batch),
+        unit: '/s',
+        against: { what: `creates, ${CONNECTIONS} connections`, figure: create.figure },
+        target: { least: 1.2 },
+      },
+      {
         id: 'pair',
         what: 'Propose + apply, in pairs',
         figure: rateOf(samples.pair),
@@ -75,6 +84,7 @@ export async function writes(bench: Bench): Promise<Outcome> {
     costs: [
       costOf('no-op-post', 'No-op POST', samples.noOp),
       costOf('create', 'Create', samples.create),
+      costOf('batch', 'Create, a line of a batch', samples.batch),
       costOf('pair', 'Propose + apply, a pair', samples.pair),
     ],
   };
