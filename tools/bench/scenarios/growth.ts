@@ -4,6 +4,7 @@ import type { Cost, Curve, Line, Outcome } from '../run.ts';
 import type { Server } from '../stage.ts';
 import { feedGrowth } from './feeds.ts';
 import { asOfGrowth, provenanceGrowth } from './histories.ts';
+import { identifierGrowth } from './identifiers.ts';
 import { NO_OP_GET } from './reads.ts';
 import { rowsRead } from './rows-read.ts';
 import { type Bench, costOf, GRANTEE, HUB, latestPath, OWNER, rateOf, type Sample, sample } from './scenario.ts';
@@ -22,10 +23,11 @@ export async function growth(bench: Bench): Promise<Outcome> {
     const chain = await chainGrowth(bench, probe);
     const asOf = await asOfGrowth(bench, probe);
     const provenance = await provenanceGrowth(bench, probe);
+    const identifiers = await identifierGrowth(bench, probe);
     // Before the tables grow: it waits until all that there is is in the log.
     const feed = await feedGrowth(bench, probe);
     const tables = await tableGrowth(bench, probe);
-    const all = [chain, asOf, provenance, feed, tables];
+    const all = [chain, asOf, provenance, identifiers, feed, tables];
     return {
       lines: all.flatMap(({ lines }) => lines),
       costs: [...chain.costs, ...tables.costs],
