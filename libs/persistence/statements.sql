@@ -3911,6 +3911,32 @@ SELECT f.role AS "facts.membership?.role",
   r.decline_reason AS "request?.declineReason"
 FROM facts f LEFT JOIN done r ON true;
 
+-- refresh_request_later_versions
+--   asked by LaterVersionStore.find (stores/refresh-requests/later-version.store.ts)
+--   $1 refreshRequestIds uuid[]
+--   enters refresh_requests_pkey, snapshots_version_key
+PREPARE refresh_request_later_versions (uuid[]) AS
+SELECT r.refresh_request_id AS "refreshRequestId", v.passed AS "askedAt", n.snapshot_id AS "snapshotId",
+  n.snapshot_version AS "snapshotVersion", octet_length(n.envelope) AS "bytes"
+FROM unnest($1::uuid[]) i (refresh_request_id)
+CROSS JOIN LATERAL (SELECT * FROM refresh_requests r WHERE r.refresh_request_id = i.refresh_request_id
+  LIMIT 1) r
+CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = r.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) n
+LEFT JOIN LATERAL (
+  WITH RECURSIVE search (low, high) AS (
+    SELECT 0::bigint, n.snapshot_version::bigint + 1
+    UNION ALL
+    SELECT CASE WHEN n.created_at < r.created_at THEN b.middle ELSE b.low END,
+      CASE WHEN n.created_at < r.created_at THEN b.high ELSE b.middle END
+    FROM (SELECT low, high, low + (high - low) / 2 AS middle FROM search WHERE high - low > 1) b
+    CROSS JOIN LATERAL (SELECT n.created_at FROM snapshots n
+      WHERE n.subject_key = r.subject_key AND n.snapshot_version = b.middle LIMIT 1) n
+  )
+  SELECT low::int AS passed FROM search WHERE high - low = 1
+) v ON true
+WHERE n.created_at >= r.created_at AND n.envelope IS NOT NULL;
+
 -- refresh_request_lock_requester
 --   asked by RefreshRequestStore.create (stores/refresh-requests/refresh-request.store.ts)
 --   $1 requestingTenantId text
@@ -3935,6 +3961,16 @@ INSERT INTO outbox_events (event_id, tenant_id, event_type, body, request_id, tr
 SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text
 WHERE (SELECT true FROM webhook_subscription_types y WHERE y.tenant_id = $2 AND y.event_type = $3 LIMIT 1)
 RETURNING event_id AS "eventId";
+
+-- refresh_request_version_texts
+--   asked by LaterVersionStore.texts (stores/refresh-requests/later-version.store.ts)
+--   $1 snapshotIds uuid[]
+--   enters snapshot_provenance_pkey, snapshots_snapshot_id_key
+PREPARE refresh_request_version_texts (uuid[]) AS
+SELECT n.snapshot_id AS "snapshotId", n.envelope, (SELECT p.origins FROM snapshot_provenance p
+  WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
+FROM unnest($1::uuid[]) i (snapshot_id)
+CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n;
 
 -- refresh_requests_incoming
 --   asked by RefreshRequestStore.listOfTenant (stores/refresh-requests/refresh-request.store.ts)

@@ -388,7 +388,7 @@ describe('fulfilling', () => {
       fulfilled_snapshot_id: subject.snapshotId,
       resolved_snapshot_version: 1,
     });
-    const read = await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
+    const read = await gateway.as('alice', 'get', `${subject.path}/${id}`).expect(200);
     expect(read.body).toEqual(answer.body);
   });
 
@@ -492,7 +492,7 @@ describe('events', () => {
     const told = (
       tenant_id: string,
       type: string,
-      { message, decline_reason, ...data }: Record<string, unknown>,
+      { message, decline_reason, suggested_fulfilment: _, ...data }: Record<string, unknown>,
     ): unknown => {
       expect([message, decline_reason]).toEqual(['confidential', null]);
       return { ...common, tenant_id, type, data };
@@ -553,7 +553,7 @@ describe('a request that is ended without a snapshot', () => {
         resolved_at: null,
       });
       const { body: read } = await gateway.as('alice', 'get', `${subject.path}/${id}`).expect(200);
-      expect(read).toEqual(body);
+      expect(read.refresh_request).toEqual({ ...body.refresh_request, suggested_fulfilment: null });
       for (const again of ['decline', 'cancel'] as const) {
         const refused = await end(again === 'decline' ? 'alice' : 'bob', subject, id, again).expect(409);
         expect(refused.body.error.message).toMatch(status);
@@ -666,6 +666,125 @@ describe('the requests of a tenant', () => {
     const subject = await makeSubject();
     const { body } = await ask('alice', subject, 'acme', { due_at: '2020-01-01T00:00:00Z' }).expect(400);
     expect(body.error.details).toMatchObject([{ path: '/due_at' }]);
+  });
+});
+
+describe('what answers a request', () => {
+  const NAME = '/attributes/legal/legal_name';
+  const get = async (user: User, subject: Subject, id: string): Promise<Record<string, unknown>> =>
+    (await gateway.as(user, 'get', `${subject.path}/${id}`).expect(200)).body.refresh_request;
+  const askFor = async (user: User, subject: Subject, tenant: string, paths: string[]): Promise<string> => {
+    const { body } = await ask(user, subject, tenant, { requested_paths: paths }).expect(201);
+    return body.refresh_request.refresh_request_id;
+  };
+
+  /** The name with evidence, which is of the version that `evidence` names. */
+  async function write(subject: Subject, version: number, name: string, evidence: string): Promise<string> {
+    const { subject_type, subject_id } = subject;
+    const ref = { evidence_id: evidence, evidence_type: 'registry_extract' };
+    const sent = envelope({
+      subject: { subject_type, subject_id },
+      snapshot_version: version,
+      attributes: { legal: { legal_name: name, legal_form: 'AG' } },
+      evidence: [{ ...ref, source: 'register', captured_at: '2026-01-10T08:00:00Z' }],
+      attribute_paths: { [NAME]: [ref] },
+    });
+    await gateway.as('editor', 'post', '/v1/tenants/acme/entity-states').send(sent).expect(201);
+    return String(sent['snapshot_id']);
+  }
+
+  async function begin(): Promise<Subject> {
+    const subject = await makeSubject();
+    await grant(subject);
+    await write(subject, 2, 'Acme', 'ev-2');
+    return subject;
+  }
+
+  it('is the latest version once it changed what was asked for with new evidence, and is told to the owner alone', async () => {
+    const subject = await begin();
+    const id = await askFor('bob', subject, 'beta', [NAME, '/attributes/legal']);
+    expect(await get('alice', subject, id)).toMatchObject({ suggested_fulfilment: null });
+    await write(subject, 3, 'Acme Holding', 'ev-2');
+    expect(await get('alice', subject, id)).toMatchObject({ suggested_fulfilment: null });
+    const snapshot_id = await write(subject, 4, 'Acme Holding', 'ev-4');
+    const suggested_fulfilment = { snapshot_id, snapshot_version: 4 };
+    expect(await get('reader', subject, id)).toMatchObject({ suggested_fulfilment });
+    const late = await askFor('bob', subject, 'beta', [NAME]);
+    expect(await get('alice', subject, late)).toMatchObject({ suggested_fulfilment: null });
+
+    gateway.sent.length = 0;
+    const incoming = await gateway.as('alice', 'get', '/v1/tenants/acme/refresh-requests?limit=2').expect(200);
+    expect(incoming.body.items).toMatchObject([
+      { refresh_request_id: late, suggested_fulfilment: null },
+      { refresh_request_id: id, suggested_fulfilment },
+    ]);
+    const reads = ['refresh_request_later_versions', 'refresh_request_version_texts'];
+    expect(gateway.sent).toEqual(['refresh_requests_incoming', ...reads]);
+    const ofSubject = await gateway.as('alice', 'get', subject.path).expect(200);
+    expect(ofSubject.body.items).toEqual(incoming.body.items);
+
+    const others = [
+      await get('bob', subject, id),
+      ...(await gateway.as('bob', 'get', `${subject.path}?requesting_tenant_id=beta`).expect(200)).body.items,
+      ...(await gateway.as('bob', 'get', '/v1/tenants/beta/refresh-requests?direction=outgoing').expect(200)).body
+        .items,
+    ];
+    expect(others.length).toBeGreaterThanOrEqual(5);
+    for (const seen of others) expect(seen).not.toHaveProperty('suggested_fulfilment');
+
+    const done = await fulfil('alice', subject, id, { snapshot_id }).expect(200);
+    expect(done.body.refresh_request.suggested_fulfilment).toBeNull();
+    expect(await get('alice', subject, id)).toEqual(done.body.refresh_request);
+  });
+
+  it('is none for a request without paths, of what is no attribute, or of a value without evidence', async () => {
+    const subject = await begin();
+    const ids = [];
+    for (const paths of [
+      [],
+      ['/evidence'],
+      [NAME, '/evidence'],
+      ['/attributes/legal/legal_form'],
+      ['/attributes/none'],
+    ]) {
+      ids.push(await askFor('reader', subject, 'acme', paths));
+    }
+    await write(subject, 3, 'Acme Holding', 'ev-3');
+    for (const id of ids) expect(await get('alice', subject, id)).toMatchObject({ suggested_fulfilment: null });
+  });
+
+  it('is none where the latest version was erased, and not known where no provenance was kept', async () => {
+    const [erased, unknown] = [await begin(), await begin()];
+    const ids = [await askFor('alice', erased, 'acme', [NAME]), await askFor('alice', unknown, 'acme', [NAME])];
+    for (const subject of [erased, unknown]) await write(subject, 3, 'Acme Holding', 'ev-3');
+    const keyOf = 'SELECT subject_key FROM subjects WHERE subject_id = $1';
+    await superuser.query('SET session_replication_role = replica');
+    await superuser.query(
+      `UPDATE snapshots SET envelope = NULL, erasure_id = 1 WHERE snapshot_version = 3 AND subject_key = (${keyOf})`,
+      [erased.subject_id],
+    );
+    await superuser.query('SET session_replication_role = origin');
+    await superuser.query(`DELETE FROM snapshot_provenance WHERE subject_key = (${keyOf})`, [unknown.subject_id]);
+    expect(await get('alice', erased, ids[0] ?? '')).toMatchObject({ suggested_fulfilment: null });
+    expect(await get('alice', unknown, ids[1] ?? '')).not.toHaveProperty('suggested_fulfilment');
+  });
+
+  it('is looked for in 50 versions a page, and in those that a page had no room for by themselves', async () => {
+    const made: { subject: Subject; id: string }[] = [];
+    for (let count = 0; count < 52; count++) {
+      const subject = await makeSubject();
+      made.push({ subject, id: await askFor('alice', subject, 'acme', [NAME]) });
+      await write(subject, 2, 'Acme Holding', 'ev-2');
+    }
+    const { body } = await gateway.as('alice', 'get', '/v1/tenants/acme/refresh-requests?limit=52').expect(200);
+    const seen: Record<string, unknown>[] = body.items;
+    expect(seen.filter((one) => one['suggested_fulfilment'] !== undefined)).toHaveLength(50);
+    const [first] = made;
+    if (first === undefined) throw new Error('nothing was made');
+    expect(seen.at(-1)).toMatchObject({ refresh_request_id: first.id });
+    expect(seen.at(-1)).not.toHaveProperty('suggested_fulfilment');
+    const alone = await get('alice', first.subject, first.id);
+    expect(alone).toMatchObject({ suggested_fulfilment: { snapshot_version: 2 } });
   });
 });
 

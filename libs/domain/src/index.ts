@@ -24,6 +24,7 @@ export * from './envelope/envelope-summary';
 export * from './envelope/patched-envelope';
 export * from './envelope/protected-roots';
 export * from './envelope/search-terms';
+export * from './provenance/answered-requests';
 export * from './provenance/evidence-policy';
 export * from './provenance/origins';
 export * from './provenance/provenance';

@@ -21,6 +21,7 @@ export * from './stores/webhooks/outbox.store';
 export { hostOf, type Look, type PendingDelivery } from './stores/webhooks/pending-delivery';
 export * from './stores/webhooks/backlog.store';
 export * from './stores/webhooks/delivery.store';
+export * from './stores/refresh-requests/later-version.store';
 export * from './stores/refresh-requests/refresh-request.store';
 export * from './stores/tenancy/transfer-offer.store';
 export * from './stores/erasures/erasure.store';

@@ -9,6 +9,7 @@ import { FeedStore } from './stores/feed/feed.store';
 import { ErasureStore } from './stores/erasures/erasure.store';
 import { GrantEndStore } from './stores/grants/grant-end.store';
 import { GrantStore } from './stores/grants/grant.store';
+import { LaterVersionStore } from './stores/refresh-requests/later-version.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
 import { ProvenanceStore } from './stores/provenance/provenance.store';
 import { SnapshotListStore } from './stores/snapshots/snapshot-list.store';
@@ -48,6 +49,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   ErasureStore,
   GrantStore,
   IdempotencyStore,
+  LaterVersionStore,
   LegacyTenantStore,
   LogCheckpointStore,
   LogEntryStore,

@@ -119,6 +119,11 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     limit: 100,
     maxBytes: 1_000,
   })),
+  answered_requests: fc.array(fc.tuple(value, fc.subarray(['/attributes', '/attributes/a', '/a'])).map(([attributes, paths]) => ({
+    text: canonicalize(envelopeWith(attributes)),
+    origins: null,
+    asked: [{ paths, askedAt: 0 }],
+  })), { maxLength: 3 }),
   diff: editedJson.map(([from, to]) => ({
     from: canonicalize(envelopeWith(from)),
     to: canonicalize(envelopeWith(to)),

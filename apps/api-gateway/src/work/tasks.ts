@@ -1,4 +1,5 @@
 import {
+  answeredRequests,
   applyUpdate,
   type CheckedLink,
   type CheckedSnapshot,
@@ -25,6 +26,7 @@ import {
   traceTexts,
   tryPatch,
   type UpdateToMake,
+  type VersionAsked,
   type VersionToTrace,
 } from '@iss/domain';
 import { type ItemFields, outlineOf } from '../http/request/outline';
@@ -47,6 +49,7 @@ export interface Tasks {
   trace_version: [input: VersionToTrace, result: TracedVersion];
   hold_to_policy: [input: TextToHold, result: void];
   list_provenance: [input: ProvenanceRequest, result: ProvenancePage];
+  answered_requests: [input: readonly VersionAsked[], result: boolean[][]];
   diff: [input: DiffOfTexts, result: EnvelopeDiff];
   summarize: [input: { text: string }, result: EnvelopeSummary];
   check_snapshot: [input: StoredSnapshot, result: CheckedSnapshot];
@@ -77,6 +80,7 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
   trace_version: { run: traceTexts, size: ({ base, text }) => base.length + text.length },
   hold_to_policy: { run: holdToPolicy, size: ({ base, text }) => (base?.length ?? 0) + text.length },
   list_provenance: { run: listProvenance, size: ({ text }) => text.length },
+  answered_requests: { run: answeredRequests, size: sizeOfAsked },
   diff: { run: diffTexts, size: ({ from, to }) => from.length + to.length },
   summarize: { run: summarizeEnvelope, size: ({ text }) => text.length },
   check_snapshot: { run: checkSnapshot, size: ({ envelopeText }) => envelopeText?.length ?? 0 },
@@ -93,5 +97,15 @@ const COPY = '"op":"copy"';
 function sizeOfPatched({ base, patchOps }: PatchOnBase): number {
   let size = base.length + patchOps.length;
   for (let at = patchOps.indexOf(COPY); at >= 0; at = patchOps.indexOf(COPY, at + 1)) size *= 2;
+  return size;
+}
+
+/** Of texts, and of the paths that are looked for in them. */
+function sizeOfAsked(versions: readonly VersionAsked[]): number {
+  let size = 0;
+  for (const { text, asked } of versions) {
+    size += text.length;
+    for (const { paths } of asked) for (const path of paths) size += path.length;
+  }
   return size;
 }

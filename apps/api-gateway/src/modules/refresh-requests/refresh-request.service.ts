@@ -31,7 +31,9 @@ import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { EventHandOver } from '../../events/event-hand-over';
 import type { RequestTrace } from '../../request-trace';
+import type { Charged } from '../../work/asker';
 import { type GatewaySettings, SETTINGS } from '../../settings';
+import { type ShownRequest, SuggestionsService, withNoneToSuggest, withoutSuggestion } from './suggestions.service';
 
 export interface NewRefreshRequest {
   requestingTenantId: string;
@@ -49,6 +51,7 @@ const MAX_PATH_LENGTH = 1024;
 export class RefreshRequestService {
   constructor(
     private readonly requests: RefreshRequestStore,
+    private readonly suggestions: SuggestionsService,
     private readonly handOver: EventHandOver,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
@@ -62,7 +65,7 @@ export class RefreshRequestService {
     trace: RequestTrace,
     subject: SubjectRef,
     request: NewRefreshRequest,
-  ): Promise<RefreshRequestRecord> {
+  ): Promise<ShownRequest> {
     const outcome = await this.requests.create(
       {
         ...subject,
@@ -80,25 +83,30 @@ export class RefreshRequestService {
       throw limitReached('pending_refresh_requests', outcome.cap);
     }
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
-    return outcome.request;
+    return outcome.request.originType === 'owner'
+      ? withNoneToSuggest(outcome.request)
+      : withoutSuggestion(outcome.request);
   }
 
   /** Throws `not_found`, or `forbidden` unless the caller belongs to the owner, or to the requester with a live grant. */
-  async find(principalId: string, subject: SubjectRef, refreshRequestId: string): Promise<RefreshRequestRecord> {
+  async find(asker: Charged, subject: SubjectRef, refreshRequestId: string): Promise<ShownRequest> {
+    const { principalId } = asker;
     const { facts, request } = await this.requests.find({ ...subject, refreshRequestId, principalId });
     if (request === null) throw unknownRequest();
     requireAccess(facts, RULES.requestRefresh);
-    return request;
+    if (!facts.ownsSubject) return withoutSuggestion(request);
+    const [shown = withoutSuggestion(request)] = await this.suggestions.show(asker, [request]);
+    return shown;
   }
 
   /** All requests for the owner's members, those of `requestingTenantId` when given; else `forbidden` unless it is theirs. */
   async list(
-    principalId: string,
+    asker: Charged,
     subject: SubjectRef,
     requestingTenantId: string | null,
     request: PageRequest,
-  ): Promise<Page<RefreshRequestRecord>> {
-    const { facts, page } = await this.requests.list(principalId, subject, requestingTenantId, request);
+  ): Promise<Page<ShownRequest>> {
+    const { facts, page } = await this.requests.list(asker.principalId, subject, requestingTenantId, request);
     if (requestingTenantId === null && !facts.ownsSubject) {
       throw new DomainError(
         'forbidden',
@@ -106,42 +114,54 @@ export class RefreshRequestService {
       );
     }
     requireAccess(facts, RULES.requestRefresh);
-    return page;
+    const { items, next } = page;
+    return {
+      items: facts.ownsSubject ? await this.suggestions.show(asker, items) : items.map(withoutSuggestion),
+      next,
+    };
   }
 
   /** What a tenant is asked, or what it asks, newest first; in one state and of one type of subjects, or in all. */
   async listOfTenant(
-    actor: Actor,
+    actor: Actor & Charged,
     direction: RefreshDirection,
     wanted: { status: RefreshRequestStatus | undefined; subjectType: string | undefined },
     request: PageRequest,
-  ): Promise<Page<RefreshRequestRecord>> {
+  ): Promise<Page<ShownRequest>> {
     const statuses = wanted.status === undefined ? REFRESH_REQUEST_STATUSES : [wanted.status];
     const subjectTypes = wanted.subjectType === undefined ? SUBJECT_TYPES : [wanted.subjectType];
     const { facts, page } = await this.requests.listOfTenant(actor, direction, { statuses, subjectTypes }, request);
     requireAccess(facts, RULES.readRefreshRequests);
-    return page;
+    const { items, next } = page;
+    switch (direction) {
+      case 'incoming':
+        return { items: await this.suggestions.show(actor, items), next };
+      case 'outgoing':
+        return { items: items.map(withoutSuggestion), next };
+    }
   }
 
   /** The owner answers with no snapshot. Throws `not_found`, `forbidden`, or `conflict` when it is not pending. */
-  decline(
+  async decline(
     principalId: string,
     trace: RequestTrace,
     subject: SubjectRef,
     refreshRequestId: string,
     reason: string,
-  ): Promise<RefreshRequestRecord> {
-    return this.close({ ...subject, refreshRequestId, principalId }, { status: 'declined', reason }, trace);
+  ): Promise<ShownRequest> {
+    const ref = { ...subject, refreshRequestId, principalId };
+    return withNoneToSuggest(await this.close(ref, { status: 'declined', reason }, trace));
   }
 
   /** Whoever asked does so no more. Throws `not_found`, `forbidden`, or `conflict` when it is not pending. */
-  cancel(
+  async cancel(
     principalId: string,
     trace: RequestTrace,
     subject: SubjectRef,
     refreshRequestId: string,
-  ): Promise<RefreshRequestRecord> {
-    return this.close({ ...subject, refreshRequestId, principalId }, { status: 'cancelled' }, trace);
+  ): Promise<ShownRequest> {
+    const ref = { ...subject, refreshRequestId, principalId };
+    return withoutSuggestion(await this.close(ref, { status: 'cancelled' }, trace));
   }
 
   private async close(
@@ -170,7 +190,7 @@ export class RefreshRequestService {
     subject: SubjectRef,
     refreshRequestId: string,
     snapshotId: string,
-  ): Promise<RefreshRequestRecord> {
+  ): Promise<ShownRequest> {
     const outcome = await this.requests.fulfil(
       { ...subject, refreshRequestId, principalId },
       snapshotId,
@@ -178,7 +198,7 @@ export class RefreshRequestService {
     );
     if (outcome.kind === 'written') {
       if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
-      return outcome.request;
+      return withNoneToSuggest(outcome.request);
     }
     if (!outcome.isKnown) throw unknownRequest();
     requireAccess(outcome.facts, RULES.fulfilRefresh);

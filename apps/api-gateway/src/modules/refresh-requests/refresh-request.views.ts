@@ -1,5 +1,4 @@
 import { CONTROLS, REFRESH_REQUEST_ORIGINS, REFRESH_REQUEST_STATUSES } from '@iss/domain';
-import type { RefreshRequestRecord } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { alias, listOf, refused, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
@@ -15,8 +14,10 @@ import {
   text,
   time,
   uuid,
+  version,
 } from '../../http/request/fields';
 import { body, query, type SentOf } from '../../http/request/shape';
+import { type ShownRequest, type Suggestion, withNoneToSuggest } from './suggestions.service';
 
 const reasonCode = line(128).nullable().described('Why it is asked for, as a code of the asking tenant’s own.');
 const message = prose(2000).nullable().described('Words to the owner.');
@@ -52,11 +53,22 @@ export const RefreshRequestData = view(
   'The refresh request, without its message.',
 );
 
-/** The same with what people wrote, which events don't carry. */
+const Suggested = part({
+  snapshot_id: uuid.described('The latest snapshot of the subject.'),
+  snapshot_version: version.described('Its version.'),
+});
+
+/** The same with what people wrote, and with what its owner alone sees, which events don't carry. */
 export const RefreshRequest = view('RefreshRequest', {
   ...RefreshRequestData.fields,
   message,
   decline_reason: prose(500).nullable().described('Why the owner declined it; null: it did not.'),
+  suggested_fulfilment: Suggested.nullable()
+    .madeOf(({ snapshot }: Suggestion) => (snapshot === null ? null : Suggested.of(snapshot)))
+    .optional()
+    .described(
+      'The snapshot to fulfil it with, while it is `pending`: the latest, where each of `requested_paths` was changed after the request was made, and every value that was has `current` evidence. Null: there is none. Absent for others than the owner, and where it is not known (docs/provenance.md).',
+    ),
 });
 
 export const WrappedRefreshRequest = part({
@@ -146,7 +158,7 @@ export const ListRefreshRequestsQuery = query({
 });
 export type ListRefreshRequestsQuery = SentOf<typeof ListRefreshRequestsQuery>;
 
-export const PENDING: RefreshRequestRecord = {
+export const PENDING: ShownRequest = {
   refreshRequestId: EXAMPLE_IDS.refresh_request_id,
   subjectType: 'organization',
   subjectId: 'acme-corp',
@@ -164,21 +176,24 @@ export const PENDING: RefreshRequestRecord = {
   dueAt: null,
   closedAt: null,
   declineReason: null,
+  suggestedFulfilment: null,
 };
-export const FULFILLED: RefreshRequestRecord = {
-  ...PENDING,
+/** As its owner sees it. */
+export const ASKED: ShownRequest = withNoneToSuggest(PENDING);
+export const FULFILLED: ShownRequest = {
+  ...ASKED,
   status: 'fulfilled',
   resolvedAt: new Date('2026-01-16T08:00:00Z'),
   resolvedSnapshotId: EXAMPLE_IDS.snapshot_id,
   resolvedSnapshotVersion: 1,
 };
-export const DECLINED: RefreshRequestRecord = {
-  ...PENDING,
+export const DECLINED: ShownRequest = {
+  ...ASKED,
   status: 'declined',
   closedAt: new Date('2026-01-16T08:00:00Z'),
   declineReason: 'Confirmed last week.',
 };
-export const CANCELLED: RefreshRequestRecord = {
+export const CANCELLED: ShownRequest = {
   ...PENDING,
   status: 'cancelled',
   closedAt: new Date('2026-01-16T08:00:00Z'),

@@ -6,13 +6,15 @@ import type { Principal } from '../../auth/principal';
 import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import type { ViewOf } from '../../http/describe/view';
 import { pageAnswer, PageOf, type PageView, type Paging } from '../../http/lists/paging';
-import { ActorParam } from '../../http/request/actor.decorator';
+import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { Trace } from '../../http/request/request-id';
 import type { RequestTrace } from '../../request-trace';
+import type { Asker } from '../../work/asker';
 import { RefreshRequestService } from './refresh-request.service';
 import {
+  ASKED,
   CANCELLED,
   CreateRefreshRequestBody,
   DECLINED,
@@ -63,16 +65,16 @@ export class RefreshRequestsController {
   @ApiRoute('Refresh requests of a subject, newest first', RULES.requestRefresh, {
     description:
       'Members of the owner see every request, or those of one tenant. Others give their own `requesting_tenant_id` and see that tenant’s requests.',
-    answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(PENDING)], 50) },
+    answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], 50) },
   })
   async listRefreshRequests(
     @SubjectParam() subject: SubjectRef,
-    @CurrentPrincipal() { principalId }: Principal,
+    @ReaderParam() asker: Asker,
     @PageOf({ default: 50, max: 200 }, ListRefreshRequestsQuery) paging: Paging<ListRefreshRequestsQuery>,
   ): Promise<{ items: ViewOf<typeof RefreshRequest>[] } & PageView> {
     const { requesting_tenant_id } = paging.query;
     const at = paging.at({ requesting_tenant_id });
-    const page = await this.requests.list(principalId, subject, requesting_tenant_id ?? null, at);
+    const page = await this.requests.list(asker, subject, requesting_tenant_id ?? null, at);
     return paging.answer(page, RefreshRequest.of);
   }
 
@@ -80,15 +82,15 @@ export class RefreshRequestsController {
   @ApiRoute('One refresh request', RULES.requestRefresh, {
     description:
       'For members of the owner, and for members of the requesting tenant while that tenant holds a live grant.',
-    answers: { 200: one('The request.') },
+    answers: { 200: one('The request.', ASKED) },
     errors: ['not_found'],
   })
   async getRefreshRequest(
     @SubjectParam() subject: SubjectRef,
     @UuidParam({ name: ID }) refreshRequestId: string,
-    @CurrentPrincipal() { principalId }: Principal,
+    @ReaderParam() asker: Asker,
   ): Promise<WrappedRefreshRequest> {
-    return WrappedRefreshRequest.of(await this.requests.find(principalId, subject, refreshRequestId));
+    return WrappedRefreshRequest.of(await this.requests.find(asker, subject, refreshRequestId));
   }
 
   @Post(`:${ID}/fulfill`)
@@ -153,7 +155,7 @@ export class TenantRefreshRequestsController {
 
   @Get()
   @ApiRoute('Refresh requests that a tenant is asked, or that it made, newest first', RULES.readRefreshRequests, {
-    answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(PENDING)], 50) },
+    answers: { 200: pageAnswer('One page.', RefreshRequest, [RefreshRequest.of(ASKED)], 50) },
   })
   async listTenantRefreshRequests(
     @ActorParam() actor: Actor,

@@ -1,0 +1,116 @@
+import { parseStoredJson } from '../json/parse';
+import { getAt, parsePointer } from '../json/pointer';
+import type { JsonObject, JsonValue } from '../json/value';
+import { Attribution, type Cover, type Place } from './attribution';
+import { attributesOf, canonicalKeys, childOf, isBranch, Leaves } from './leaves';
+import { decodeOrigins, type LeafOrigin } from './origins';
+import { evidenceStatus } from './trace';
+
+/** What of a version is asked for: JSON Pointers into the envelope, one at least, and the version that was the latest then. */
+export interface AskedPaths {
+  paths: readonly string[];
+  askedAt: number;
+}
+
+/** A stored version, and what is asked for of it. */
+export interface VersionAsked {
+  text: string;
+  /** Null: it is the first version. */
+  origins: Uint8Array | null;
+  asked: readonly AskedPaths[];
+}
+
+/**
+ * Of each version, which of the requests it answers: below every path that a request names, something was changed after it
+ * was made, and whatever was has evidence that is `current` (docs/provenance.md). A path that is gone, or that leads
+ * elsewhere than into the attributes, is not answered.
+ */
+export function answeredRequests(versions: readonly VersionAsked[]): boolean[][] {
+  return versions.map(({ text, origins, asked }) => {
+    const changes = new Changes(parseStoredJson(text), origins, new Set(asked.flatMap(({ paths }) => paths)));
+    return asked.map(({ paths, askedAt }) => paths.every((path) => changes.isAnswered(path, askedAt)));
+  });
+}
+
+/** The newest change of the leaves at a place, and the newest of one without `current` evidence; 0: there is none. */
+interface Newest {
+  change: number;
+  unbacked: number;
+}
+const NOTHING: Newest = { change: 0, unbacked: 0 };
+
+/** A place that is asked for, or on the way to one. */
+interface Node {
+  children: Map<string, Node>;
+  /** As it is asked for; null where it is only on the way. */
+  path: string | null;
+}
+
+class Changes {
+  private readonly leaves = new Leaves();
+  private readonly origins: readonly LeafOrigin[];
+  private readonly newest = new Map<string, Newest>();
+  private at = 0;
+
+  constructor(envelope: JsonValue, origins: Uint8Array | null, paths: ReadonlySet<string>) {
+    const attributes = attributesOf(envelope);
+    this.origins = decodeOrigins(origins, this.leaves.countAll(attributes));
+    const root = nodeOf(attributes, paths);
+    if (isBranch(attributes)) this.visit(attributes, new Attribution(envelope).root.step('attributes'), root, false);
+  }
+
+  isAnswered(path: string, askedAt: number): boolean {
+    const { change, unbacked } = this.newest.get(path) ?? NOTHING;
+    return change > askedAt && unbacked <= askedAt;
+  }
+
+  /** Only the leaves that are asked for are looked at, each once. */
+  private visit(value: JsonValue, place: Place, node: Node | undefined, isBelow: boolean): Newest {
+    if (!isBelow && node === undefined) {
+      this.at += this.leaves.count(value);
+      return NOTHING;
+    }
+    const path = node?.path ?? null;
+    const newest = isBranch(value) ? this.below(value, place, node, isBelow || path !== null) : this.leaf(place.cover);
+    if (path !== null) this.newest.set(path, newest);
+    return newest;
+  }
+
+  private below(value: JsonObject | JsonValue[], place: Place, node: Node | undefined, isBelow: boolean): Newest {
+    const newest = { ...NOTHING };
+    for (const key of Array.isArray(value) ? value.keys() : canonicalKeys(value)) {
+      const child = node?.children.get(String(key));
+      const { change, unbacked } = this.visit(childOf(value, key), place.step(key), child, isBelow);
+      newest.change = Math.max(newest.change, change);
+      newest.unbacked = Math.max(newest.unbacked, unbacked);
+    }
+    return newest;
+  }
+
+  private leaf(cover: Cover | null): Newest {
+    const origin = this.origins[this.at++]!;
+    const isBacked = evidenceStatus(origin, cover) === 'current';
+    return { change: origin.sinceVersion, unbacked: isBacked ? 0 : origin.sinceVersion };
+  }
+}
+
+/** The places of the attributes that are asked for. What is not there has none, so that there are no more than values. */
+function nodeOf(attributes: JsonObject, paths: ReadonlySet<string>): Node {
+  const root = newNode();
+  for (const path of paths) {
+    const [head, ...tokens] = parsePointer(path);
+    if (head !== 'attributes' || getAt(attributes, tokens) === undefined) continue;
+    tokens.reduce(childNode, root).path = path;
+  }
+  return root;
+}
+
+function childNode(node: Node, token: string): Node {
+  let child = node.children.get(token);
+  if (child === undefined) node.children.set(token, (child = newNode()));
+  return child;
+}
+
+function newNode(): Node {
+  return { children: new Map(), path: null };
+}

@@ -1,0 +1,57 @@
+import type { Sql } from '../../sql/sql';
+import { statement } from '../../sql/statement';
+import { originsOf, versionsBefore } from '../facts/joins';
+
+/** The latest version of a request's subject, which was stored after the request was. */
+export interface LaterVersion {
+  refreshRequestId: string;
+  /** The version that was the latest when the request was made. */
+  askedAt: number;
+  snapshotId: string;
+  snapshotVersion: number;
+  /** Of its envelope. */
+  bytes: number;
+}
+
+/** A version with what is known of its leaves. */
+export interface VersionText {
+  snapshotId: string;
+  /** Null where it was erased. */
+  envelope: string | null;
+  /** See `encodeOrigins`; null where they are not known. */
+  origins: Buffer | null;
+}
+
+const LATER = statement<{ refreshRequestIds: readonly string[] }, LaterVersion>(
+  'refresh_request_later_versions',
+  `SELECT r.refresh_request_id AS "refreshRequestId", v.passed AS "askedAt", n.snapshot_id AS "snapshotId",
+       n.snapshot_version AS "snapshotVersion", octet_length(n.envelope) AS "bytes"
+  FROM unnest(:refreshRequestIds::uuid[]) i (refresh_request_id)
+ CROSS JOIN LATERAL (SELECT * FROM refresh_requests r WHERE r.refresh_request_id = i.refresh_request_id LIMIT 1) r
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = r.subject_key
+                      ORDER BY n.snapshot_version DESC LIMIT 1) n
+  ${versionsBefore('r.subject_key', 'n.snapshot_version', 'r.created_at', 'v')}
+ WHERE n.created_at >= r.created_at AND n.envelope IS NOT NULL`,
+);
+
+const TEXTS = statement<{ snapshotIds: readonly string[] }, VersionText>(
+  'refresh_request_version_texts',
+  `SELECT n.snapshot_id AS "snapshotId", n.envelope, ${originsOf('n.subject_key', 'n.snapshot_version')} AS origins
+  FROM unnest(:snapshotIds::uuid[]) i (snapshot_id)
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n`,
+);
+
+/** The versions that came after refresh requests. For whoever may see these requests as the owner of their subjects. */
+export class LaterVersionStore {
+  constructor(private readonly sql: Sql) {}
+
+  /** None for a request after which none came, and none for one whose subject's latest version was erased. */
+  find(refreshRequestIds: readonly string[]): Promise<LaterVersion[]> {
+    return this.sql.run(LATER, { refreshRequestIds });
+  }
+
+  /** The texts of versions, of so many bytes as the caller bounds. `whose` takes turns with others. */
+  texts(whose: string, snapshotIds: readonly string[]): Promise<VersionText[]> {
+    return this.sql.runInTurn(whose, TEXTS, { snapshotIds });
+  }
+}
