@@ -5988,13 +5988,13 @@ WITH RECURSIVE caller AS MATERIALIZED (
 ), ended AS MATERIALIZED (
   SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
 ), live AS MATERIALIZED (
-  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
-    g.revoked_at, g.granted_by, g.purpose FROM looked_at g
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose FROM looked_at g
   WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
   UNION ALL
-  SELECT g.grant_id, g.grantor_tenant_id, g.grantee_tenant_id, g.subject_key, g.scopes, g.expires_at, g.created_at,
-    g.revoked_at, g.granted_by, g.purpose FROM ended e
-  CROSS JOIN LATERAL (SELECT * FROM grants g
+  SELECT g.* FROM ended e
+  CROSS JOIN LATERAL (SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+      granted_by, purpose FROM grants g
     WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
       AND (e.tenant_id, e.subject_key)
       AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
@@ -6030,7 +6030,7 @@ WITH RECURSIVE caller AS MATERIALIZED (
     coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
     CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
     CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
-    ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position
+    ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position, s.subject_type, s.name
   FROM owners o
   CROSS JOIN caller c
   CROSS JOIN LATERAL (SELECT * FROM grants g
@@ -6041,8 +6041,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT * FROM subjects s
     WHERE (s.owner_tenant_id, s.subject_type, s.subject_id)
-      > (o.tenant_id, CASE o.tenant_id WHEN $4::text THEN $6::text ELSE '' END,
-        CASE o.tenant_id WHEN $4::text THEN $7::text ELSE '' END)
+      > (o.tenant_id, CASE o.tenant_id WHEN $4::text THEN $6::text ELSE '' END, CASE o.tenant_id
+        WHEN $4::text THEN $7::text ELSE '' END)
       AND s.owner_tenant_id <= o.tenant_id
     ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT $5
   ) s
@@ -6056,7 +6056,8 @@ WITH RECURSIVE caller AS MATERIALIZED (
 ), found AS MATERIALIZED (
   SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
   UNION ALL
-  SELECT of_all.*, 2, row_number() OVER (ORDER BY position) FROM of_all
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose, position, 2, row_number() OVER (ORDER BY position) FROM of_all
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
@@ -6092,6 +6093,354 @@ SELECT f.role AS "facts.membership?.role",
   g.position,
   CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
   WHEN (SELECT count(*) FROM found) < $5::int
+  THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > 1000 AND o.tenant_id IS NOT NULL)
+  END AS ended
+FROM caller f
+LEFT JOIN found g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
+    WHEN g.scopes && '{read_latest}' THEN s.subject_key END
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY g.part, g.place;
+
+-- subjects_accessible_by_identifier
+--   asked by GrantStore.accessible (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 afterGrantId uuid
+--   $4 fromOwner text
+--   $5 scheme text
+--   $6 value text
+--   $7 rows bigint
+--   $8 afterType text
+--   $9 afterId text
+--   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subject_identifiers_by_owner, subject_identifiers_pkey, subjects_identity_key, subjects_pkey
+PREPARE subjects_accessible_by_identifier (text, text, uuid, text, text, text, bigint, text, text) AS
+WITH RECURSIVE caller AS MATERIALIZED (
+  SELECT i.*, f.*
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+      coalesce((SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), looked_at AS MATERIALIZED (
+  SELECT g.*, (g.revoked_at IS NULL
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
+  FROM caller c
+  CROSS JOIN LATERAL (
+    SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+      AND c.member_status = 'active' AND c.allow_counterparty_access AND $4::text IS NULL AND g.revoked_at IS NULL
+    ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
+  ) g
+), ended AS MATERIALIZED (
+  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
+), live AS MATERIALIZED (
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose FROM looked_at g
+  WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
+  UNION ALL
+  SELECT g.* FROM ended e
+  CROSS JOIN LATERAL (SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+      granted_by, purpose FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
+      AND (e.tenant_id, e.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+), single AS MATERIALIZED (
+  SELECT one.*, ARRAY[one.grant_id::text] AS position FROM (
+    SELECT l.grant_id, l.grantor_tenant_id, l.grantee_tenant_id, l.subject_key,
+      CASE WHEN every.scopes IS NULL THEN l.scopes
+      ELSE ARRAY(SELECT DISTINCT unnest(l.scopes || every.scopes) ORDER BY 1) END AS scopes,
+      l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose
+    FROM live l
+    LEFT JOIN LATERAL (SELECT * FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (l.grantor_tenant_id || '/', l.grantee_tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (l.grantor_tenant_id || '/', l.grantee_tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
+    WHERE l.scopes && '{read_latest}'
+  ) one
+  WHERE (SELECT true FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (one.grantor_tenant_id || '/', one.grantee_tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (one.grantor_tenant_id || '/', one.grantee_tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) IS NULL
+    AND (SELECT d.value FROM subject_identifiers d
+    WHERE (d.subject_key, d.scheme) BETWEEN (one.subject_key, $5) AND (one.subject_key, $5) LIMIT 1) = $6
+  ORDER BY one.subject_key LIMIT $7
+), owners AS (
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
+  FROM caller c WHERE c.member_status = 'active' AND c.allow_counterparty_access AND NOT EXISTS (SELECT
+    FROM ended)
+  UNION ALL
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) > (c.tenant_id, o.tenant_id)
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
+  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
+), of_all AS MATERIALIZED (
+  SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
+    s.subject_key,
+    CASE WHEN one.grant_id IS NULL THEN every.scopes
+    ELSE ARRAY(SELECT DISTINCT unnest(one.scopes || every.scopes) ORDER BY 1) END AS scopes,
+    CASE WHEN one.grant_id IS NULL THEN every.expires_at ELSE one.expires_at END AS expires_at,
+    coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
+    CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
+    CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+    ARRAY[o.tenant_id, s.subject_type, s.subject_id]::text[] AS position, s.subject_type, s.name
+  FROM owners o
+  CROSS JOIN caller c
+  CROSS JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (o.tenant_id || '/', c.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (o.tenant_id || '/', c.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) every
+  CROSS JOIN LATERAL (
+    SELECT s.* FROM (
+      SELECT * FROM subject_identifiers d
+      WHERE (d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key)
+        > (o.tenant_id, $5, $6, CASE o.tenant_id WHEN $4::text THEN $8::text ELSE '' END,
+          coalesce(-(SELECT l.subject_key FROM subjects l
+            WHERE l.subject_type = $8::text AND l.subject_id = $9::text LIMIT 1), -9223372036854775807))
+        AND (d.owner_tenant_id, d.scheme, d.value) <= (o.tenant_id, $5, $6)
+      ORDER BY d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key LIMIT $7
+    ) d
+    CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s
+  ) s
+  LEFT JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (c.tenant_id, s.subject_key)
+      AND (c.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  WHERE o.place <= 1000
+  LIMIT $7 - (SELECT count(*) FROM single)
+), found AS MATERIALIZED (
+  SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
+  UNION ALL
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose, position, 2, row_number() OVER (ORDER BY grantor_tenant_id, subject_type, -subject_key)
+  FROM of_all
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grant.grantId",
+  g.grantor_tenant_id AS "item?.grant.grantorTenantId",
+  g.grantee_tenant_id AS "item?.grant.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.grant.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.grant.subjectId",
+  g.scopes AS "item?.grant.scopes",
+  g.expires_at AS "item?.grant.expiresAt",
+  g.created_at AS "item?.grant.createdAt",
+  g.revoked_at AS "item?.grant.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
+  g.granted_by AS "item?.grant.grantedBy",
+  g.purpose AS "item?.grant.purpose",
+  n.snapshot_id AS "item?.latest?.snapshotId",
+  s.subject_type AS "item?.latest?.subjectType",
+  s.subject_id AS "item?.latest?.subjectId",
+  n.snapshot_version AS "item?.latest?.snapshotVersion",
+  n.generated_at AS "item?.latest?.generatedAt",
+  n.created_at AS "item?.latest?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
+  NULL::text AS "item?.latest?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasedAt",
+  g.position,
+  CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
+  WHEN (SELECT count(*) FROM found) < $7::int
+  THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > 1000 AND o.tenant_id IS NOT NULL)
+  END AS ended
+FROM caller f
+LEFT JOIN found g ON true
+LEFT JOIN subjects s ON s.subject_key = g.subject_key
+LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
+    WHEN g.scopes && '{read_latest}' THEN s.subject_key END
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+ORDER BY g.part, g.place;
+
+-- subjects_accessible_by_name
+--   asked by GrantStore.accessible (stores/grants/grant.store.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 afterGrantId uuid
+--   $4 fromOwner text
+--   $5 prefix text
+--   $6 rows bigint
+--   $7 afterType text
+--   $8 afterName text
+--   $9 afterId text
+--   $10 upTo text
+--   enters erasures_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_by_name, subjects_identity_key, subjects_pkey
+PREPARE subjects_accessible_by_name (text, text, uuid, text, text, bigint, text, text, text, text) AS
+WITH RECURSIVE caller AS MATERIALIZED (
+  SELECT i.*, f.*
+  FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id,
+      coalesce((SELECT last.subject_key FROM grants last
+        WHERE last.grant_id = $3::uuid AND last.grantee_tenant_id = $1), 0) AS after) i
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
+      m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
+  ) f ON true
+), looked_at AS MATERIALIZED (
+  SELECT g.*, (g.revoked_at IS NULL
+      AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
+  FROM caller c
+  CROSS JOIN LATERAL (
+    SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
+      AND c.member_status = 'active' AND c.allow_counterparty_access AND $4::text IS NULL AND g.revoked_at IS NULL
+    ORDER BY g.grantee_tenant_id, g.subject_key LIMIT 1000
+  ) g
+), ended AS MATERIALIZED (
+  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = 1000
+), live AS MATERIALIZED (
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose FROM looked_at g
+  WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
+  UNION ALL
+  SELECT g.* FROM ended e
+  CROSS JOIN LATERAL (SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+      granted_by, purpose FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (e.tenant_id, e.subject_key)
+      AND (e.tenant_id, e.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1) g
+), single AS MATERIALIZED (
+  SELECT one.*, ARRAY[one.grant_id::text] AS position FROM (
+    SELECT l.grant_id, l.grantor_tenant_id, l.grantee_tenant_id, l.subject_key,
+      CASE WHEN every.scopes IS NULL THEN l.scopes
+      ELSE ARRAY(SELECT DISTINCT unnest(l.scopes || every.scopes) ORDER BY 1) END AS scopes,
+      l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose
+    FROM live l
+    LEFT JOIN LATERAL (SELECT * FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (l.grantor_tenant_id || '/', l.grantee_tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (l.grantor_tenant_id || '/', l.grantee_tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) every ON true
+    WHERE l.scopes && '{read_latest}'
+  ) one
+  WHERE (SELECT true FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (one.grantor_tenant_id || '/', one.grantee_tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (one.grantor_tenant_id || '/', one.grantee_tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) IS NULL
+    AND (SELECT starts_with(s.name, $5) FROM subjects s WHERE s.subject_key = one.subject_key LIMIT 1)
+  ORDER BY one.subject_key LIMIT $6
+), owners AS (
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) >= (c.tenant_id, coalesce($4::text, ''))
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1) AS tenant_id, 1 AS place
+  FROM caller c WHERE c.member_status = 'active' AND c.allow_counterparty_access AND NOT EXISTS (SELECT
+    FROM ended)
+  UNION ALL
+  SELECT (
+    SELECT g.grantor_tenant_id FROM grants g
+    WHERE (g.grantee_tenant_id, g.grantor_tenant_id) > (c.tenant_id, o.tenant_id)
+      AND g.grantee_tenant_id <= c.tenant_id AND g.revoked_at IS NULL AND -g.subject_key = 0
+    ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1), o.place + 1
+  FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= 1000
+), of_all AS MATERIALIZED (
+  SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
+    s.subject_key,
+    CASE WHEN one.grant_id IS NULL THEN every.scopes
+    ELSE ARRAY(SELECT DISTINCT unnest(one.scopes || every.scopes) ORDER BY 1) END AS scopes,
+    CASE WHEN one.grant_id IS NULL THEN every.expires_at ELSE one.expires_at END AS expires_at,
+    coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
+    CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
+    CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
+    ARRAY[o.tenant_id, s.subject_type, s.subject_id, s.name]::text[] AS position, s.subject_type, s.name
+  FROM owners o
+  CROSS JOIN caller c
+  CROSS JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (o.tenant_id || '/', c.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (o.tenant_id || '/', c.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE AND g.scopes && '{read_latest}' LIMIT 1) every
+  CROSS JOIN LATERAL (
+    SELECT s.* FROM unnest('{entity,individual,organization}'::text[]) AS range(subject_type)
+    CROSS JOIN LATERAL (
+      SELECT * FROM subjects s
+      WHERE (s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key)
+        > (o.tenant_id || '/', range.subject_type,
+          CASE WHEN o.tenant_id = $4::text AND range.subject_type = $7::text
+          THEN $8::text ELSE $5::text END COLLATE "C",
+          CASE WHEN o.tenant_id = $4::text AND range.subject_type = $7::text
+          THEN (SELECT l.subject_key FROM subjects l
+          WHERE l.subject_type = $7::text AND l.subject_id = $9::text LIMIT 1) ELSE 0 END)
+        AND (s.owner_tenant_id || '/', s.subject_type, s.name) <= (o.tenant_id || '/', range.subject_type, $10::text)
+        AND s.name IS NOT NULL
+      ORDER BY s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key LIMIT $6
+    ) s
+    WHERE range.subject_type >= CASE o.tenant_id WHEN $4::text THEN $7::text ELSE '' END
+    ORDER BY s.subject_type, s.name, s.subject_key LIMIT $6
+  ) s
+  LEFT JOIN LATERAL (SELECT * FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (c.tenant_id, s.subject_key)
+      AND (c.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+    LIMIT 1) one ON true
+  WHERE o.place <= 1000
+  LIMIT $6 - (SELECT count(*) FROM single)
+), found AS MATERIALIZED (
+  SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
+  UNION ALL
+  SELECT grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
+    granted_by, purpose, position, 2, row_number() OVER (ORDER BY grantor_tenant_id, subject_type, name, subject_key)
+  FROM of_all
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  g.grant_id AS "item?.grant.grantId",
+  g.grantor_tenant_id AS "item?.grant.grantorTenantId",
+  g.grantee_tenant_id AS "item?.grant.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "item?.grant.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "item?.grant.subjectId",
+  g.scopes AS "item?.grant.scopes",
+  g.expires_at AS "item?.grant.expiresAt",
+  g.created_at AS "item?.grant.createdAt",
+  g.revoked_at AS "item?.grant.revokedAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END AS "item?.grant.status",
+  g.granted_by AS "item?.grant.grantedBy",
+  g.purpose AS "item?.grant.purpose",
+  n.snapshot_id AS "item?.latest?.snapshotId",
+  s.subject_type AS "item?.latest?.subjectType",
+  s.subject_id AS "item?.latest?.subjectId",
+  n.snapshot_version AS "item?.latest?.snapshotVersion",
+  n.generated_at AS "item?.latest?.generatedAt",
+  n.created_at AS "item?.latest?.createdAt",
+  encode(n.envelope_hash, 'hex') AS "item?.latest?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "item?.latest?.prevHash",
+  NULL::text AS "item?.latest?.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "item?.latest?.erasure?.erasedAt",
+  g.position,
+  CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
+  WHEN (SELECT count(*) FROM found) < $6::int
   THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > 1000 AND o.tenant_id IS NOT NULL)
   END AS ended
 FROM caller f

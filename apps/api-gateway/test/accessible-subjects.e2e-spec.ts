@@ -1,4 +1,6 @@
+import { envelope } from './gateway';
 import { BAD_LIMITS, GrantWorld, places, principalOf, walk } from './grant-world';
+import type { Subject } from './read-world';
 
 jest.setTimeout(60_000);
 
@@ -120,5 +122,107 @@ describe('accessible subjects', () => {
       expect(places(await world.accessible(`?limit=${limit}`).expect(400))).toEqual(['/query/limit']);
     }
     expect(places(await world.accessible('?scope=read_latest').expect(400))).toEqual(['/query/scope']);
+  });
+});
+
+describe('the search of accessible subjects', () => {
+  const idsOf = (body: { items: { subject_id: string }[] }): string[] => body.items.map((item) => item.subject_id);
+  const find = async (query: string): Promise<string[]> =>
+    idsOf((await world.accessible(`?${query}`).expect(200)).body);
+
+  const add = async (id: string, legal_name: string, identifiers: object): Promise<Subject> => {
+    const subject = { subject_type: 'organization', subject_id: id };
+    const attributes = { legal: { legal_name }, identifiers };
+    const sent = envelope({ subject, attributes });
+    await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(sent).expect(201);
+    return subject;
+  };
+  let mill: Subject;
+  let quay: Subject;
+
+  beforeAll(async () => {
+    mill = await add('mill', 'Harbour Mill Ltd', { lei: 'LEI-1' });
+    quay = await add('quay', 'Harbour Quay Ltd', { lei: 'LEI-1', vat: 'V 9' });
+    await add('ours', 'Harbour of beta', { lei: 'OTHER' });
+  });
+  beforeEach(() => world.revokeAll());
+
+  it('finds those granted with read_latest, by one statement, until the grant ends', async () => {
+    await world.grantOn(mill);
+    const id = await world.grantOn(quay, { scopes: ['read_latest', 'read_diff'] });
+    world.gateway.sent.length = 0;
+    expect(await find('identifier=LEI:lei 1')).toEqual(['mill', 'quay']);
+    expect(await find('q=harbour')).toEqual(['mill', 'quay']);
+    expect(world.gateway.sent).toEqual(['subjects_accessible_by_identifier', 'subjects_accessible_by_name']);
+    expect(await find('identifier=vat:v9')).toEqual(['quay']);
+    expect(await find('q=HARBOUR q')).toEqual(['quay']);
+    expect(await find('q=quay')).toEqual([]);
+    expect((await walk((query) => world.accessible(`${query}&q=harbour`), 1)).flat()).toHaveLength(2);
+    await world.expire(id);
+    expect(await find('q=harbour')).toEqual(['mill']);
+    expect(await find('identifier=vat:v9')).toEqual([]);
+  });
+
+  it.each([
+    ['there is no grant', null],
+    ['another tenant holds it', { grantee_tenant_id: 'gamma' }],
+    ['it does not give read_latest', { scopes: ['read_diff', 'read_lineage', 'read_snapshot_by_id'] }],
+  ])('answers as of nobody where %s', async (_, grant) => {
+    if (grant !== null) {
+      await world.grantOn(quay, grant);
+      await world.create({ subject_type: '*', ...grant }).expect(201);
+    }
+    for (const [there, nowhere] of [
+      ['q=harbour', 'q=nobody'],
+      ['identifier=lei:lei1', 'identifier=lei:nobody'],
+    ] as const) {
+      const { body } = await world.accessible(`?limit=1&${there}`).expect(200);
+      expect(body).toEqual((await world.accessible(`?limit=1&${nowhere}`).expect(200)).body);
+      expect(body).toMatchObject({ items: [], has_more: false });
+    }
+  });
+
+  it('finds all of an owner that granted them all, in pages, each once', async () => {
+    await world.create({ subject_type: '*' }).expect(201);
+    await world.grantOn(quay, { scopes: ['read_diff'] });
+    expect(await find('q=harbour')).toEqual(['mill', 'ours', 'quay']);
+    expect((await find('identifier=lei:lei1')).toSorted()).toEqual(['mill', 'quay']);
+    for (const search of ['q=harbour', 'identifier=lei:lei1']) {
+      const all = await find(search);
+      const paged: string[] = [];
+      for (let cursor = ''; ;) {
+        const { body } = await world.accessible(`?limit=1&${search}${cursor}`).expect(200);
+        paged.push(...idsOf(body));
+        if (body.next_cursor === null) break;
+        cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+      }
+      expect(paged).toEqual(all);
+    }
+    const { body } = await world.accessible('?identifier=vat:v9').expect(200);
+    expect(body.items[0].scopes).toEqual(['read_diff', 'read_latest']);
+  });
+
+  it('finds by a grant on one subject where that on all gives no read_latest, with the scopes of both', async () => {
+    await world.create({ subject_type: '*', scopes: ['read_diff'] }).expect(201);
+    await world.grantOn(quay);
+    for (const search of ['q=harbour', 'identifier=lei:lei1']) {
+      const { body } = await world.accessible(`?${search}`).expect(200);
+      expect(idsOf(body)).toEqual(['quay']);
+      expect(body.items[0].scopes).toEqual(['read_diff', 'read_latest']);
+    }
+  });
+
+  it('is for callers who may use grants, takes one search, and binds its cursors to it', async () => {
+    await world.grantOn(mill);
+    await world.grantOn(quay);
+    await world.accessible('?q=harbour', 'zoe').expect(403);
+    await world.accessible('?identifier=lei:lei1', 'alice').expect(403);
+    expect(places(await world.accessible('?q=a&identifier=lei:1').expect(400))).toEqual(['/query/q']);
+    expect(places(await world.accessible('?identifier=lei').expect(400))).toEqual(['/query/identifier']);
+    const { next_cursor: cursor } = (await world.accessible('?q=harbour&limit=1').expect(200)).body;
+    for (const other of ['', 'q=harb&', 'identifier=lei:lei1&']) {
+      const refused = await world.accessible(`?${other}cursor=${encodeURIComponent(cursor)}`).expect(400);
+      expect(places(refused)).toEqual(['/query/cursor']);
+    }
   });
 });

@@ -15,6 +15,7 @@ import {
 } from '@iss/domain';
 import {
   type AccessibleSubject,
+  type ContentSearch,
   type GrantOutcome,
   type GrantRecord,
   GRANTS_AT_ONCE,
@@ -153,8 +154,8 @@ export class GrantService {
   }
 
   /** Throws `forbidden` unless the caller is an active member whose `allow_counterparty_access` is true. */
-  async accessible(actor: Actor, request: PageRequest): Promise<Page<AccessibleSubject>> {
-    const { facts, page } = await this.grants.accessible(actor, request);
+  async accessible(actor: Actor, search: ContentSearch | null, request: PageRequest): Promise<Page<AccessibleSubject>> {
+    const { facts, page } = await this.grants.accessible(actor, request, search);
     // Decided as if every scope were held: what is left to decide is whether this caller may use grants at all.
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
     return page;

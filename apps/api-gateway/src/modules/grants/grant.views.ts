@@ -14,6 +14,7 @@ import { ErrorEnvelope } from '../../http/describe/openapi';
 import { view, type ViewOf } from '../../http/describe/view';
 import { errorBody } from '../../http/errors/error-body';
 import { ERROR_STATUSES } from '../../http/errors/error-statuses';
+import { CONTENT } from '../../http/request/content-search';
 import {
   arrayWith,
   count,
@@ -21,6 +22,7 @@ import {
   grantedType,
   integer,
   oneOf,
+  PAGE,
   principalId,
   prose,
   scopes,
@@ -30,7 +32,7 @@ import {
   time,
   uuid,
 } from '../../http/request/fields';
-import { body, type SentOf } from '../../http/request/shape';
+import { body, query, type SentOf } from '../../http/request/shape';
 
 const grantedBy = principalId.nullable().described('Who made it; null: it was made before this was kept.');
 const purpose = prose(500).nullable().described('What it is for, in the grantor’s words. In no event and no log.');
@@ -76,6 +78,10 @@ export const AccessibleSubject = view('AccessibleSubject', {
     .described('The header of the latest snapshot. Only with `read_latest`.'),
 });
 export type AccessibleSubject = ViewOf<typeof AccessibleSubject>;
+
+/** Query of the list of accessible subjects. */
+export const AccessibleListQuery = query({ ...PAGE, ...CONTENT });
+export type AccessibleListQuery = SentOf<typeof AccessibleListQuery>;
 
 /** A grant on all subjects names none: its id is left out, or `*` like its type. */
 function subjectProblems({ subject_type: type, subject_id: id = null }: JsonObject): ErrorDetail[] {

@@ -5,12 +5,14 @@ import type { Request } from 'express';
 import { answer, ApiRoute } from '../../http/describe/openapi';
 import { pageAnswer, PageOf, type PageView, type Paging, UNPAGED } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
+import { contentSearch } from '../../http/request/content-search';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import { requireAField } from '../../http/request/shape';
 import { type GrantRequest, GrantService } from './grant.service';
 import {
   ACCESSIBLE_EXAMPLE,
+  AccessibleListQuery,
   AccessibleSubject,
   ACME_TO_BETA,
   ChangeGrantBody,
@@ -120,15 +122,17 @@ export class GrantsController {
   @ApiRoute('Subjects of other tenants that this tenant may read by grants', RULES.readAccessibleSubjects, {
     description:
       "The caller's `allow_counterparty_access` must be true. Live grants alone count. `latest_snapshot` stands where `read_latest` is held. " +
-      'First those that are granted one by one, then all subjects of each tenant that granted all of its own.',
+      'First those that are granted one by one, then all subjects of each tenant that granted all of its own. ' +
+      'By `identifier` and `q` those are found alone of which `read_latest` is held.',
     answers: { 200: pageAnswer('One page.', AccessibleSubject, [ACCESSIBLE_EXAMPLE], 50) },
     examples: { tenant_id: 'beta' },
   })
   async listAccessibleSubjects(
     @ActorParam() actor: Actor,
-    @PageOf({ default: 50, max: 200 }) paging: Paging,
+    @PageOf({ default: 50, max: 200 }, AccessibleListQuery) paging: Paging<AccessibleListQuery>,
   ): Promise<{ items: AccessibleSubject[] } & PageView> {
-    const page = await this.grants.accessible(actor, paging.at());
+    const { identifier, q } = paging.query;
+    const page = await this.grants.accessible(actor, contentSearch(paging.query), paging.at({ identifier, q }));
     return paging.answer(page, ({ grant, latest }) => AccessibleSubject.of({ ...grant, latest }));
   }
 }

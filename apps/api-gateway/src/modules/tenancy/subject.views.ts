@@ -1,9 +1,10 @@
-import { DomainError, foldName, parseIdentifier, SUBJECT_TYPES } from '@iss/domain';
+import { SUBJECT_TYPES } from '@iss/domain';
 import { EVIDENCE_TO_MEND, type SubjectSearch } from '@iss/persistence';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../../http/answer/snapshot-header.view';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
 import { view, type ViewOf } from '../../http/describe/view';
 import { oneOf, PAGE, prefix, subjectId, subjectType, tenantId, time } from '../../http/request/fields';
+import { CONTENT, contentSearch } from '../../http/request/content-search';
 import { query, type SentOf } from '../../http/request/shape';
 
 const fields = {
@@ -37,41 +38,15 @@ export const SubjectListQuery = query({
     .described(
       'Only those whose latest version has values with such evidence: `missing` or `carried` (docs/provenance.md).',
     ),
-  identifier: prefix(512)
-    .optional()
-    .example('lei:529900T8BM49AURSDO55')
-    .described(
-      '`scheme:value`: those whose latest version has this member of `attributes.identifiers`. However it is written: ' +
-        'schemes in either case; values in either case, with or without spaces, hyphens and dots.',
-    ),
-  q: prefix(128)
-    .optional()
-    .example('acme')
-    .described(
-      'How the name begins, in either case: of the latest version the legal name, else the name of the individual. ' +
-        'By name in place of by id. `identifier` and `q` are each sent without the other, `subject_id_prefix` and `evidence`.',
-    ),
+  ...CONTENT,
 });
 export type SubjectListQuery = SentOf<typeof SubjectListQuery>;
 
 /** What is searched for. Throws `validation_error` for two searches in one, and for what can be no identifier. */
 export function searchSent(sent: SubjectListQuery): SubjectSearch {
-  const { q, identifier: text, subject_id_prefix, evidence } = sent;
-  const search = q === undefined ? 'identifier' : 'q';
-  if (sent[search] !== undefined) {
-    const others = ['q', 'identifier', 'subject_id_prefix', 'evidence'] as const;
-    const other = others.find((name) => name !== search && sent[name] !== undefined);
-    if (other !== undefined) throw invalid(search, `is a search of its own: send it without ${other}`, 'mismatch');
-  }
-  if (q !== undefined) return { by: 'name', prefix: foldName(q) };
-  if (text === undefined) return { by: 'id', prefix: subject_id_prefix ?? '', evidence: evidence ?? null };
-  const identifier = parseIdentifier(text);
-  if (identifier !== null) return { by: 'identifier', identifier };
-  throw invalid('identifier', 'must be scheme:value, as in lei:529900T8BM49AURSDO55', 'invalid_value');
-}
-
-function invalid(name: string, message: string, code: string): DomainError {
-  return new DomainError('validation_error', `${name} ${message}.`, [{ path: `/query/${name}`, message, code }]);
+  const { subject_id_prefix, evidence } = sent;
+  const search = contentSearch(sent, { subject_id_prefix, evidence });
+  return search ?? { by: 'id', prefix: subject_id_prefix ?? '', evidence: evidence ?? null };
 }
 
 const ACME_CORP = { ...SNAPSHOT_HEADER_EXAMPLE.subject, created_at: SNAPSHOT_HEADER_EXAMPLE.created_at };

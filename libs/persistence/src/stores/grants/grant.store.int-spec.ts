@@ -168,6 +168,28 @@ describe('GrantStore.accessible', () => {
     ]);
   });
 
+  it('searches among the grants that a page looks at, and reads of their owners nothing else', async () => {
+    const reader = { tenantId: 'beta', principalId: 'tenant_reader' };
+    const place = {
+      ...reader,
+      afterGrantId: null,
+      fromOwner: null,
+      afterType: '',
+      afterId: '',
+      afterName: '',
+      rows: 8,
+    };
+    const byName = { ...place, prefix: 'x', upTo: 'y' };
+    const byIdentifier = { ...place, scheme: 'lei', value: 'X' };
+    // A thousand grants, and the subject of each live one of them.
+    expect(await rowsRead(world, 'subjects_accessible_by_name', byName)).toBeLessThan(1_100);
+    expect(await rowsRead(world, 'subjects_accessible_by_identifier', byIdentifier)).toBeLessThan(1_100);
+    // Of an owner of a thousand subjects, and of the 1,200 that have none, no subject.
+    const all = { tenantId: 'delta', principalId: 'tenant_reader', fromOwner: 'all-2' };
+    expect(await rowsRead(world, 'subjects_accessible_by_name', { ...byName, ...all })).toBeLessThan(10);
+    expect(await rowsRead(world, 'subjects_accessible_by_identifier', { ...byIdentifier, ...all })).toBeLessThan(10);
+  });
+
   it('reads no grant for those who may not use any', async () => {
     for (const principal of ['tenant_admin', 'nobody']) {
       const { page } = await store.accessible({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });

@@ -27,14 +27,14 @@ export interface OwnedSubject extends SubjectRef {
   latest: SnapshotRecord;
 }
 
+/** By what its latest version says a subject is found: an identifier, or how its name begins; both folded. */
+export type ContentSearch = { by: 'identifier'; identifier: Identifier } | { by: 'name'; prefix: string };
+
 /**
  * What a subject is found by: how its id begins, byte for byte (empty: every subject), and the evidence to mend (null:
  * whatever backs it); or by what its latest version says.
  */
-export type SubjectSearch =
-  | { by: 'id'; prefix: string; evidence: EvidenceToMend | null }
-  | { by: 'identifier'; identifier: Identifier }
-  | { by: 'name'; prefix: string };
+export type SubjectSearch = { by: 'id'; prefix: string; evidence: EvidenceToMend | null } | ContentSearch;
 
 export interface SubjectFilter {
   /** Null: of every type. */
