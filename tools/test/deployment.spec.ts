@@ -137,6 +137,7 @@ it('docs/operations.md names every figure of both processes and no other', () =>
   const sources = [
     'apps/webhook-worker/src/health/worker-metrics',
     'apps/api-gateway/src/http/answer/access-log',
+    'apps/api-gateway/src/http/errors/error.filter',
     'libs/platform/src/metrics',
   ];
   const figures = matches(sources.map((name) => read(`${name}.ts`)).join('\n'), /'((?:webhook|http)_[a-z_]+)'/g);

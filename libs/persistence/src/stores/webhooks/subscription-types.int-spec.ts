@@ -120,7 +120,13 @@ describe('The subscriptions to a type of event', () => {
 
 describe('A write among many subscriptions', () => {
   const read = (tenantId: string): Promise<number> =>
-    rowsRead(world, 'snapshot_create', { inputs: [snapshot({ tenantId })], eventIds: [newEventId()] });
+    rowsRead(world, 'snapshot_create', {
+      inputs: [snapshot({ tenantId })],
+      eventIds: [newEventId()],
+      appliedEventIds: [null],
+      names: [null],
+      identifiers: [],
+    });
   const tell = (tenantId: string): Promise<number> =>
     rowsRead(world, 'refresh_request_tell', {
       eventId: randomUUID(),

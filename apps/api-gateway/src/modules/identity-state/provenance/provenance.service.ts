@@ -7,6 +7,7 @@ import {
   type SnapshotRecord,
   type VersionFacts,
 } from '@iss/persistence';
+import { RecentMap } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
 import { requireContent } from '../../../access/erased';
@@ -15,6 +16,7 @@ import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
 import { VersionTimeService } from '../snapshot/version-time.service';
 import { OriginsService } from './origins.service';
+import { ProvedLeafView } from './provenance.openapi';
 
 /** Which leaves of which version are asked for. */
 export interface LeavesRequest {
@@ -34,15 +36,33 @@ export interface ProvedLeaf extends LeafProvenance {
   changedBy: string;
 }
 
-export interface LeavesPage {
-  snapshot: SnapshotRecord;
-  items: readonly ProvedLeaf[];
+/** A page of leaves, each as JSON text. */
+interface Leaves {
+  items: readonly string[];
   next: PagePosition | null;
 }
+
+export interface LeavesPage extends Leaves {
+  snapshot: SnapshotRecord;
+}
+
+/** Pages of one version, by what was asked for. */
+interface KeptPages {
+  pages: ReadonlyMap<string, Leaves>;
+  /** UTF-16 units. */
+  length: number;
+}
+
+/** What is kept of pages in all, at most twice of it, and of one version. */
+const KEPT_LENGTH = 4_194_304;
+const KEPT_LENGTH_OF_VERSION = 262_144;
 
 /** What is known, since when, and from what evidence. */
 @Injectable()
 export class ProvenanceService {
+  /** By `snapshot_id`: what is known of a version never changes but by its erasure. */
+  private readonly kept = new RecentMap<string, KeptPages>(KEPT_LENGTH, ({ length }) => length);
+
   constructor(
     private readonly provenance: ProvenanceStore,
     private readonly origins: OriginsService,
@@ -66,7 +86,11 @@ export class ProvenanceService {
     const { snapshotVersion, erasure } = snapshot;
     const via = erasure === null ? 'provenance' : 'headers';
     await this.disclosures.record(reader, disclosure, { from: snapshotVersion, to: snapshotVersion }, via);
+    if (erasure !== null) this.kept.delete(snapshot.snapshotId);
     requireContent(snapshot);
+    const asked = JSON.stringify([request.path, from, request.limit]);
+    const known = this.kept.get(snapshot.snapshotId)?.pages.get(asked);
+    if (known !== undefined) return { snapshot, ...known };
 
     const found = await this.origins.find(reader, snapshot, kept);
     if (found === null) throw notKept();
@@ -80,14 +104,26 @@ export class ProvenanceService {
     });
     const versions = await this.versions(subject, page.leaves);
     const authors = new Map(found.authors).set(snapshotVersion, page.changedBy);
+    let isFinal = found.authors.size === 0;
     const items = page.leaves.map((leaf) => {
       const made = versions.get(leaf.sinceVersion);
       if (made === undefined) throw new Error(`a leaf is of version ${leaf.sinceVersion}, which is not there`);
       const { createdAt, generatedAt, changedBy } = made;
-      const author = changedBy ?? authors.get(leaf.sinceVersion) ?? 'null';
-      return { ...leaf, since: { createdAt, generatedAt }, changedBy: author };
+      const author = changedBy ?? authors.get(leaf.sinceVersion);
+      isFinal &&= author !== undefined;
+      return ProvedLeafView.textOf({ ...leaf, since: { createdAt, generatedAt }, changedBy: author ?? 'null' });
     });
-    return { snapshot, items, next: page.next === null ? null : [snapshotVersion, page.next] };
+    const next: PagePosition | null = page.next === null ? null : [snapshotVersion, page.next];
+    // What was not filled in yet may be known better soon.
+    if (isFinal) this.keep(snapshot.snapshotId, asked, { items, next });
+    return { snapshot, items, next };
+  }
+
+  private keep(snapshotId: string, asked: string, leaves: Leaves): void {
+    const { pages, length } = this.kept.get(snapshotId) ?? { pages: new Map<string, Leaves>(), length: 0 };
+    const grown = length + leaves.items.reduce((sum, item) => sum + item.length, asked.length);
+    if (grown <= KEPT_LENGTH_OF_VERSION)
+      this.kept.set(snapshotId, { pages: new Map(pages).set(asked, leaves), length: grown });
   }
 
   private async versionOf(reader: Reader, subject: SubjectRef, of: LeavesRequest['of']): Promise<number | null> {
