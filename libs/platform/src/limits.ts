@@ -14,7 +14,7 @@ export const limitVariables = {
   /** `requested_paths` of a refresh request: a person reads them. */
   REQUESTED_PATHS_MAX: wholeNumber(1, 10_000).default(100),
   /** `event_types` of a webhook subscription: more than there are types. */
-  EVENT_TYPES_MAX: wholeNumber(1, 100).default(32),
+  EVENT_TYPES_MAX: wholeNumber(1, 100).default(16),
   /** `depth` with `verify=chain`: so many envelopes are read and hashed for one answer. */
   VERIFY_MAX_DEPTH: wholeNumber(1, 100_000).default(1000),
   /** Page of a history; one with envelopes ends at 8 MiB of them, too. */
