@@ -10,7 +10,7 @@ import { ReaderParam } from '../../../http/request/actor.decorator';
 import { SubjectParam } from '../../../http/request/path-params';
 import type { Asker } from '../../../work/asker';
 import { asOfSent } from '../snapshot/snapshot.query';
-import { PROVENANCE, ProvenanceQuery } from './provenance.openapi';
+import { PROVENANCE, ProvedLeafView, ProvenanceQuery } from './provenance.openapi';
 import { type LeavesRequest, ProvenanceService } from './provenance.service';
 
 const LEAVES_PAGE: PageLimits = { default: 200, max: 1_000 };
@@ -50,7 +50,7 @@ export class ProvenanceController {
   private async list(reader: Reader & Asker, subject: SubjectRef, paging: Paging<ProvenanceQuery>): Promise<JsonText> {
     const { path, version, as_of, basis } = paging.query;
     const request = { path: pathOf(path), of: versionOf(paging.query), ...paging.at({ path, version, as_of, basis }) };
-    const { snapshot, ...page } = await this.provenance.list(reader, subject, request);
+    const { snapshot, ...page } = await this.provenance.list(reader, subject, request, ProvedLeafView.textOf);
     const header = JSON.stringify(snapshotHeaderView(snapshot));
     return new JsonText(`${header.slice(0, -1)},${paging.answerText(page, (leaf) => leaf).text.slice(1)}`);
   }

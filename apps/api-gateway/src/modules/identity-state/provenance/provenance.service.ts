@@ -16,7 +16,6 @@ import type { Asker } from '../../../work/asker';
 import { Work } from '../../../work/work';
 import { VersionTimeService } from '../snapshot/version-time.service';
 import { OriginsService } from './origins.service';
-import { ProvedLeafView } from './provenance.openapi';
 
 /** Which leaves of which version are asked for. */
 export interface LeavesRequest {
@@ -73,10 +72,15 @@ export class ProvenanceService {
   ) {}
 
   /**
-   * A page of a version's leaves. Throws `forbidden` or `not_found`, also for a path that the version does not have, `erased`, and
+   * A page of a version's leaves, as the one `textOf` that there is writes them. Throws `forbidden` or `not_found`, also for a path that the version does not have, `erased`, and
    * `unavailable` where too much was written before provenance was kept.
    */
-  async list(reader: Reader & Asker, subject: SubjectRef, request: LeavesRequest): Promise<LeavesPage> {
+  async list(
+    reader: Reader & Asker,
+    subject: SubjectRef,
+    request: LeavesRequest,
+    textOf: (leaf: ProvedLeaf) => string,
+  ): Promise<LeavesPage> {
     const [begun, from = 0] = request.after ?? [];
     // A list goes on in the version that it began with, whatever is written meanwhile.
     const version = begun === undefined ? await this.versionOf(reader, subject, request.of) : Number(begun);
@@ -111,7 +115,7 @@ export class ProvenanceService {
       const { createdAt, generatedAt, changedBy } = made;
       const author = changedBy ?? authors.get(leaf.sinceVersion);
       isFinal &&= author !== undefined;
-      return ProvedLeafView.textOf({ ...leaf, since: { createdAt, generatedAt }, changedBy: author ?? 'null' });
+      return textOf({ ...leaf, since: { createdAt, generatedAt }, changedBy: author ?? 'null' });
     });
     const next: PagePosition | null = page.next === null ? null : [snapshotVersion, page.next];
     // What was not filled in yet may be known better soon.
