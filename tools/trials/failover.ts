@@ -1,6 +1,6 @@
-import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
+import { execFileSync, type ExecFileSyncOptions, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { appendFileSync, chmodSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -8,6 +8,7 @@ import { ensureBuilt } from '../build.ts';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { freePort, reportError, UserError } from '../processes.ts';
 import { startOwnRedis } from '../redis.ts';
+import { repositoryRoot } from '../root.ts';
 import { ProductProcess } from '../testing/product-process.ts';
 import { startReceiver } from '../testing/receiver.ts';
 import { waitFor } from '../testing/wait-for.ts';
@@ -15,7 +16,7 @@ import { waitFor } from '../testing/wait-for.ts';
 /**
  * `npm run trial:failover`: PostgreSQL with a synchronous standby; the primary is killed (kill -9) and the standby promoted
  * while a writer writes. The gateway and the worker know both hosts. The writer keeps what was acknowledged, the receiver
- * what was delivered; the verdict compares both with the database afterwards. Needs Debian's package `postgresql`.
+ * what was delivered; the verdict compares both, and the transparency log, with the database afterwards. Needs Debian's package `postgresql`.
  */
 const WRITERS = 8;
 const BEFORE_MS = 3_000;
@@ -127,6 +128,12 @@ async function trial(): Promise<boolean> {
   const receiver = await startReceiver();
   closings.push(() => receiver.stop());
 
+  const origin = 'trial/log';
+  const key = join(root, 'log.key');
+  const iss = (...args: string[]): string =>
+    execFileSync(process.execPath, [join(repositoryRoot, 'apps/cli/iss.mjs'), ...args], { encoding: 'utf8' });
+  const vkey = iss('log-key', '--origin', origin, '--out', key).trim();
+
   const environment = {
     PATH: process.env['PATH'],
     APP_ENV: 'local',
@@ -137,6 +144,9 @@ async function trial(): Promise<boolean> {
     SECRETS_KEYS: `trial:${randomBytes(32).toString('base64')}`,
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     RATE_LIMIT_PER_MINUTE: '0',
+    LOG_ORIGIN: origin,
+    LOG_SIGNING_KEY: readFileSync(key, 'utf8').trim(),
+    LOG_CHECKPOINT_FILE: join(root, 'checkpoint'),
     WEBHOOK_RETRY_SCHEDULE_MS: '200,500,1000,1000,1000,1000',
   };
   const start = async (name: string, variable: string): Promise<string> => {
@@ -154,7 +164,7 @@ async function trial(): Promise<boolean> {
     closings.push(() => server.kill());
     return url;
   };
-  const [gateway] = await Promise.all([start('api-gateway', 'PORT'), start('webhook-worker', 'WORKER_PORT')]);
+  const [gateway, worker] = await Promise.all([start('api-gateway', 'PORT'), start('webhook-worker', 'WORKER_PORT')]);
 
   const post = async (path: string, body: object): Promise<number> => {
     const headers = { 'content-type': 'application/json' };
@@ -199,8 +209,28 @@ async function trial(): Promise<boolean> {
   const lost = acknowledged.filter(({ snapshotId }) => !stored.has(snapshotId)).length;
   const delivered = (): Set<string> =>
     new Set(receiver.requests.map(({ body }): string => JSON.parse(body.toString()).data.snapshot_id));
-  const undelivered = (): number => [...stored].filter((id) => !delivered().has(id)).length;
+  const undelivered = (): number => {
+    const known = delivered();
+    return [...stored].filter((id) => !known.has(id)).length;
+  };
   await waitFor(() => undelivered() === 0, { deadlineMs: 60_000, what: 'the deliveries' }).catch(() => undefined);
+
+  const logged = async (): Promise<number> =>
+    (
+      await query<{ count: number }>(
+        pair.standbyUrl,
+        'SELECT count(*)::int AS count FROM log_entries WHERE entry_type = 1',
+      )
+    )[0]?.count ?? 0;
+  await waitFor(async () => (await logged()) === stored.size, { deadlineMs: 60_000, what: 'the log' }).catch(
+    () => undefined,
+  );
+  const readiness = await (await fetch(`${worker}/v1/ops/readiness`)).text();
+  const audit = spawnSync(
+    process.execPath,
+    [join(repositoryRoot, 'apps/cli/iss.mjs'), 'audit', '--database-url', pair.standbyUrl, '--vkey', vkey],
+    { encoding: 'utf8' },
+  );
 
   const gapMs = wroteAgainAtMs - killedAtMs;
   const ownMs = promotedAtMs - killedAtMs;
@@ -208,6 +238,11 @@ async function trial(): Promise<boolean> {
     [`acknowledged ${acknowledged.length}, of which lost: ${lost}`, lost === 0],
     [`in the database ${stored.size}, of which not delivered: ${undelivered()}`, undelivered() === 0],
     [`no write for ${ms(gapMs)} ms, of which the database took ${ms(ownMs)}`, gapMs <= ownMs + 1_000],
+    [
+      `in the log ${await logged()}; the worker says ${readiness}`,
+      (await logged()) === stored.size && /"log":\{"status":"ok"/.test(readiness),
+    ],
+    [`iss audit: ${audit.stdout.trim().split('\n').join(' ')}`, audit.status === 0],
     [
       `answers by status: ${[...statuses]
         .sort()
