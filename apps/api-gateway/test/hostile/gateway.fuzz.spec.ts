@@ -16,7 +16,7 @@ const { FUZZ_SECONDS, FUZZ_SEED } = process.env;
 const PROPERTIES = 4;
 const SECONDS = Number(FUZZ_SECONDS ?? 6) / PROPERTIES;
 
-const MEMORY_LIMIT_MIB = 512;
+const MEMORY_LIMIT_MIB = 640;
 const ERROR_BYTES = 64 * 1024;
 /** What nobody answers within is a request of which the end has not come. */
 const SILENCE_MS = 300;
