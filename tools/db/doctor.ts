@@ -63,7 +63,7 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
         clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
         connections + SPARE_CONNECTIONS <= most
           ? ok(`${connections} of ${most} connections are this database's`)
-          : failed(`${connections} of ${most} connections are this database's: see docs/operations.md, "Connections"`),
+          : failed(`${connections} of ${most} connections are this database's: see docs/operations/high-availability.md, "Connections"`),
         await secrets(new persistence.SealedSecretStore(opened.sql)),
       ];
     } finally {

@@ -133,7 +133,7 @@ describe('the manifests', () => {
   });
 });
 
-it('docs/operations.md names every figure of both processes and no other', () => {
+it('docs/operations/observability.md names every figure of both processes and no other', () => {
   const sources = [
     'apps/webhook-worker/src/health/worker-metrics',
     'apps/api-gateway/src/http/answer/access-log',
@@ -141,6 +141,6 @@ it('docs/operations.md names every figure of both processes and no other', () =>
     'libs/platform/src/metrics',
   ];
   const figures = matches(sources.map((name) => read(`${name}.ts`)).join('\n'), /'((?:webhook|http)_[a-z_]+)'/g);
-  const named = new Set(matches(read('docs/operations.md'), /^\| `((?:webhook|http)_[a-z_]+)`/gm));
+  const named = new Set(matches(read('docs/operations/observability.md'), /^\| `((?:webhook|http)_[a-z_]+)`/gm));
   expect([...named].sort()).toEqual(figures.sort());
 });

@@ -7,6 +7,14 @@ import { repositoryRoot } from '../root.ts';
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 const variablesOf = (text: string): string[] =>
   [...text.matchAll(/^\s*([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name ?? '');
+/** As GitHub makes them of headings. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
+  );
 const known = variablesOf(read('.env.example'));
 
 it('every error code has a section', () => {
@@ -14,8 +22,8 @@ it('every error code has a section', () => {
   expect(sections.sort()).toEqual([...ERROR_CODES].sort());
 });
 
-it('the operations page names every variable that a process reads', () => {
-  const operations = read('docs/operations.md');
+it('docs/operations/configuration.md names every variable that a process reads', () => {
+  const operations = read('docs/operations/configuration.md');
   const development = ['DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WITNESS_PORT', 'WORKER_METRICS_PORT'];
   const missing = known.filter((name) => !development.includes(name) && !operations.includes(`\`${name}\``));
   expect(missing).toEqual([]);
@@ -24,8 +32,13 @@ it('the operations page names every variable that a process reads', () => {
 it.each(globSync('{README,CONTRIBUTING,docs/**/*}.md', { cwd: repositoryRoot }))(
   'links of %s lead somewhere',
   (page) => {
-    const targets = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target]) => target ?? '');
-    const broken = targets.filter((target) => !existsSync(join(repositoryRoot, dirname(page), target)));
+    const targets = [...read(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target]) => target ?? '');
+    const broken = targets.filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : join(dirname(page), path);
+      if (!existsSync(join(repositoryRoot, file))) return true;
+      return anchor !== undefined && file.endsWith('.md') && !anchorsOf(read(file)).includes(anchor);
+    });
     expect(broken).toEqual([]);
   },
 );

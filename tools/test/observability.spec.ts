@@ -22,7 +22,7 @@ interface Dashboard {
 const dashboards = globSync('*.dashboard.json', { cwd: folder }).map((file): Dashboard =>
   JSON.parse(readFileSync(join(folder, file), 'utf8')),
 );
-const operations = read('docs/operations.md');
+const operations = ['observability', 'runbooks'].map((page) => read(`docs/operations/${page}.md`)).join('\n');
 
 /** Every figure has one of these beginnings, and nothing else in an expression has. */
 const FIGURE =

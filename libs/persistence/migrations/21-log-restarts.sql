@@ -1,4 +1,4 @@
--- A log whose end is lost for good goes on under another name (docs/operations.md, "A new origin"): a new tree, of which the
+-- A log whose end is lost for good goes on under another name (docs/operations/log.md, "A new origin"): a new tree, of which the
 -- first entry names the last checkpoint of the one before. `iss log-restart` begins it.
 
 CREATE TABLE log_restarts (

@@ -115,6 +115,6 @@ export async function schemaFaults(sql: Sql): Promise<string[]> {
 export function roleFaults(actsAs: string): string[] {
   if (actsAs === APPLICATION_ROLE) return [];
   const way =
-    'a pooler in between dropped the startup options (docs/operations.md, "Poolers"), or the login sets another role';
+    'a pooler in between dropped the startup options (docs/operations/high-availability.md, "Poolers"), or the login sets another role';
   return [`the connection acts as ${actsAs} and not as ${APPLICATION_ROLE}: ${way}`];
 }

@@ -38,7 +38,7 @@ export const audit: Command = {
     );
     if (result.findingsCount > 0) {
       throw new Failure(
-        `${result.findingsCount} found: the database is not what was logged (docs/operations.md, "Audit").`,
+        `${result.findingsCount} found: the database is not what was logged (docs/operations/restore.md, "Audit").`,
       );
     }
   },

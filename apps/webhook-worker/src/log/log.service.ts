@@ -20,13 +20,13 @@ const STATES = {
   unsigned: {
     status: 'degraded',
     reason: 'unsigned',
-    detail: 'nothing is signed: set LOG_ORIGIN and LOG_SIGNING_KEY (docs/operations.md, "The transparency log")',
+    detail: 'nothing is signed: set LOG_ORIGIN and LOG_SIGNING_KEY (docs/operations/log.md, "The transparency log")',
   },
   no_quorum: {
     status: 'degraded',
     reason: 'no_quorum',
     detail:
-      'too few witnesses cosign: the last checkpoint that enough of them cosigned is served (docs/operations.md, "Witnesses")',
+      'too few witnesses cosign: the last checkpoint that enough of them cosigned is served (docs/operations/log.md, "Witnesses")',
   },
   backfill: {
     status: 'degraded',
@@ -38,12 +38,12 @@ const STATES = {
     status: 'failed',
     reason: 'rolled_back',
     detail:
-      'the database is not the one that was signed; nothing is signed (docs/operations.md, "The transparency log")',
+      'the database is not the one that was signed; nothing is signed (docs/operations/log.md, "The transparency log")',
   },
   origin_ended: {
     status: 'failed',
     reason: 'origin_ended',
-    detail: 'the log was begun anew under another LOG_ORIGIN; nothing is signed (docs/operations.md, "A new origin")',
+    detail: 'the log was begun anew under another LOG_ORIGIN; nothing is signed (docs/operations/log.md, "A new origin")',
   },
 } as const satisfies Record<string, Check>;
 type LogState = keyof typeof STATES;
