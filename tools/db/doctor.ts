@@ -1,5 +1,5 @@
-import { ensureBuilt } from '../build.ts';
-import { loadDotEnv, readRun } from '../dev/data-folder.ts';
+import { readRun } from '../dev/data-folder.ts';
+import { loadEnvironment } from '../environment.ts';
 import { reportError } from '../processes.ts';
 
 /**
@@ -63,7 +63,9 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
         clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
         connections + SPARE_CONNECTIONS <= most
           ? ok(`${connections} of ${most} connections are this database's`)
-          : failed(`${connections} of ${most} connections are this database's: see docs/operations/high-availability.md, "Connections"`),
+          : failed(
+              `${connections} of ${most} connections are this database's: see docs/operations/high-availability.md, "Connections"`,
+            ),
         await secrets(new persistence.SealedSecretStore(opened.sql)),
       ];
     } finally {
@@ -134,8 +136,7 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
 }
 
 try {
-  loadDotEnv();
-  await ensureBuilt();
+  await loadEnvironment();
   const found = await diagnosis();
   for (const [what, findings] of found) {
     console.log(what);

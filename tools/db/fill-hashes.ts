@@ -1,13 +1,11 @@
-import { ensureBuilt } from '../build.ts';
-import { loadDotEnv } from '../dev/data-folder.ts';
+import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 
 /** `npm run db:fill-hashes`: after an import of snapshots without hashes, as the owner of the tables. */
 try {
-  loadDotEnv();
+  await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];
   if (!databaseUrl) throw new UserError('DATABASE_URL is missing: it names the database, as the owner of its tables.');
-  await ensureBuilt();
   const { fillHashes } = await import('@iss/persistence');
   const { hashes, links, notCanonical } = await fillHashes(databaseUrl);
   console.log(`${hashes} snapshots got their envelope_hash, ${links} their prev_hash.`);

@@ -1,13 +1,11 @@
-import { ensureBuilt } from '../build.ts';
-import { loadDotEnv } from '../dev/data-folder.ts';
+import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 
 /** `npm run db:fill-provenance`: for versions that were written before their provenance was kept, as the owner of the tables. */
 try {
-  loadDotEnv();
+  await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];
   if (!databaseUrl) throw new UserError('DATABASE_URL is missing: it names the database, as the owner of its tables.');
-  await ensureBuilt();
   const { fillProvenance } = await import('@iss/persistence');
   const { versions, flagged } = await fillProvenance(databaseUrl);
   console.log(`${versions} versions got their provenance, ${flagged} subjects are marked for evidence to mend.`);

@@ -1,15 +1,13 @@
-import { ensureBuilt } from '../build.ts';
-import { loadDotEnv } from '../dev/data-folder.ts';
+import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 import { applyMigrations } from './apply-migrations.ts';
 
 /** `npm run db:migrate`: for deployments, before the new version starts. */
 try {
-  loadDotEnv();
+  await loadEnvironment();
   const databaseUrl = process.env['DATABASE_URL'];
   if (!databaseUrl)
     throw new UserError('DATABASE_URL is missing: it names the database to migrate, as the owner of its tables.');
-  await ensureBuilt();
   const applied = await applyMigrations(databaseUrl, process.env['QUEUE_URL']);
   for (const name of applied) console.log(`applied ${name}`);
   console.log(applied.length === 0 ? 'The database is up to date.' : `${applied.length} applied.`);

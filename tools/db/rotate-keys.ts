@@ -1,11 +1,9 @@
-import { ensureBuilt } from '../build.ts';
-import { loadDotEnv } from '../dev/data-folder.ts';
+import { loadEnvironment } from '../environment.ts';
 import { reportError, UserError } from '../processes.ts';
 
 /** `npm run keys:rotate`: after a new key was put first in SECRETS_KEYS and both apps were restarted with it. */
 try {
-  loadDotEnv();
-  await ensureBuilt();
+  await loadEnvironment();
   const [{ openDatabase, SealedSecretStore }, { EnvError, sharedEnv }, { resealSecrets }] = await Promise.all([
     import('@iss/persistence'),
     import('@iss/platform'),

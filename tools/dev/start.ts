@@ -1,7 +1,7 @@
 import { relative, join } from 'node:path';
 import { Client } from 'pg';
-import { ensureBuilt } from '../build.ts';
 import { applyMigrations } from '../db/apply-migrations.ts';
+import { loadEnvironment } from '../environment.ts';
 import { clusterFolder, startPostgres, type PostgresServer } from '../postgres.ts';
 import { isPortFree, UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
@@ -23,7 +23,8 @@ const DATABASE = 'identity_state';
 const lifetime = new Lifetime();
 await lifetime.run(async () => {
   const begin = Date.now();
-  dataFolder.loadDotEnv();
+  await loadEnvironment(lifetime.abort.signal);
+  lifetime.checkpoint();
   const settings = readStartSettings(process.env);
   await requireFreePlace(settings);
   const folder = dataFolder.openDataFolder();
@@ -31,8 +32,6 @@ await lifetime.run(async () => {
   const run = { pid: process.pid, audience: settings.audience, own_issuer: settings.foreignIssuer === undefined };
   dataFolder.writeRun(run);
   lifetime.onStop(() => dataFolder.removeRun());
-  await ensureBuilt(lifetime.abort.signal);
-  lifetime.checkpoint();
   const secrets = await dataFolder.openSecrets(folder);
   const log = await openDevelopmentLog(folder, settings);
   const witness = await log.witness?.start();

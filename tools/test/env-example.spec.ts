@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { SECRET_VARIABLES } from '@iss/platform';
 import { readStartSettings } from '../dev/settings.ts';
 import { repositoryRoot } from '../root.ts';
 
@@ -13,8 +14,13 @@ describe('.env.example', () => {
     const ofApps = [...schemas.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name);
     expect(ofApps.length).toBeGreaterThan(20);
     expect(Object.keys(example).sort()).toEqual(
-      [...new Set(ofApps), 'DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WITNESS_PORT', 'WORKER_METRICS_PORT'].sort(),
+      [
+        ...new Set(ofApps),
+        ...SECRET_VARIABLES.map((name) => `${name}_FILE`),
+        ...['DATA_DIR', 'IDP_PORT', 'INBOX_PORT', 'SEED', 'WITNESS_PORT', 'WORKER_METRICS_PORT'],
+      ].sort(),
     );
+    expect(SECRET_VARIABLES.filter((name) => !ofApps.includes(name))).toEqual([]);
   });
 
   it('holds defaults that the start command takes as they are', () => {

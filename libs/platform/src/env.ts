@@ -13,6 +13,7 @@ import {
   type WorkLimits,
 } from './limits';
 import { SecretBox } from './secret-box';
+import { withSecretFiles } from './secret-files';
 
 /** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
 const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
@@ -27,20 +28,22 @@ export class EnvError extends Error {
 }
 
 /**
- * The variables that the schema describes, checked and converted. An empty variable counts as unset.
+ * The variables that the schema describes, checked and converted; secrets may stand in files (`NAME_FILE`). An empty
+ * variable counts as unset.
  *
  * @throws EnvError with one line a faulty variable, all of them at once.
  */
-export function readEnv<S extends z.ZodType>(schema: S, source: NodeJS.ProcessEnv = process.env): z.output<S> {
-  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+export function readEnv<S extends z.ZodObject>(schema: S, source: NodeJS.ProcessEnv = process.env): z.output<S> {
+  const { env, faults } = withSecretFiles(source, Object.keys(schema.shape));
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const result = schema.safeParse(set);
-  if (result.success) return result.data;
-  const faults = new Map<string, string>();
-  for (const { path, message } of result.error.issues) {
+  if (result.success && faults.size === 0) return result.data;
+  const lines = new Map(faults);
+  for (const { path, message } of result.error?.issues ?? []) {
     const name = String(path[0]);
-    if (!faults.has(name)) faults.set(name, `${name} ${set[name] === undefined ? 'is not set: it ' : ''}${message}`);
+    if (!lines.has(name)) lines.set(name, `${name} ${set[name] === undefined ? 'is not set: it ' : ''}${message}`);
   }
-  throw new EnvError([...faults.values()]);
+  throw new EnvError([...lines.values()]);
 }
 
 /** What every process of the service reads. */

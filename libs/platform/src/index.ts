@@ -14,5 +14,6 @@ export * from './rarely';
 export * from './readiness';
 export * from './recent-map';
 export * from './secret-box';
+export * from './secret-files';
 export * from './shutdown';
 export * from './within';
