@@ -94,8 +94,11 @@ describe('the manifests', () => {
       const spec = at(deployment, 'spec', 'template', 'spec');
       expect(at(spec, 'containers', 0, 'livenessProbe', 'httpGet', 'path')).toBe('/health');
       expect(at(spec, 'containers', 0, 'readinessProbe', 'httpGet', 'path')).toBe('/v1/ops/readiness');
-      const shutdownMs = Number(at(ofKind('ConfigMap')[0], 'data', 'SHUTDOWN_TIMEOUT_MS'));
-      expect(Number(at(spec, 'terminationGracePeriodSeconds')) * 1000).toBeGreaterThan(shutdownMs);
+      const lengths = ['DRAIN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'].map((name) =>
+        Number(at(ofKind('ConfigMap')[0], 'data', name)),
+      );
+      const endedAfterMs = lengths.reduce((sum, length) => sum + length, 0);
+      expect(Number(at(spec, 'terminationGracePeriodSeconds')) * 1000).toBeGreaterThan(endedAfterMs);
     },
   );
 

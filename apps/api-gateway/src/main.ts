@@ -1,9 +1,8 @@
 import { boot, createLogger, createRegistry, gatewayEnv, onShutdown, startMetricsServer, warnTo } from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
-import { createGateway } from './app';
+import { createGateway, drain } from './app';
 import { EventHandOver } from './events/event-hand-over';
-import { ReadinessService } from './modules/system/readiness.service';
 
 async function main(): Promise<void> {
   const settings = gatewayEnv();
@@ -21,10 +20,9 @@ async function main(): Promise<void> {
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
   onShutdown({
     logger,
-    timeoutMs: settings.shutdownTimeoutMs,
+    timeoutMs: settings.drainDelayMs + settings.shutdownTimeoutMs,
     close: async () => {
-      app.get(ReadinessService).drain();
-      await app.close();
+      await drain(app, settings.drainDelayMs);
       await metricsServer.close();
       await handOver.close();
       await queue.close();

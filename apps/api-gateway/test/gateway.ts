@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 import request, { type Test } from 'supertest';
 import { createTestDatabase } from '../../../tools/testing/test-database';
 import { startTestIssuer, type TestIssuer } from '../../../tools/testing/test-issuer';
-import { createGateway } from '../src/app';
+import { createGateway, drain } from '../src/app';
 import { EventHandOver } from '../src/events/event-hand-over';
 import { HandlerChain } from '../src/http/fast/handler-chain';
 import { Conformance, type Method } from './conformance';
@@ -33,6 +33,8 @@ export interface TestGateway {
   as(user: User | null, method: Method, path: string): Test;
   /** The same with any token. */
   withToken(token: string | null, method: Method, path: string): Test;
+  /** As when it is told to stop, with that `DRAIN_DELAY_MS`. */
+  drain(delayMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -99,7 +101,8 @@ async function openGateway(
   closings.push(() => handOver.close());
   const metrics = createRegistry('test-gateway');
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
-  closings.push(() => app.close());
+  let ended: Promise<void> | undefined;
+  closings.push(() => ended ?? app.close());
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   const conformance = new Conformance((await request(url).get('/openapi.json')).body);
@@ -121,6 +124,7 @@ async function openGateway(
       .hotRoutes()
       .map(({ method, path }) => `${method} ${path}`),
     metrics,
+    drain: (delayMs) => (ended = drain(app, delayMs)),
     as: (user, method, path) => withToken(user === null ? null : (tokens.get(user) ?? ''), method, path),
     withToken,
   };

@@ -43,6 +43,7 @@ const gatewayVariables = {
   ...capVariables,
   ...workVariables,
   PORT: wholeNumber(0, 65_535).default(3000),
+  DRAIN_DELAY_MS: wholeNumber(0, MAX_TIMEOUT_MS).optional(),
   METRICS_PORT: wholeNumber(0, 65_535).default(3001),
   AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
   OIDC_ISSUER: url(['https:', 'http:']).optional(),

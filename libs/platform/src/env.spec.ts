@@ -65,6 +65,11 @@ describe('gatewayEnv', () => {
     expect(gatewayEnv(source)).toMatchObject({ rateLimitPerMinute, anonymousRateLimitPerMinute: anonymous });
   });
 
+  it('serves on after it was told to stop where load balancers have to notice', () => {
+    expect([local, production].map((source) => gatewayEnv(source).drainDelayMs)).toEqual([0, 5_000]);
+    expect(gatewayEnv({ ...production, DRAIN_DELAY_MS: '0' }).drainDelayMs).toBe(0);
+  });
+
   it('trusts the proxies that are named, and none unless they are', () => {
     expect(gatewayEnv(production).trustedProxies).toEqual([]);
     const trusting = gatewayEnv({ ...production, TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1' });

@@ -18,6 +18,9 @@ import { withSecretFiles } from './secret-files';
 /** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
 const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
 
+/** Time enough for a load balancer that asks every two seconds and believes the second refusal. */
+const DEPLOYED_DRAIN_DELAY_MS = 5_000;
+
 /** The environment is not usable. Each line names one variable and what to set; no line holds a value. */
 export class EnvError extends Error {
   override readonly name = 'EnvError';
@@ -72,6 +75,8 @@ export interface MetricsEnv {
 
 export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
+  /** For so long it goes on serving after it was told to stop, so that load balancers can notice; on top of `shutdownTimeoutMs`. */
+  drainDelayMs: number;
   limits: Limits;
   connections: ConnectionLimits;
   caps: Caps;
@@ -181,6 +186,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     ...toShared(env),
     ...toMetrics(env),
     port: env.PORT,
+    drainDelayMs: env.DRAIN_DELAY_MS ?? (isDeployed(env) ? DEPLOYED_DRAIN_DELAY_MS : 0),
     limits,
     connections: toConnectionLimits(env),
     caps: toCaps(env),

@@ -9,20 +9,23 @@ let server: Server | undefined;
 
 afterEach(() => server?.close());
 
-it('makes each answer the last one on its connection when it drains', async () => {
-  const application = express();
-  application.get('/', (_request: Request, response: Response) => response.end());
-  const gateway = createGatewayServer(application, { connections: DEFAULT_CONNECTION_LIMITS, corsOrigins: [] });
-  server = gateway.server.listen(0, '127.0.0.1');
-  const { port }: AddressInfo = await new Promise((resolve) => {
-    server?.once('listening', () => resolve(Object(server?.address())));
-  });
-  const connection = async (): Promise<unknown> => {
-    const { headers, body } = await send(`http://127.0.0.1:${port}/`);
-    await body.dump();
-    return headers['connection'];
-  };
-  expect(await connection()).toBe('keep-alive');
-  gateway.drain();
-  expect(await connection()).toBe('close');
-});
+it.each(['closeAfterAnswers', 'drain'] as const)(
+  'makes each answer the last one on its connection (%s)',
+  async (how) => {
+    const application = express();
+    application.get('/', (_request: Request, response: Response) => response.end());
+    const gateway = createGatewayServer(application, { connections: DEFAULT_CONNECTION_LIMITS, corsOrigins: [] });
+    server = gateway.server.listen(0, '127.0.0.1');
+    const { port }: AddressInfo = await new Promise((resolve) => {
+      server?.once('listening', () => resolve(Object(server?.address())));
+    });
+    const connection = async (): Promise<unknown> => {
+      const { headers, body } = await send(`http://127.0.0.1:${port}/`);
+      await body.dump();
+      return headers['connection'];
+    };
+    expect(await connection()).toBe('keep-alive');
+    gateway[how]();
+    expect(await connection()).toBe('close');
+  },
+);

@@ -21,7 +21,9 @@ const LOOK_AGAIN_MS = 50;
 
 export interface GatewayServer {
   server: Server;
-  /** Makes each answer from now on the last one on its connection. To be called before the server is closed. */
+  /** Makes each answer from now on the last one on its connection. New connections are still taken. */
+  closeAfterAnswers(): void;
+  /** The same, and closes what falls idle. To be called before the server is closed. */
   drain(): void;
 }
 
@@ -33,12 +35,12 @@ export interface ServerSettings {
 
 /** Node's server for an Express application. */
 export function createGatewayServer(express: Express, settings: ServerSettings): GatewayServer {
-  let isDraining = false;
+  let isLast = false;
   // Node closes connections that are idle when a server closes; one in use would be kept alive after its answer.
   const addCorsHeaders = corsHeaders(settings.corsOrigins);
   const connections = new Connections(settings.connections);
   const classes = messageClasses(express, connections, (response) => {
-    if (isDraining) response.shouldKeepAlive = false;
+    if (isLast) response.shouldKeepAlive = false;
     addCorsHeaders?.(response);
   });
   const server = createServer(
@@ -49,8 +51,11 @@ export function createGatewayServer(express: Express, settings: ServerSettings):
   answerMalformedRequests(server, connections, ERRORS_PATH);
   return {
     server,
+    closeAfterAnswers() {
+      isLast = true;
+    },
     drain() {
-      isDraining = true;
+      isLast = true;
       // What had sent its head before.
       const closing = setInterval(() => server.closeIdleConnections(), LOOK_AGAIN_MS).unref();
       server.once('close', () => clearInterval(closing));

@@ -70,6 +70,11 @@ export class JsonAdapter extends ExpressAdapter {
     this.httpServer = this.gatewayServer.server;
   }
 
+  /** Each answer from now on is the last one on its connection, so that the next request goes to another process. */
+  closeAfterAnswers(): void {
+    this.gatewayServer?.closeAfterAnswers();
+  }
+
   override beforeClose(): void {
     super.beforeClose();
     this.gatewayServer?.drain();
