@@ -154,28 +154,27 @@ PREPARE backlog_oldest_event AS
 SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox_events
     WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT 1), 0)::float8 AS "ageMs";
 
--- changes
+-- change_places
 --   asked by FeedStore.changes (stores/feed/feed.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 after bigint
 --   $4 lookedAt bigint
---   $5 entryType integer
---   $6 subjectType text
---   $7 limit bigint
---   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_live, grants_pkey, grants_to_all_by_grantee, grants_to_all_live, log_entries_pkey, log_feed_pkey, memberships_pkey, owner_changes_pkey, shared_feed_pkey, snapshots_version_key, subjects_pkey, tenant_feed_pkey
-PREPARE changes (text, text, bigint, bigint, integer, text, bigint) AS
+--   enters grants_to_all_by_grantee, log_feed_pkey, memberships_pkey, shared_feed_pkey, tenant_feed_pkey
+PREPARE change_places (text, text, bigint, bigint) AS
 WITH caller AS MATERIALIZED (
-  SELECT i.tenant_id, f.*, (SELECT size FROM log_feed WHERE is_one) AS size,
+  SELECT i.tenant_id, f.*, l.size, concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time()) AS epoch,
     f.member_status = 'active'
     AND f.role IN ('tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner') AS may_read
   FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id) i
+  CROSS JOIN log_feed l
   LEFT JOIN LATERAL (
     SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access, m.tenancy_role,
       m.principal_type, NULL::boolean AS owns_subject, NULL::text[] AS grant_scopes
     FROM memberships m
     WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1
   ) f ON true
+  WHERE l.is_one
 ), own AS MATERIALIZED (
   SELECT e.log_index FROM caller f CROSS JOIN LATERAL (
     SELECT e.log_index
@@ -216,100 +215,111 @@ WITH caller AS MATERIALIZED (
       AND f.may_read AND f.allow_counterparty_access
     ORDER BY t.tenant_id, t.log_index LIMIT $4
   ) t
-), looked_at AS MATERIALIZED (
-  SELECT log_index FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u
-  ORDER BY log_index LIMIT $4
 )
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
   f.owns_subject IS TRUE AS "facts.ownsSubject",
   f.grant_scopes AS "facts.grantScopes",
-  l.looked, l.reached, shown.*
-FROM caller f
-CROSS JOIN (SELECT count(*)::int AS looked, max(log_index)::float8 AS reached FROM looked_at) l
-LEFT JOIN LATERAL (
-  SELECT k.log_index::float8 AS "logIndex",
-    CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
-    WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
-    n.tenant_id AS "snapshot?.tenantId",
-    s.subject_type AS "snapshot?.subjectType",
-    s.subject_id AS "snapshot?.subjectId",
-    n.snapshot_id AS "snapshot?.snapshotId",
-    n.snapshot_version AS "snapshot?.snapshotVersion",
-    encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
-    encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-    n.created_at AS "snapshot?.createdAt",
-    CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
-    g.grantor_tenant_id AS "grant?.tenantId",
-    g.grant_id AS "grant?.grantId",
-    g.grantee_tenant_id AS "grant?.granteeTenantId",
-    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
-    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
-    coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
-    CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
-    g.created_at AS "grant?.createdAt",
-    CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
-    WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
-    g.grantor_tenant_id AS "revocation?.tenantId",
-    g.grant_id AS "revocation?.grantId",
-    g.revoked_at AS "revocation?.revokedAt",
-    CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
-    WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
-    h.grantor_tenant_id AS "grantChange?.tenantId",
-    h.grant_id AS "grantChange?.grantId",
-    h.scopes AS "grantChange?.scopes",
-    h.expires_at AS "grantChange?.expiresAt",
-    h.changed_at AS "grantChange?.changedAt",
-    CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
-    WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
-    c.tenant_id AS "ownerChange?.tenantId",
-    c.principal_id AS "ownerChange?.principalId",
-    c.from_principal_id AS "ownerChange?.fromPrincipalId",
-    c.changed_at AS "ownerChange?.changedAt",
-    CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
-    WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
-    er.tenant_id AS "erasure?.tenantId",
-    s.subject_type AS "erasure?.subjectType",
-    s.subject_id AS "erasure?.subjectId",
-    er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
-    er.erased_at AS "erasure?.erasedAt",
-    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "subject?.subjectType",
-    CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "subject?.subjectId",
-    g.grantee_tenant_id AS "granteeTenantId"
-  FROM looked_at l
-  CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = l.log_index LIMIT 1) k
-  LEFT JOIN LATERAL (SELECT * FROM snapshots n
-    WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
-  LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
-    LIMIT 1) h ON true
-  LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
-    LIMIT 1) g ON true
-  LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
-    WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
-  LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
-    LIMIT 1) c ON true
-  LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
-  LEFT JOIN LATERAL (SELECT * FROM subjects s
-    WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
-  WHERE ($5::int IS NULL OR k.entry_type = $5::int)
-    AND ($6::text IS NULL OR s.subject_type = $6::text)
-    AND (CASE
-      WHEN n.snapshot_id IS NOT NULL OR er.erasure_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
-        AND ((SELECT g.scopes FROM grants g
-          WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (f.tenant_id, s.subject_key)
-            AND (f.tenant_id, s.subject_key)
-            AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
-          || (SELECT g.scopes FROM grants g
-          WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
-            > (s.owner_tenant_id || '/', f.tenant_id, statement_timestamp())
-            AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', f.tenant_id)
-            AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1)) && '{read_latest,read_lineage}')
-      WHEN g.grant_id IS NOT NULL THEN f.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
-      ELSE c.tenant_id = f.tenant_id END)
-  ORDER BY k.log_index LIMIT $7
-) shown ON true
-ORDER BY shown."logIndex";
+  f.epoch,
+  (SELECT array_agg(l.log_index ORDER BY l.log_index)::float8[]
+  FROM (SELECT log_index
+    FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u
+    ORDER BY log_index LIMIT $4) l) AS places
+FROM caller f;
+
+-- changes
+--   asked by FeedStore.changes (stores/feed/feed.store.ts)
+--   $1 indexes bigint[]
+--   $2 epoch text
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_pkey, log_feed_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE changes (bigint[], text) AS
+SELECT k.log_index::float8 AS "logIndex",
+  CASE WHEN n.snapshot_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 1 THEN 'snapshot.created' END END AS "snapshot?.type",
+  n.tenant_id AS "snapshot?.tenantId",
+  s.subject_type AS "snapshot?.subjectType",
+  s.subject_id AS "snapshot?.subjectId",
+  n.snapshot_id AS "snapshot?.snapshotId",
+  n.snapshot_version AS "snapshot?.snapshotVersion",
+  encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+  n.created_at AS "snapshot?.createdAt",
+  CASE WHEN g.grant_id IS NOT NULL THEN CASE k.entry_type WHEN 2 THEN 'grant.created' END END AS "grant?.type",
+  g.grantor_tenant_id AS "grant?.tenantId",
+  g.grant_id AS "grant?.grantId",
+  g.grantee_tenant_id AS "grant?.granteeTenantId",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "grant?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "grant?.subjectId",
+  coalesce(first.from_scopes, g.scopes) AS "grant?.scopes",
+  CASE WHEN first.is_changed THEN first.from_expires_at ELSE g.expires_at END AS "grant?.expiresAt",
+  g.created_at AS "grant?.createdAt",
+  CASE WHEN g.revoked_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 3 THEN 'grant.revoked' END END AS "revocation?.type",
+  g.grantor_tenant_id AS "revocation?.tenantId",
+  g.grant_id AS "revocation?.grantId",
+  g.revoked_at AS "revocation?.revokedAt",
+  CASE WHEN h.grant_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 5 THEN 'grant.changed' END END AS "grantChange?.type",
+  h.grantor_tenant_id AS "grantChange?.tenantId",
+  h.grant_id AS "grantChange?.grantId",
+  h.scopes AS "grantChange?.scopes",
+  h.expires_at AS "grantChange?.expiresAt",
+  h.changed_at AS "grantChange?.changedAt",
+  CASE WHEN c.owner_change_id IS NOT NULL THEN CASE k.entry_type
+  WHEN 4 THEN 'tenant.owner_changed' END END AS "ownerChange?.type",
+  c.tenant_id AS "ownerChange?.tenantId",
+  c.principal_id AS "ownerChange?.principalId",
+  c.from_principal_id AS "ownerChange?.fromPrincipalId",
+  c.changed_at AS "ownerChange?.changedAt",
+  CASE WHEN er.erased_at IS NOT NULL THEN CASE k.entry_type
+  WHEN 6 THEN 'subject.erased' END END AS "erasure?.type",
+  er.tenant_id AS "erasure?.tenantId",
+  s.subject_type AS "erasure?.subjectType",
+  s.subject_id AS "erasure?.subjectId",
+  er.erased_indexes::float8[] AS "erasure?.erasedIndexes",
+  er.erased_at AS "erasure?.erasedAt",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_type END AS "subject?.subjectType",
+  CASE WHEN g.subject_key = 0 THEN '*' ELSE s.subject_id END AS "subject?.subjectId",
+  s.subject_key::float8 AS "subjectKey",
+  g.grantee_tenant_id AS "granteeTenantId"
+FROM unnest($1::bigint[]) i(log_index)
+CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = i.log_index LIMIT 1) k
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
+WHERE (SELECT concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time()) FROM log_feed l
+  WHERE l.is_one) = $2;
+
+-- changes_followed
+--   asked by FeedStore.changes (stores/feed/feed.store.ts)
+--   $1 tenantId text
+--   $2 inputs.subjectKey bigint[]
+--   $3 inputs.ownerTenantId text[]
+--   enters grants_live, grants_to_all_live
+PREPARE changes_followed (text, bigint[], text[]) AS
+SELECT coalesce(((SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN ($1::text, s.subject_key) AND ($1::text, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', $1::text, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', $1::text)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE
+      LIMIT 1)) && '{read_latest,read_lineage}', false) AS "mayFollow"
+FROM (SELECT i.subject_key, i.owner_tenant_id, i.ord FROM unnest($2::bigint[], $3::text[])
+    WITH ORDINALITY AS i(subject_key, owner_tenant_id, ord)) s
+ORDER BY s.ord;
 
 -- claimed_type_change
 --   asked by ClaimedTypeStore.remember (stores/tenancy/claimed-type.store.ts)

@@ -138,10 +138,10 @@ it('goes on from any place, also one beyond the log', async () => {
   expect(body).toEqual({ items: [], next_after: 999_999, has_more: false });
 });
 
-it('asks one statement', async () => {
+it('asks one statement of the owner, for entries that were shown before', async () => {
   world.gateway.sent.length = 0;
   await changes().expect(200);
-  expect(world.gateway.sent).toEqual(['changes']);
+  expect(world.gateway.sent).toEqual(['change_places']);
 });
 
 describe('wait', () => {
@@ -154,7 +154,7 @@ describe('wait', () => {
     await logged();
     for (const { body } of await waiting) expect(body.items).toMatchObject([created]);
     // Each reads again what is new; whether there is was asked for all at once, before it was and then.
-    expect(world.gateway.sent.filter((name) => name === 'changes')).toHaveLength(8);
+    expect(world.gateway.sent.filter((name) => name === 'change_places')).toHaveLength(8);
     expect(world.gateway.sent.filter((name) => name === 'feed_news').length).toBeLessThanOrEqual(2);
     await waitFor(async () => (await followers()) === 0);
   });

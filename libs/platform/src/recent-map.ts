@@ -29,6 +29,12 @@ export class RecentMap<Key, Value> {
     this.old.delete(key);
   }
 
+  clear(): void {
+    this.young = new Map();
+    this.old = new Map();
+    this.weight = 0;
+  }
+
   set(key: Key, value: Value): void {
     const replaced = this.young.get(key);
     this.weight += this.weigh(value) - (replaced === undefined ? 0 : this.weigh(replaced));

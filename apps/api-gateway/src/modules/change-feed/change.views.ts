@@ -1,6 +1,7 @@
 import { type LogEntryType, SCOPES, SUBJECT_TYPES } from '@iss/domain';
 import type { Change, Changes } from '@iss/persistence';
 import { EXAMPLE_IDS } from '../../http/describe/example-ids';
+import { JsonText } from '../../http/answer/json-text';
 import { constant, listOf, shown } from '../../http/describe/field';
 import { part, view, type ViewOf } from '../../http/describe/view';
 import {
@@ -167,8 +168,21 @@ export type ChangePage = ViewOf<typeof ChangePage>;
 /** The place before the first entry of the log. */
 export const BEFORE_ALL = -1;
 
-export function changePage({ items, next, hasMore }: Changes): ChangePage {
-  return { items: items.map(changeItem), next_after: next === BEFORE_ALL ? null : next, has_more: hasMore };
+/** A {@link ChangePage}. */
+export function changePage({ items, next, hasMore }: Changes): JsonText {
+  const nextAfter = next === BEFORE_ALL ? null : next;
+  return new JsonText(`{"items":[${items.map(textOf).join()}],"next_after":${nextAfter},"has_more":${hasMore}}`);
+}
+
+/** Items as they were written before, of changes that the store gives again. */
+const texts = new WeakMap<Change, string>();
+
+function textOf(change: Change): string {
+  const written = texts.get(change);
+  if (written !== undefined) return written;
+  const text = JSON.stringify(changeItem(change));
+  texts.set(change, text);
+  return text;
 }
 
 /** Query of the feed. */
@@ -224,7 +238,10 @@ export const CHANGES_EXAMPLE: ChangePage = {
 };
 
 /** The beginning of a stream. */
-export const EVENTS_EXAMPLE = eventsOf(CHANGES_EXAMPLE.items.slice(0, 1));
+export const EVENTS_EXAMPLE = CHANGES_EXAMPLE.items
+  .slice(0, 1)
+  .map((one) => eventText(one.log_index, one.type, JSON.stringify(one)))
+  .join('');
 
 /**
  * Batches as server-sent events (HTML standard, section 9.2), whose ids are places in the log; null is a comment, which says that the
@@ -237,11 +254,15 @@ export async function* eventsIn(
   // Told at once that it is there, also where nothing is in the feed yet.
   let opening = 'retry: 1000\n\n';
   for await (const batch of batches) {
-    yield opening + (batch === null ? ': nothing new\n\n' : made(() => eventsOf(batch.items.map(changeItem))));
+    yield opening + (batch === null ? ': nothing new\n\n' : made(() => batch.items.map(eventOf).join('')));
     opening = '';
   }
 }
 
-function eventsOf(items: readonly ChangeItem[]): string {
-  return items.map((one) => `id: ${one.log_index}\nevent: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join('');
+function eventOf(change: Change): string {
+  return eventText(change.logIndex, change.fact.type, textOf(change));
+}
+
+function eventText(id: number, type: LogEntryType, data: string): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 }

@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiHeader, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { AuthGuard } from '../../auth/auth.guard';
 import { EVENT_STREAM } from '../../http/answer/json-adapter';
-import { EventStream } from '../../http/answer/json-text';
+import { EventStream, JsonText } from '../../http/answer/json-text';
 import { type Answer, answer, ApiRoute } from '../../http/describe/openapi';
 import { charged } from '../../http/limits/charged';
 import { QueryOf } from '../../http/lists/query';
@@ -61,7 +61,7 @@ export class ChangesController {
     @ActorParam() actor: Actor,
     @QueryOf(ChangesQuery) query: ChangesQuery,
     @Req() request: Request,
-  ): Promise<ChangePage | EventStream> {
+  ): Promise<JsonText | EventStream> {
     const { after, limit, type, wait = '0', subject_type: subjectType } = query;
     const asked = {
       after: after === undefined ? BEFORE_ALL : Number(after),

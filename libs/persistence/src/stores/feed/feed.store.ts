@@ -1,10 +1,11 @@
 import { type AccessFacts, type Actor, type LogEntryType, type LogFact, RULES, type SubjectRef } from '@iss/domain';
+import { RecentMap } from '@iss/platform';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesHeldBy, TO_ALL } from '../facts/access-facts';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from '../log/log-facts';
+import { FACT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
 
 /** An entry of the log as whoever it concerns is told of it. */
 export interface Change {
@@ -44,21 +45,25 @@ export interface FeedPlace {
 /** Entries that are looked at for one page at most, whether or not they are shown. */
 const LOOKED_AT = 1_001;
 
-/** Whether the caller may see the entry `k` of a fact, whoever it was that got a row for it. */
-const MAY_SEE = `CASE
-      WHEN n.snapshot_id IS NOT NULL OR er.erasure_id IS NOT NULL THEN s.owner_tenant_id = f.tenant_id OR (f.allow_counterparty_access
-        AND (${scopesHeldBy('f.tenant_id')}) && '{${RULES.followShared.subject.join()}}')
-      WHEN g.grant_id IS NOT NULL THEN f.tenant_id IN (g.grantor_tenant_id, g.grantee_tenant_id)
-      ELSE c.tenant_id = f.tenant_id END`;
-
 /** What {@link FACT} leaves out, and the caller is told. */
-const ABOUT = [columns(grantedColumns(), 'subject?'), 'g.grantee_tenant_id AS "granteeTenantId"'].join(',\n  ');
+const ABOUT = [
+  columns(grantedColumns(), 'subject?'),
+  's.subject_key::float8 AS "subjectKey"',
+  'g.grantee_tenant_id AS "granteeTenantId"',
+].join(',\n  ');
 
 interface ChangeRow extends FactRow {
-  logIndex: number | null;
+  logIndex: number;
+  subjectKey: number | null;
   subject: SubjectRef | null;
   granteeTenantId: string | null;
 }
+
+/**
+ * Whether a place is the same entry as it was: another one when the log has been begun anew, and when the server or the table is
+ * another one, which may have been restored to an older state.
+ */
+const EPOCH = `concat_ws(' ', l.began_at, l.tableoid, pg_postmaster_start_time())`;
 
 /**
  * Tenants whose lists are merged into the feed of one that they let read all that they own. Of others it has what came since
@@ -84,16 +89,18 @@ const placesOf = (tenantId: string): string => `(
  * The rows that name what may concern the tenant are in the order of the log, and each is read from the caller's place on.
  * Whatever a row says, rights are asked for when its entry is shown.
  */
-const CHANGES = statement<
-  Actor & { after: number; limit: number; lookedAt: number; entryType: number | null; subjectType: string | null },
-  ChangeRow & { facts: AccessFacts; looked: number; reached: number | null }
+const PLACES = statement<
+  Actor & { after: number; lookedAt: number },
+  { facts: AccessFacts; epoch: string; places: number[] | null }
 >(
-  'changes',
+  'change_places',
   `WITH caller AS MATERIALIZED (
-  SELECT i.tenant_id, f.*, (SELECT size FROM log_feed WHERE is_one) AS size,
+  SELECT i.tenant_id, f.*, l.size, ${EPOCH} AS epoch,
          f.member_status = 'active' AND f.role IN (${rolesOf(RULES.readChanges)}) AS may_read
     FROM ${inputRow(ACTOR)}
+   CROSS JOIN log_feed l
     ${MEMBER_ACCESS}
+   WHERE l.is_one
 ), own AS MATERIALIZED (
   SELECT e.log_index FROM caller f CROSS JOIN LATERAL ${placesOf('f.tenant_id')} e
 ), of_grantors AS MATERIALIZED (
@@ -117,26 +124,34 @@ const CHANGES = statement<
         AND f.may_read AND f.allow_counterparty_access
       ORDER BY t.tenant_id, t.log_index LIMIT :lookedAt
    ) t
-), looked_at AS MATERIALIZED (
-  SELECT log_index FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u ORDER BY log_index LIMIT :lookedAt
 )
 SELECT ${FACTS},
-  l.looked, l.reached, shown.*
-  FROM caller f
- CROSS JOIN (SELECT count(*)::int AS looked, max(log_index)::float8 AS reached FROM looked_at) l
-  LEFT JOIN LATERAL (
-    SELECT k.log_index::float8 AS "logIndex",
+  f.epoch,
+  (SELECT array_agg(l.log_index ORDER BY l.log_index)::float8[]
+     FROM (SELECT log_index
+             FROM (SELECT * FROM own UNION SELECT * FROM of_grantors UNION SELECT * FROM shared) u
+            ORDER BY log_index LIMIT :lookedAt) l) AS places
+  FROM caller f`,
+);
+
+/** What stands at these places, unless the log was begun anew meanwhile. */
+const ENTRIES = statement<{ epoch: string; indexes: readonly number[] }, ChangeRow>(
+  'changes',
+  `SELECT k.log_index::float8 AS "logIndex",
   ${FACT},
   ${ABOUT}
-      FROM looked_at l
-     CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = l.log_index LIMIT 1) k
-      ${FACT_OF_KEYS}
-     WHERE (:entryType::int IS NULL OR k.entry_type = :entryType::int)
-       AND (:subjectType::text IS NULL OR s.subject_type = :subjectType::text)
-       AND (${MAY_SEE})
-     ORDER BY k.log_index LIMIT :limit
-  ) shown ON true
- ORDER BY shown."logIndex"`,
+  FROM unnest(:indexes::bigint[]) i(log_index)
+ CROSS JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = i.log_index LIMIT 1) k
+  ${FACT_OF_KEYS}
+ WHERE (SELECT ${EPOCH} FROM log_feed l WHERE l.is_one) = :epoch`,
+);
+
+/** Which of these subjects of others the tenant may follow at this moment. */
+const FOLLOWED = statement<{ tenantId: string; inputs: readonly OthersSubject[] }, { mayFollow: boolean }>(
+  'changes_followed',
+  `SELECT coalesce((${scopesHeldBy(':tenantId::text')}) && '{${RULES.followShared.subject.join()}}', false) AS "mayFollow"
+  FROM (SELECT i.subject_key, i.owner_tenant_id, i.ord FROM ${inputRows({ subject_key: 'bigint', owner_tenant_id: 'text' })}) s
+ ORDER BY s.ord`,
 );
 
 /** Of each tenant whether it has a row beyond its place. */
@@ -157,8 +172,28 @@ const SIZE = statement<NoParameters, { size: number }>(
   'SELECT size::float8 AS size FROM log_feed WHERE is_one',
 );
 
+/** A subject, and which tenant owns it. */
+interface OthersSubject {
+  subjectKey: number;
+  ownerTenantId: string;
+}
+
+/** A change as it is kept. */
+interface KnownChange {
+  readonly change: Change;
+  /** What one follows by a right on it; null: only tenants that it names see it. */
+  readonly followed: OthersSubject | null;
+}
+
+/** Some ten million bytes. */
+const KEPT_CHANGES = 4_096;
+
 /** What changed of what a tenant owns or may read, in the order of the log. */
 export class FeedStore {
+  /** An entry of the log never changes: what is known of one is given again, the same object each time. */
+  private readonly known = new RecentMap<number, KnownChange>(KEPT_CHANGES);
+  private epoch = '';
+
   constructor(private readonly sql: Sql) {}
 
   /**
@@ -173,21 +208,63 @@ export class FeedStore {
     const isFiltered = type !== undefined || subjectType !== undefined;
     // One more than are shown says whether there is more.
     const lookedAt = isFiltered ? LOOKED_AT : Math.min(LOOKED_AT, limit + 1);
-    const rows = await this.sql.run(CHANGES, {
-      ...actor,
-      after,
-      limit,
-      lookedAt,
-      entryType: type === undefined ? null : LOG_ENTRY_NUMBERS[type],
-      subjectType: subjectType ?? null,
-    });
-    const [first] = rows;
-    if (first === undefined) throw new Error('a list answered no row');
-    const { facts, looked, reached } = first;
-    const items = rows.map(changeOf).filter((change) => change !== null);
-    const end = Math.max(after, reached ?? after);
+    const { facts, epoch, places } = await this.sql.one(PLACES, { ...actor, after, lookedAt });
+    const looked = places ?? [];
+    const asked = (await this.entries(epoch, looked)).filter(
+      ({ change: { fact, subject } }) =>
+        (type === undefined || fact.type === type) &&
+        (subjectType === undefined || subject?.subjectType === subjectType),
+    );
+    const seen = await this.visible(actor, facts, asked);
+    const items = seen.slice(0, limit).map(({ change }) => change);
+    const end = Math.max(after, looked.at(-1) ?? after);
     const next = items.length < limit ? end : (items.at(-1)?.logIndex ?? end);
-    return { facts, changes: { items, next, hasMore: looked === lookedAt || next < end } };
+    return { facts, changes: { items, next, hasMore: looked.length === lookedAt || next < end } };
+  }
+
+  /** What stands at these places, ascending; without those whose fact is gone from its table. */
+  private async entries(epoch: string, places: readonly number[]): Promise<KnownChange[]> {
+    if (epoch !== this.epoch) {
+      this.known.clear();
+      this.epoch = epoch;
+    }
+    const found = new Map<number, KnownChange>();
+    for (const place of places) {
+      const known = this.known.get(place);
+      if (known !== undefined) found.set(place, known);
+    }
+    const indexes = places.filter((place) => !found.has(place));
+    if (indexes.length > 0) {
+      for (const row of await this.sql.run(ENTRIES, { epoch, indexes })) {
+        const known = knownChangeOf(row);
+        if (known === null) continue;
+        found.set(row.logIndex, known);
+        if (epoch === this.epoch) this.known.set(row.logIndex, known);
+      }
+    }
+    return places.flatMap((place) => found.get(place) ?? []);
+  }
+
+  /** Those that the tenant may see at this moment, whoever it was that got a row for them. */
+  private async visible(
+    { tenantId }: Actor,
+    { membership }: AccessFacts,
+    entries: readonly KnownChange[],
+  ): Promise<readonly KnownChange[]> {
+    const others = new Map<number, OthersSubject>();
+    for (const { followed } of entries) {
+      if (followed !== null && followed.ownerTenantId !== tenantId) others.set(followed.subjectKey, followed);
+    }
+    const inputs = membership?.allowCounterpartyAccess === true ? [...others.values()] : [];
+    const rights = inputs.length === 0 ? [] : await this.sql.run(FOLLOWED, { tenantId, inputs });
+    const mayFollow = new Set(
+      inputs.filter((_, index) => rights[index]?.mayFollow).map(({ subjectKey }) => subjectKey),
+    );
+    return entries.filter(({ change: { fact, granteeTenantId }, followed }) =>
+      followed === null
+        ? tenantId === fact.tenantId || tenantId === granteeTenantId
+        : tenantId === followed.ownerTenantId || mayFollow.has(followed.subjectKey),
+    );
   }
 
   /** Of each place whether there may be something beyond it, in their order: whether it may be seen is not asked. */
@@ -201,7 +278,19 @@ export class FeedStore {
   }
 }
 
-function changeOf({ logIndex, subject, granteeTenantId, ...row }: ChangeRow): Change | null {
+/** What is followed by a right on the subject, of which every version tells; of all else the tenants know that it names. */
+const IS_FOLLOWED: Readonly<Record<LogEntryType, boolean>> = {
+  'snapshot.created': true,
+  'subject.erased': true,
+  'grant.created': false,
+  'grant.changed': false,
+  'grant.revoked': false,
+  'tenant.owner_changed': false,
+};
+
+function knownChangeOf({ logIndex, subjectKey, subject, granteeTenantId, ...row }: ChangeRow): KnownChange | null {
   const fact = factOf(row);
-  return logIndex === null || fact === null ? null : { logIndex, fact, subject, granteeTenantId };
+  if (fact === null) return null;
+  const followed = subjectKey !== null && IS_FOLLOWED[fact.type] ? { subjectKey, ownerTenantId: fact.tenantId } : null;
+  return { change: { logIndex, fact, subject, granteeTenantId }, followed };
 }
