@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { canInstall, installPackages } from './debian.ts';
 import { freePort, type OwnedProcess, startOwned, UserError } from './processes.ts';
 import { waitFor } from './testing/wait-for.ts';
 
@@ -64,19 +64,9 @@ function findServer(): string | undefined {
 }
 
 function installServer(): string {
-  if (process.getuid?.() === 0 && fs.existsSync('/etc/debian_version')) {
+  if (canInstall()) {
     console.error('Installing redis-server with apt-get: the tests of the Redis backend need one.');
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    // The package starts a service on port 6379; this file keeps it from doing so while we install.
-    const policy = '/usr/sbin/policy-rc.d';
-    const ownPolicy = !fs.existsSync(policy);
-    if (ownPolicy) fs.writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-    try {
-      spawnSync('apt-get', ['update'], { env, stdio: 'ignore' });
-      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { env, stdio: 'ignore' });
-    } finally {
-      if (ownPolicy) fs.rmSync(policy, { force: true });
-    }
+    installPackages(['redis-server']);
     const installed = findServer();
     if (installed !== undefined) return installed;
   }

@@ -1,0 +1,30 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { repositoryRoot } from '../root.ts';
+import { verdictsIn } from '../trials/frame/verdict.ts';
+import { TRIALS } from '../trials/trials.ts';
+
+const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
+const names = Object.keys(TRIALS);
+
+it.each(names)('the trial %s has its file, its command and its row in docs/trials.md', (name) => {
+  expect(existsSync(join(repositoryRoot, `tools/trials/${name}.ts`))).toBe(true);
+  expect(scripts[`trial:${name}`]).toBe(`node tools/run.mjs trials/${name}`);
+  expect(read('docs/trials.md')).toContain(`| \`npm run trial:${name}\` `);
+});
+
+it('every file of a trial is in the table', () => {
+  const others = ['all', 'trials'];
+  const files = globSync('tools/trials/*.ts', { cwd: repositoryRoot }).map((file) => basename(file, '.ts'));
+  expect(files.filter((name) => !others.includes(name)).sort()).toEqual([...names].sort());
+});
+
+it('verdicts are found among what a trial prints', () => {
+  const output = 'Building …\nholds    all of it\nholdsnot\nBROKEN   one\nskipped  as root only\n';
+  expect(verdictsIn(output)).toEqual([
+    { word: 'holds', text: 'all of it' },
+    { word: 'BROKEN', text: 'one' },
+    { word: 'skipped', text: 'as root only' },
+  ]);
+});

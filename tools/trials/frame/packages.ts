@@ -1,0 +1,47 @@
+import { globSync } from 'node:fs';
+import { canInstall, installPackages } from '../../debian.ts';
+import { UserError } from '../../processes.ts';
+
+/** The packages of Debian that trials need, and a program by which each is known to be there. */
+const PROGRAMS = {
+  postgresql: '/usr/lib/postgresql/*/bin/postgres',
+  pgbouncer: '/usr/sbin/pgbouncer',
+  patroni: '/usr/bin/patroni',
+  'python3-etcd': '/usr/lib/python3/dist-packages/etcd',
+  'etcd-server': '/usr/bin/etcd',
+  haproxy: '/usr/sbin/haproxy',
+  faketime: '/usr/lib/*/faketime/libfaketime.so.1',
+  'redis-server': '/usr/bin/redis-server',
+  'redis-sentinel': '/usr/bin/redis-sentinel',
+} as const satisfies Record<string, string>;
+export type DebianPackage = keyof typeof PROGRAMS;
+
+/** The file by which a package is known, of its newest version. @throws UserError that says how to get the package */
+export function programOf(name: DebianPackage): string {
+  const [file] = globSync(PROGRAMS[name]).sort().reverse();
+  if (file === undefined) throw new UserError(howToGet([name]));
+  return file;
+}
+
+export function missingPackages(names: readonly DebianPackage[]): DebianPackage[] {
+  return [...new Set(names)].filter((name) => globSync(PROGRAMS[name]).length === 0);
+}
+
+export function howToGet(missing: readonly DebianPackage[]): string {
+  return `Missing: apt-get install -y --no-install-recommends ${missing.join(' ')}`;
+}
+
+/** @throws UserError that says how to get what is missing */
+export function requirePackages(names: readonly DebianPackage[]): void {
+  const missing = missingPackages(names);
+  if (missing.length > 0) throw new UserError(howToGet(missing));
+}
+
+/** Installs what is missing, and says so. Gives what is missing still. */
+export function installMissing(names: readonly DebianPackage[]): DebianPackage[] {
+  const missing = missingPackages(names);
+  if (missing.length === 0 || !canInstall()) return missing;
+  console.error(`Installing ${missing.join(', ')} with apt-get.`);
+  installPackages(missing);
+  return missingPackages(missing);
+}

@@ -1,0 +1,225 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyMigrations } from '../../db/apply-migrations.ts';
+import { freePort } from '../../processes.ts';
+import { repositoryRoot } from '../../root.ts';
+import { ProductProcess } from '../../testing/product-process.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+import { query } from './postgres.ts';
+import type { Trial } from './trial.ts';
+
+const ISS = join(repositoryRoot, 'apps/cli/iss.mjs');
+const STOP_MS = 15_000;
+const LOG_MS = 60_000;
+export const TENANT = 'trial';
+
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `iss` as an operator does, and tells how it ended. */
+export function iss(...args: string[]): Ended {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [ISS, ...args], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  return { status, stdout, stderr };
+}
+
+/** Runs one of the commands of package.json that are a tool, such as `db/migrate`, with this environment. */
+export function runTool(name: string, env: Environment): Ended {
+  const args = [join(repositoryRoot, 'tools/run.mjs'), name];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: repositoryRoot,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type App = 'api-gateway' | 'webhook-worker';
+
+export interface ServiceOptions {
+  readonly databaseUrl: string;
+  /** Absent: the queue stands on PostgreSQL. */
+  readonly queueUrl?: string;
+  /** Of whoever owns the tables, where that is not the one of `databaseUrl`. */
+  readonly ownerUrl?: string;
+  readonly gateways?: number;
+  readonly workers?: number;
+  readonly environment?: Environment;
+  /** Header lines of every request; none while no token is asked for. */
+  readonly headers?: () => Promise<Record<string, string>>;
+}
+
+/** How a request ended; status 0: without an answer. */
+export interface Answered {
+  readonly status: number;
+  readonly body: string;
+}
+
+/**
+ * Gateways and workers as they are deployed, on a database that a trial has, with a transparency log that is signed. Without
+ * a token, unless `environment` says otherwise.
+ */
+export class TrialService {
+  readonly origin = 'trial/log';
+  /** The log's verifier key. */
+  readonly vkey: string;
+  /** Of every process that is started from now on. */
+  environment: Environment;
+  readonly gateways: ProductProcess[] = [];
+  readonly workers: ProductProcess[] = [];
+  /** Ends that nobody asked for. */
+  readonly faults: string[] = [];
+  private readonly trial: Trial;
+  private readonly headers: () => Promise<Record<string, string>>;
+  private count = 0;
+  private turn = 0;
+
+  private constructor(trial: Trial, options: ServiceOptions) {
+    this.trial = trial;
+    this.headers = options.headers ?? (() => Promise.resolve({}));
+    const key = trial.path('log.key');
+    const made = execFileSync(process.execPath, [ISS, 'log-key', '--origin', this.origin, '--out', key], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    this.vkey = made.toString().trim();
+    this.environment = {
+      PATH: process.env['PATH'],
+      APP_ENV: 'local',
+      AUTH_MODE: 'disabled',
+      LOG_LEVEL: 'warn',
+      DATABASE_URL: options.databaseUrl,
+      QUEUE_URL: options.queueUrl ?? '',
+      METRICS_PORT: '0',
+      SECRETS_KEYS: `trial:${randomBytes(32).toString('base64')}`,
+      WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      WEBHOOK_RETRY_SCHEDULE_MS: Array.from({ length: 32 }, (_, index) => (index < 2 ? 300 : 1_000)).join(','),
+      RATE_LIMIT_PER_MINUTE: '0',
+      LOG_ORIGIN: this.origin,
+      LOG_SIGNING_KEY: readFileSync(key, 'utf8').trim(),
+      ...options.environment,
+    };
+  }
+
+  /** Migrates the database, starts everything and makes the tenant that writers write into. */
+  static async start(trial: Trial, options: ServiceOptions): Promise<TrialService> {
+    const service = new TrialService(trial, options);
+    await applyMigrations(options.ownerUrl ?? options.databaseUrl, options.queueUrl);
+    const several = (app: App, count: number): Promise<ProductProcess>[] =>
+      Array.from({ length: count }, () => service.startOne(app));
+    await Promise.all([
+      ...several('api-gateway', options.gateways ?? 1),
+      ...several('webhook-worker', options.workers ?? 1),
+    ]);
+    const founded = await service.request('POST', '/v1/tenants', { tenant_id: TENANT, name: 'Trial' });
+    if (founded.status !== 201) throw new Error(`The tenant cannot be made: ${founded.status} ${founded.body}`);
+    return service;
+  }
+
+  /** One process more. It ends with the trial; of a `build` in another folder, where one is given. */
+  async startOne(app: App, environment: Environment = {}, build = repositoryRoot): Promise<ProductProcess> {
+    const port = await freePort();
+    const name = `${app}-${++this.count}`;
+    const [portVariable, list] =
+      app === 'api-gateway' ? (['PORT', this.gateways] as const) : (['WORKER_PORT', this.workers] as const);
+    const started = new ProductProcess({
+      name,
+      url: `http://127.0.0.1:${port}`,
+      entry: join(build, 'apps', app, 'dist/main.js'),
+      env: {
+        ...this.environment,
+        LOG_CHECKPOINT_FILE: this.checkpointFile(name),
+        [portVariable]: String(port),
+        ...environment,
+      },
+      logFile: this.logFile(name),
+      onUnexpectedEnd: (how) => this.faults.push(`${name} ended: ${how}`),
+    });
+    list.push(started);
+    this.trial.atEnd(() => started.stop(STOP_MS));
+    await started.start();
+    return started;
+  }
+
+  /** Stops all processes, with SIGTERM. They are forgotten: others are started with {@link startOne}. */
+  async stopAll(): Promise<void> {
+    const all = [...this.gateways.splice(0), ...this.workers.splice(0)];
+    await Promise.all(all.map((one) => one.stop(STOP_MS)));
+  }
+
+  logFile(name: string): string {
+    return this.trial.path(`${name}.log`);
+  }
+
+  /** `LOG_CHECKPOINT_FILE` of a worker. */
+  checkpointFile(name: string): string {
+    return this.trial.path(`${name}.checkpoint`);
+  }
+
+  /** To the gateways in turn, or to the address that is given. Never throws. */
+  async request(method: string, path: string, body?: object, url = this.nextGateway()): Promise<Answered> {
+    try {
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', ...(await this.headers()) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(30_000),
+      });
+      return { status: answer.status, body: await answer.text() };
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+      return { status: 0, body: `${String(error)}${cause}` };
+    }
+  }
+
+  /** Of a process, whatever its status. */
+  readiness(of: ProductProcess): Promise<Answered> {
+    return this.request('GET', '/v1/ops/readiness', undefined, of.url);
+  }
+
+  /** Waits until everything in a database is in its log and that is signed, and gives the size of the tree. */
+  async waitForLog(databaseUrl: string): Promise<number> {
+    const signed = async (): Promise<number | undefined> => {
+      const [row] = await query<{ size: number }>(
+        databaseUrl,
+        `SELECT size::int FROM log_tree
+          WHERE is_one AND NOT EXISTS (SELECT FROM log_waiting)
+            AND EXISTS (SELECT FROM log_checkpoints c WHERE c.size = log_tree.size)`,
+      );
+      return row?.size;
+    };
+    return waitFor(signed, { deadlineMs: LOG_MS, what: 'the log to be signed with everything in it' });
+  }
+
+  /** Judges that all that is in a database comes into its log, that the workers say so, and that `iss audit` finds nothing. */
+  async judgeLog(trial: Trial, databaseUrl: string): Promise<void> {
+    const size = await this.waitForLog(databaseUrl).catch(() => undefined);
+    const answers = await Promise.all(this.workers.map((worker) => this.readiness(worker)));
+    const isWell = answers.every(({ body }) => body.includes('"log":{"status":"ok"'));
+    trial.judge(
+      size !== undefined && isWell,
+      `${size === undefined ? 'facts wait for their entry in' : `${size} entries, signed, in`} the log; the worker says ${answers.map(({ body }) => body).join(' ')}`,
+    );
+    const audit = this.audit(databaseUrl);
+    trial.judge(audit.status === 0, `iss audit: ${audit.line}`);
+  }
+
+  /** `iss audit` of a database with the log's verifier key, as a line. */
+  audit(databaseUrl: string, ...options: string[]): Ended & { line: string } {
+    const ended = iss('audit', '--database-url', databaseUrl, '--vkey', this.vkey, ...options);
+    return { ...ended, line: `${ended.stdout}${ended.status === 2 ? ended.stderr : ''}`.trim().replaceAll('\n', ' ') };
+  }
+
+  private nextGateway(): string {
+    const gateway = this.gateways[this.turn++ % this.gateways.length];
+    if (gateway === undefined) throw new Error('No gateway was started');
+    return gateway.url;
+  }
+}
