@@ -5157,6 +5157,74 @@ CROSS JOIN LATERAL (
 WHERE s.subject_type = $3 AND s.subject_id = $4 AND n.bytes_before < 2097152
 ORDER BY n.snapshot_version DESC;
 
+-- snapshot_lineage_copied_asc
+--   asked by LineageCopy.read, LineageCopy.below (stores/snapshots/lineage-copy.ts)
+--   $1 withEnvelopes boolean
+--   $2 after bigint
+--   $3 limit bigint
+--   $4 subjectType text
+--   $5 subjectId text
+--   enters erasures_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_copied_asc (boolean, bigint, bigint, text, text) AS
+SELECT n.snapshot_id AS "snapshot.snapshotId",
+  s.subject_type AS "snapshot.subjectType",
+  s.subject_id AS "snapshot.subjectId",
+  n.snapshot_version AS "snapshot.snapshotVersion",
+  n.generated_at AS "snapshot.generatedAt",
+  n.created_at AS "snapshot.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot.erasure?.erasedAt",
+  n.bytes_before < 2097152 AS fits, (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608) AS "fitsPage"
+FROM subjects s
+CROSS JOIN LATERAL (
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ASC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version > $2::bigint
+    ORDER BY n.snapshot_version ASC LIMIT $3) n
+) n
+WHERE s.subject_type = $4 AND s.subject_id = $5
+ORDER BY n.snapshot_version asc;
+
+-- snapshot_lineage_copied_desc
+--   asked by LineageCopy.read, LineageCopy.below (stores/snapshots/lineage-copy.ts)
+--   $1 withEnvelopes boolean
+--   $2 after bigint
+--   $3 limit bigint
+--   $4 subjectType text
+--   $5 subjectId text
+--   enters erasures_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_copied_desc (boolean, bigint, bigint, text, text) AS
+SELECT n.snapshot_id AS "snapshot.snapshotId",
+  s.subject_type AS "snapshot.subjectType",
+  s.subject_id AS "snapshot.subjectId",
+  n.snapshot_version AS "snapshot.snapshotVersion",
+  n.generated_at AS "snapshot.generatedAt",
+  n.created_at AS "snapshot.createdAt",
+  encode(n.envelope_hash, 'hex') AS "snapshot.envelopeHash",
+  encode(n.prev_hash, 'hex') AS "snapshot.prevHash",
+  CASE WHEN $1::boolean AND n.bytes_before < 2097152 THEN n.envelope END AS "snapshot.envelope",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot.erasure?.erasureId",
+  CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
+  WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot.erasure?.erasedAt",
+  n.bytes_before < 2097152 AS fits, (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608) AS "fitsPage"
+FROM subjects s
+CROSS JOIN LATERAL (
+  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version DESC)
+    - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
+  FROM (SELECT n.* FROM snapshots n
+    WHERE n.subject_key = s.subject_key AND n.snapshot_version < $2::bigint
+    ORDER BY n.snapshot_version DESC LIMIT $3) n
+) n
+WHERE s.subject_type = $4 AND s.subject_id = $5
+ORDER BY n.snapshot_version desc;
+
 -- snapshot_lineage_desc_global
 --   asked by SnapshotListStore.read (stores/snapshots/snapshot-list.store.ts)
 --   $1 withEnvelopes boolean
@@ -5311,6 +5379,169 @@ LEFT JOIN LATERAL (
 ) n
   ON NOT $1::boolean OR (n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
 ORDER BY n.snapshot_version desc;
+
+-- snapshot_lineage_known_below
+--   asked by LineageCopy.below (stores/snapshots/lineage-copy.ts)
+--   $1 subjectType text
+--   $2 subjectId text
+--   $3 upTo bigint
+--   $4 limit bigint
+--   enters erasures_by_subject, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_known_below (text, text, bigint, bigint) AS
+SELECT n.snapshot_version AS "last?.version",
+  encode(n.envelope_hash, 'hex') AS "last?.hash",
+  e.erasures, e.erased
+FROM (SELECT $1::text AS subject_type, $2::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version <= $3::bigint
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT count(DISTINCT e.erasure_id)::int AS erasures,
+    coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
+      FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
+        AND v.version > n.snapshot_version - $4::bigint), '[]') AS erased
+  FROM (SELECT * FROM erasures e WHERE e.subject_key = s.subject_key
+    ORDER BY e.subject_key, (-e.erasure_id) LIMIT 51) e
+  CROSS JOIN unnest(e.versions) AS v(version)
+) e ON true;
+
+-- snapshot_lineage_known_global
+--   asked by LineageCopy.read (stores/snapshots/lineage-copy.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 upTo bigint
+--   $6 limit bigint
+--   enters erasures_by_subject, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_known_global (text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  f.grantee_tenant_id AS "disclosure?.granteeTenantId",
+  (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
+  n.snapshot_version AS "last?.version",
+  encode(n.envelope_hash, 'hex') AS "last?.hash",
+  e.erasures, e.erased
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT 'tenant_reader' AS role, 'active' AS member_status, true AS allow_counterparty_access, o.owns_subject,
+    h.grant_scopes, h.grantee_tenant_id
+  FROM (SELECT (SELECT true FROM memberships m
+      WHERE m.tenant_id = s.owner_tenant_id AND m.principal_id = i.principal_id
+        AND m.status = 'active' LIMIT 1) AS owns_subject OFFSET 0) o
+  CROSS JOIN LATERAL (
+    WITH RECURSIVE met (tenant_id, allow_counterparty_access) AS (
+      SELECT ''::text COLLATE "C", false WHERE o.owns_subject IS NULL
+      UNION ALL
+      SELECT m.tenant_id, m.allow_counterparty_access
+      FROM met
+      CROSS JOIN LATERAL (
+        SELECT least(
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.subject_key, g.grantee_tenant_id) > (s.subject_key, met.tenant_id)
+              AND g.subject_key <= s.subject_key AND g.subject_key > 0 AND g.revoked_at IS NULL
+            ORDER BY g.subject_key, g.grantee_tenant_id LIMIT 1),
+            (SELECT g.grantee_tenant_id FROM grants g
+            WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id) > (s.owner_tenant_id || '/', met.tenant_id)
+              AND g.grantor_tenant_id || '/' <= s.owner_tenant_id || '/' AND g.revoked_at IS NULL
+              AND (g.subject_key = 0) IS TRUE
+            ORDER BY g.grantor_tenant_id || '/', g.grantee_tenant_id LIMIT 1)) AS grantee_tenant_id
+      ) g
+      CROSS JOIN LATERAL (
+        SELECT m.tenant_id, m.allow_counterparty_access FROM memberships m
+        WHERE (m.principal_id, m.tenant_id) >= (i.principal_id, g.grantee_tenant_id)
+          AND m.principal_id <= i.principal_id AND m.status = 'active'
+        ORDER BY m.principal_id, m.tenant_id LIMIT 1
+      ) m
+    )
+    SELECT array_agg(DISTINCT scope) AS grant_scopes,
+      min(m.tenant_id) FILTER (WHERE scope IN ('read_lineage')) AS grantee_tenant_id
+    FROM met m
+    CROSS JOIN LATERAL (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (m.tenant_id, s.subject_key)
+        AND (m.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp())
+      UNION ALL
+      SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', m.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', m.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE OFFSET 0) g
+    CROSS JOIN unnest(g.scopes) scope
+    WHERE m.allow_counterparty_access
+  ) h
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version <= $5::bigint
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT count(DISTINCT e.erasure_id)::int AS erasures,
+    coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
+      FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
+        AND v.version > n.snapshot_version - $6::bigint), '[]') AS erased
+  FROM (SELECT * FROM erasures e WHERE e.subject_key = s.subject_key
+    ORDER BY e.subject_key, (-e.erasure_id) LIMIT 51) e
+  CROSS JOIN unnest(e.versions) AS v(version)
+) e ON true;
+
+-- snapshot_lineage_known_tenant
+--   asked by LineageCopy.read (stores/snapshots/lineage-copy.ts)
+--   $1 tenantId text
+--   $2 principalId text
+--   $3 subjectType text
+--   $4 subjectId text
+--   $5 upTo bigint
+--   $6 limit bigint
+--   enters erasures_by_subject, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
+PREPARE snapshot_lineage_known_tenant (text, text, text, text, bigint, bigint) AS
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  CASE WHEN f.owns_subject IS NOT TRUE THEN s.subject_key::float8 END AS "disclosure?.subjectKey",
+  i.tenant_id AS "disclosure?.granteeTenantId",
+  (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+  ORDER BY n.snapshot_version DESC LIMIT 1) AS "headVersion",
+  n.snapshot_version AS "last?.version",
+  encode(n.envelope_hash, 'hex') AS "last?.hash",
+  e.erasures, e.erased
+FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+LEFT JOIN LATERAL (
+  SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+    s.owner_tenant_id = i.tenant_id AS owns_subject,
+    CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+    WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+      AND (i.tenant_id, s.subject_key)
+      AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+    || (SELECT g.scopes FROM grants g
+    WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+      > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+      AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+      AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+  FROM memberships m
+  WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+) f ON true
+LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
+  WHERE n.subject_key = s.subject_key AND n.snapshot_version <= $5::bigint
+  ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+LEFT JOIN LATERAL (
+  SELECT count(DISTINCT e.erasure_id)::int AS erasures,
+    coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
+      FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
+        AND v.version > n.snapshot_version - $6::bigint), '[]') AS erased
+  FROM (SELECT * FROM erasures e WHERE e.subject_key = s.subject_key
+    ORDER BY e.subject_key, (-e.erasure_id) LIMIT 51) e
+  CROSS JOIN unnest(e.versions) AS v(version)
+) e ON true;
 
 -- snapshot_lineage_listed_global
 --   asked by SnapshotListStore.listed (stores/snapshots/snapshot-list.store.ts)
@@ -8426,3 +8657,9 @@ WHERE s.tenant_id = $1 AND s.deleted_at IS NULL
     ELSE (SELECT a.created_at FROM webhook_subscriptions a WHERE a.subscription_id = $2) END,
     coalesce($2, '00000000-0000-0000-0000-000000000000'))
 ORDER BY s.created_at, s.subscription_id LIMIT $3;
+
+-- write_ahead_position
+--   asked by openDatabase (database.ts)
+--   enters no index
+PREPARE write_ahead_position AS
+SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS position;

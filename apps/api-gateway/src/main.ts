@@ -10,6 +10,7 @@ async function main(): Promise<void> {
   const metrics = createRegistry('api-gateway');
   const database = await openDatabase({
     url: settings.databaseUrl,
+    replicaUrl: settings.databaseReplicaUrl,
     poolSize: settings.databasePoolSize,
     applicationName: 'api-gateway',
   });

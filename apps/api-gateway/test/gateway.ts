@@ -15,16 +15,21 @@ import { Conformance, type Method } from './conformance';
 export const USERS = ['alice', 'bob', 'reader', 'proposer', 'editor', 'admin', 'zoe', 'stranger', 'o1', 'o2'] as const;
 export type User = (typeof USERS)[number];
 
-/** Belongs to the first request of a human's token, whatever that asks for (`auth.int-spec.ts`). */
-const OF_A_NEW_TOKEN = 'claimed_type_change';
+/**
+ * Sent whatever is asked for: with the first request of a human's token (`auth.int-spec.ts`), and once a second beside a
+ * replica.
+ */
+const OF_NO_REQUEST = ['claimed_type_change', 'write_ahead_position'];
 
 /** The gateway as it runs, over real PostgreSQL and a real issuer, with what tests ask of it. */
 export interface TestGateway {
   url: string;
   databaseUrl: string;
   issuer: TestIssuer;
-  /** Names of the statements sent since the last `sent.length = 0`, but for {@link OF_A_NEW_TOKEN}. */
+  /** Names of the statements sent since the last `sent.length = 0`, but for {@link OF_NO_REQUEST}. */
   sent: string[];
+  /** The same of those sent to a replica. */
+  sentToReplica: string[];
   /** The routes of the hot lane, as `GET /v1/…/:id`. */
   hotRoutes: readonly string[];
   /** What the process would serve on its metrics port. */
@@ -84,12 +89,14 @@ async function openGateway(
   });
   const settings = change(fromEnv);
   const sent: string[] = [];
+  const sentToReplica: string[] = [];
   const database = await openDatabase({
     url: created.url,
+    replicaUrl: settings.databaseReplicaUrl,
     poolSize: 8,
     applicationName: 'test-gateway',
-    observe: (name) => {
-      if (name !== OF_A_NEW_TOKEN) sent.push(name);
+    observe: (name, server) => {
+      if (!OF_NO_REQUEST.includes(name)) (server === 'primary' ? sent : sentToReplica).push(name);
     },
   });
   closings.push(() => database.close());
@@ -119,6 +126,7 @@ async function openGateway(
     databaseUrl: created.url,
     issuer,
     sent,
+    sentToReplica,
     hotRoutes: app
       .get(HandlerChain)
       .hotRoutes()

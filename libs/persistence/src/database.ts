@@ -4,6 +4,7 @@ import { APPLICATION_ROLE, type PoolLoad } from '@iss/platform';
 import { Client, type ClientConfig, Pool } from 'pg';
 import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
+import { Replica } from './replica';
 import { roleFaults, schemaFaults } from './schema-faults';
 import { Servers } from './servers';
 import { LoneStatements } from './sql/lone-statements';
@@ -13,12 +14,14 @@ import { type NoParameters, statement } from './sql/statement';
 export interface DatabaseSettings {
   /** `postgres://…`, of one host or several, of which the one is used that takes writes. */
   url: string;
-  /** Connections at most, 2 at least: half of them for statements that requests share. */
+  /** Copies of it, one host or several of which any will do, for reads that may be late; undefined: there are none. */
+  replicaUrl?: string | undefined;
+  /** Connections at most, 2 at least: half of them for statements that requests share; to a replica half as many. */
   poolSize: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
-  /** Told the name of each statement that is sent: for metrics and for tests that count. */
-  observe?: (statementName: string) => void;
+  /** Told the name of each statement that is sent, and whereto: for metrics and for tests that count. */
+  observe?: (statementName: string, server: 'primary' | 'replica') => void;
 }
 
 export const CONNECT_TIMEOUT_MS = 5_000;
@@ -61,14 +64,17 @@ const SERVER = statement<NoParameters, { version: string; connections: number; m
        pg_stat_get_db_numbackends((SELECT oid FROM pg_database WHERE datname = current_database() LIMIT 1)) AS connections,
        current_setting('max_connections')::int AS most`,
 );
+const WRITE_AHEAD = statement<NoParameters, { position: number }>(
+  'write_ahead_position',
+  `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS position`,
+);
 /** Named, as every statement is. */
 const ACTS_AS = { name: 'acts_as', text: 'SELECT current_user::text AS "actsAs"' };
 
 /** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
 const startupOptions = ({ statementMs }: Patience): string =>
-  [`role=${APPLICATION_ROLE}`, `statement_timeout=${statementMs}`, ...PLANNER]
-    .map((setting) => `-c ${setting}`)
-    .join(' ');
+  [...OF_EACH, `statement_timeout=${statementMs}`].map((setting) => `-c ${setting}`).join(' ');
+const OF_EACH = [`role=${APPLICATION_ROLE}`, ...PLANNER];
 
 export const STARTUP_OPTIONS = startupOptions(LONE);
 
@@ -106,6 +112,11 @@ export class Database {
     return MIGRATIONS.map(({ name }) => name).filter((name) => !applied.has(name));
   }
 
+  /** A copy of it, where there is one. */
+  get replica(): Replica | null {
+    return this.sql.replica;
+  }
+
   /** What the connections do at this moment. */
   load(): PoolLoad {
     const total = { busy: 0, idle: 0, waiting: 0 };
@@ -118,7 +129,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.servers.close(), ...this.pools.map((pool) => pool.end())]);
+    await Promise.all([this.servers.close(), this.replica?.close(), ...this.pools.map((pool) => pool.end())]);
   }
 }
 
@@ -143,11 +154,29 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
     await Promise.all([servers.close(), ...pools.map((pool) => pool.end())]);
     throw error instanceof DomainError ? error : diagnose(error, settings.url);
   }
-  const { observe = () => undefined } = settings;
-  // Lists and transactions keep the other half.
-  const loneStatements = new LoneStatements(Math.ceil(loneSize / 2));
-  const sql = new Sql(lone, observe, { sql: new Sql(shared, observe), lone: loneStatements });
-  return new Database(sql, pools, servers);
+  const { observe = () => undefined, replicaUrl } = settings;
+  const ofPrimary = (name: string): void => observe(name, 'primary');
+  const sharing = {
+    sql: new Sql(shared, ofPrimary),
+    // Lists and transactions keep the other half.
+    lone: new LoneStatements(Math.ceil(loneSize / 2)),
+  };
+  const position = async (): Promise<number> => (await sharing.sql.one(WRITE_AHEAD, {})).position;
+  const replica =
+    replicaUrl === undefined
+      ? null
+      : new Replica(
+          {
+            url: replicaUrl,
+            poolSize: sharedSize,
+            applicationName: settings.applicationName,
+            options: OF_EACH.map((setting) => `-c ${setting}`).join(' '),
+            observe: (name) => observe(name, 'replica'),
+          },
+          position,
+        );
+  await replica?.watch();
+  return new Database(new Sql(lone, ofPrimary, sharing, replica), pools, servers);
 }
 
 /**

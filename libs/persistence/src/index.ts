@@ -2,6 +2,7 @@ export * from './database';
 export * from './migrate';
 export * from './owner';
 export * from './persistence.module';
+export * from './replica';
 export * from './sql/page';
 export * from './sql/sql';
 export * from './sql/statement';

@@ -1,7 +1,7 @@
 import { isDateTime } from '@iss/domain';
 import { z } from 'zod';
 import { isNetwork } from './address';
-import { serverUrls } from './database-url';
+import { replicaUrls, serverUrls } from './database-url';
 import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE, workVariables } from './limits';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
@@ -45,6 +45,10 @@ const gatewayVariables = {
   PORT: wholeNumber(0, 65_535).default(3000),
   DRAIN_DELAY_MS: wholeNumber(0, MAX_TIMEOUT_MS).optional(),
   METRICS_PORT: wholeNumber(0, 65_535).default(3001),
+  DATABASE_REPLICA_URL: checkedText(
+    'must be a URL starting with postgres:// or postgresql://, of servers that need take no writes',
+    (text) => replicaUrls(text).length > 0,
+  ).optional(),
   AUTH_MODE: word(['oidc', 'disabled']).default('oidc'),
   OIDC_ISSUER: url(['https:', 'http:']).optional(),
   OIDC_PROJECT_ID: checkedText('must be a word without spaces and "#"', (text) => /^[^\s#]+$/.test(text)).optional(),

@@ -77,6 +77,8 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
   port: number;
   /** For so long it goes on serving after it was told to stop, so that load balancers can notice; on top of `shutdownTimeoutMs`. */
   drainDelayMs: number;
+  /** Copies of the database, for reads that may be late; undefined: there are none. */
+  databaseReplicaUrl: string | undefined;
   limits: Limits;
   connections: ConnectionLimits;
   caps: Caps;
@@ -187,6 +189,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
     ...toMetrics(env),
     port: env.PORT,
     drainDelayMs: env.DRAIN_DELAY_MS ?? (isDeployed(env) ? DEPLOYED_DRAIN_DELAY_MS : 0),
+    databaseReplicaUrl: env.DATABASE_REPLICA_URL,
     limits,
     connections: toConnectionLimits(env),
     caps: toCaps(env),

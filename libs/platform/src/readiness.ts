@@ -112,6 +112,13 @@ export async function inStep(aheadMs: () => Promise<number>): Promise<Check> {
   }
 }
 
+/** `degraded` while the replica does not answer, or lags by a minute. Reads go to the primary then. */
+export function following(replica: { isThere: boolean; lagSeconds: number | null }): Check {
+  if (!replica.isThere) return { status: 'degraded', detail: 'unreachable: the primary answers what it would' };
+  const lag = replica.lagSeconds ?? 0;
+  return lag * 1_000 < LATE_MS ? OK : { status: 'degraded', detail: `it lags by ${Math.round(lag)} s` };
+}
+
 /** `degraded` when the oldest thing that waits has waited for a minute. `ageMs` gives its age in milliseconds. */
 export async function timely(what: string, ageMs: () => Promise<number>): Promise<Check> {
   try {

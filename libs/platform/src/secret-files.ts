@@ -4,6 +4,7 @@ import { failureOf } from './failure';
 /** Variables that hold secrets. Each may stand in a file instead, which the variable of the same name with `_FILE` names. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
+  'DATABASE_REPLICA_URL',
   'QUEUE_URL',
   'SECRETS_KEYS',
   'SNAPSHOT_ID_SECRET',

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { Replica } from '../replica';
 import { isRetryable, isUnavailable, toDomainError } from './db-errors';
 import type { LoneStatements } from './lone-statements';
 import { rowOf, type RowShape, rowShape } from './row-shape';
@@ -33,6 +34,8 @@ export class Sql {
     private readonly pool: Pool,
     private readonly observe: (statementName: string) => void,
     private readonly shared: Sharing | null = null,
+    /** A copy for reads that may be late. */
+    readonly replica: Replica | null = null,
   ) {}
 
   /** Throws where this is what statements share already. */
@@ -131,10 +134,12 @@ function firstOf<Row extends object>({ name }: Statement<never, Row>, [row]: rea
 const shapes = new Map<string, RowShape>();
 
 /**
+ * The rows of a statement; failures are the driver's own.
+ *
  * What the driver keeps of a query lives until the next full garbage collection, once one of them has become old: each
  * holds on to the next. So that values and rows do not live as long, they are taken out of it.
  */
-async function ask<Parameters extends object, Row extends object>(
+export async function ask<Parameters extends object, Row extends object>(
   on: Pool | ClientBase,
   query: Statement<Parameters, Row>,
   parameters: Parameters,

@@ -1,12 +1,15 @@
 import { BacklogStore, Database, LogCheckpointStore } from '@iss/persistence';
-import { inStep, intact, migrated, reachable, type Readiness, sharedChecks, timely, UNSEEN } from '@iss/platform';
+import { type Check, following, inStep, intact, migrated, reachable, type Readiness, sharedChecks, timely, UNSEEN } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 import { KeySet } from '../../auth/key-set';
 
 export type GatewayReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'issuer' | 'queue' | 'outbox' | 'log'
->;
+> & {
+  /** Absent where none is configured. */
+  checks: { replica?: Check };
+};
 
 /** Without these a gateway can answer nobody. */
 const NEEDED = ['database', 'migrations', 'schema', 'issuer'] as const;
@@ -62,6 +65,8 @@ export class ReadinessService {
       timely('event', () => this.backlog.oldestEventMs()),
       timely('fact that is not in the published log', () => this.log.lagMs()),
     ]);
-    return { database, migrations, schema, clock, issuer, queue, outbox, log };
+    const { replica } = this.database;
+    const ofReplica = replica === null ? {} : { replica: following(replica) };
+    return { database, ...ofReplica, migrations, schema, clock, issuer, queue, outbox, log };
   }
 }

@@ -16,6 +16,7 @@ export const Readiness = view('Readiness', {
   status: oneOf(['ready', 'not_ready']).described('Whether this process can do its work.'),
   checks: part({
     database: Check.described('PostgreSQL answers.'),
+    replica: Check.optional().described('A copy of PostgreSQL answers long reads; absent where none is configured.'),
     migrations: Check.described('The schema is the one that this code needs.'),
     schema: Check.described('Role, privileges, policies and triggers stand as the migrations leave them.'),
     clock: Check.described("The database's clock and this machine's agree to within seconds."),

@@ -1,59 +1,29 @@
-import { type AccessFacts, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { type Reader, RULES, type SubjectRef } from '@iss/domain';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
-import { PAGE_BYTES } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
+import { anyTenantAccess, DISCLOSURE, FACTS, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT } from '../facts/joins';
+import { LineageCopy } from './lineage-copy';
+import {
+  BEFORE_THE_FIRST,
+  FITS,
+  FITS_PAGE,
+  type LineageOrder,
+  type LineageRange,
+  type LineageRead,
+  range,
+} from './lineage-range';
 import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
 
-export const LINEAGE_ORDERS = ['asc', 'desc'] as const;
-export type LineageOrder = (typeof LINEAGE_ORDERS)[number];
-
-/** Which snapshots of a subject are read: `limit` of them, in order of their versions, after the version `after`. */
-export interface LineageRange {
-  order: LineageOrder;
-  /** Null: from the first in this order on. */
-  after: number | null;
-  limit: number;
-  withEnvelopes: boolean;
-}
-
-/** What a read of several snapshots found, and the facts by which it is decided whether the caller may see them. */
-export interface LineageRead {
-  facts: AccessFacts;
-  /** Null for the owner, and where there is no subject. */
-  disclosure: SubjectDisclosure | null;
-  /** The newest version, which is also the number of versions; null when the subject does not exist. */
-  headVersion: number | null;
-  /**
-   * Envelopes stand on the first of them: on as many as fit into {@link ENVELOPE_BYTES}, and on one at least. With
-   * envelopes, those that do not fit into {@link PAGE_BYTES} together are left out, the first one never.
-   */
-  snapshots: SnapshotRecord[];
-  /** How many there were, those left out included. */
-  found: number;
-}
-
-/** UTF-8 bytes of envelopes in the rows of one statement: so much of a long list lies in memory at once. */
-export const ENVELOPE_BYTES = 2 * 1024 * 1024;
-
-/** `limit` snapshots of subject `s` in order, each with the bytes of the envelopes before it, whose texts are not read. */
-function range(order: LineageOrder, after: string): string {
-  const [compare, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
-  return `LATERAL (
-  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version ${direction})
-              - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
-    FROM (SELECT n.* FROM snapshots n
-           WHERE n.subject_key = s.subject_key AND n.snapshot_version ${compare} ${after}
-           ORDER BY n.snapshot_version ${direction} LIMIT :limit) n
-) n`;
-}
-
-const FITS = `n.bytes_before < ${ENVELOPE_BYTES}`;
-const FITS_PAGE = `(n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= ${PAGE_BYTES})`;
-const BEFORE_THE_FIRST = { asc: 0, desc: 2 ** 31 };
+export {
+  ENVELOPE_BYTES,
+  LINEAGE_ORDERS,
+  type LineageOrder,
+  type LineageRange,
+  type LineageRead,
+} from './lineage-range';
 
 const HEAD = `LEFT JOIN LATERAL (SELECT max(snapshot_version) AS head_version FROM snapshots
                       WHERE subject_key = s.subject_key) h ON true`;
@@ -141,10 +111,19 @@ const ABOVE = statement<SubjectRef & { version: number; limit: number }, Snapsho
 
 /** Reads of many snapshots of one subject, a bounded number of bytes at a time. */
 export class SnapshotListStore {
-  constructor(private readonly sql: Sql) {}
+  private readonly copy: LineageCopy | null;
 
-  /** A range of a subject's snapshots together with the access facts, in one statement. */
+  constructor(private readonly sql: Sql) {
+    this.copy = sql.replica === null ? null : new LineageCopy(sql, sql.replica);
+  }
+
+  /**
+   * A range of a subject's snapshots together with the access facts, in one statement; or the facts from the primary and what
+   * they let be read from a replica.
+   */
   async read(reader: Reader, subject: SubjectRef, range: LineageRange): Promise<LineageRead> {
+    const copied = await this.copy?.read(reader, subject, range);
+    if (copied) return copied;
     const query = LINEAGE[range.order][formOf(reader)];
     const whose = reader.tenantId ?? reader.principalId;
     return toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range }));
@@ -166,6 +145,8 @@ export class SnapshotListStore {
    * {@link ENVELOPE_BYTES}, and one at least if there is one. For a reader who may see the version itself.
    */
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[]> {
+    const copied = await this.copy?.below(subject, version, limit);
+    if (copied) return copied;
     const whose = `${subject.subjectType}/${subject.subjectId}`;
     return this.sql.runInTurn(whose, BELOW, { ...subject, version, limit });
   }

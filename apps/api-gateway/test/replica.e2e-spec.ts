@@ -1,0 +1,332 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Client } from 'pg';
+import type { Response } from 'supertest';
+import { addLineage } from '../../../tools/testing/lineage';
+import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { envelope, startGateway, type TestGateway, type User } from './gateway';
+import { publishLog } from './publish-log';
+
+const ACME = '/v1/tenants/acme';
+const TYPE = 'organization';
+/** So that cursors of two gateways are the same. */
+const KEYS = { SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}` };
+
+/** What an export, a history, a diff … is read from, copied row by row: a standby that lags for as long as nothing is copied. */
+const COPIED = ['subjects', 'snapshots', 'snapshot_provenance', 'erasures'] as const;
+
+let gateway: TestGateway;
+let copy: TestDatabase;
+let way: Way;
+let primary: Client;
+let replica: Client;
+
+beforeAll(async () => {
+  copy = await createTestDatabase({ migrated: 'service' });
+  way = await wayTo(copy.url);
+  gateway = await startGateway({ ...KEYS, DATABASE_REPLICA_URL: way.url });
+  primary = new Client({ connectionString: gateway.databaseUrl });
+  replica = new Client({ connectionString: copy.url, options: '-c session_replication_role=replica' });
+  await Promise.all([primary.connect(), replica.connect()]);
+  await send('alice', 'post', '/v1/tenants', { tenant_id: 'acme', name: 'Acme' }, 201);
+  await send('bob', 'post', '/v1/tenants', { tenant_id: 'beta', name: 'Beta' }, 201);
+  await send('bob', 'put', `/v1/tenants/beta/principals/${idOf('bob')}`, { allow_counterparty_access: true });
+  await send('alice', 'put', `${ACME}/members/${idOf('admin')}`, { role: 'tenant_admin' });
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([primary?.end(), replica?.end()]);
+  await gateway?.close();
+  await way?.close();
+  await copy?.drop();
+});
+
+const idOf = (user: string): string => encodeURIComponent(`oidc:test#${user}`);
+
+async function send(
+  user: User,
+  method: 'get' | 'post' | 'put',
+  path: string,
+  body?: object,
+  status = 200,
+): Promise<Response> {
+  const request = gateway.as(user, method, path);
+  const answer = await (body === undefined ? request : request.send(body));
+  expect([path, answer.status, answer.text]).toEqual([path, status, answer.text]);
+  return answer;
+}
+
+/** Has the copy catch up. */
+async function copyAll(): Promise<void> {
+  for (const table of COPIED) {
+    const { rows } = await primary.query<{ all: string }>(
+      `SELECT coalesce(jsonb_agg(t), '[]')::text AS all FROM ${table} t`,
+    );
+    await replica.query(`DELETE FROM ${table}`);
+    await replica.query(
+      `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`,
+      [rows[0]?.all],
+    );
+  }
+}
+
+/** A way to a server on which nothing arrives while it is held. */
+interface Way {
+  url: string;
+  hold(): void;
+  release(): void;
+  close(): Promise<void>;
+}
+
+async function wayTo(databaseUrl: string): Promise<Way> {
+  const { hostname, port } = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isHeld = false;
+  const server: Server = createServer((socket) => {
+    const onward = connect(Number(port), hostname);
+    for (const [end, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(end);
+      end.on('data', (data) => isHeld || other.write(data));
+      end.on('error', () => undefined).on('close', () => other.destroy());
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const url = new URL(databaseUrl);
+  url.port = String(address.port);
+  return {
+    url: url.href,
+    hold: () => void (isHeld = true),
+    release: () => {
+      isHeld = false;
+      for (const socket of sockets) socket.destroy();
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function outcomes(): Promise<Record<string, number>> {
+  const metric = await gateway.metrics.getSingleMetric('database_replica_reads_total')?.get();
+  return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [String(labels['outcome']), value]));
+}
+
+/** What became of the reads that `work` made, those outcomes that there were. */
+async function outcomesOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await outcomes();
+  await work();
+  const after = Object.entries(await outcomes()).map(([name, count]): [string, number] => [
+    name,
+    count - (before[name] ?? 0),
+  ]);
+  return Object.fromEntries(after.filter(([, count]) => count !== 0));
+}
+
+/** A subject of acme with so many versions. */
+async function lineage(count: number, padding = 0): Promise<string> {
+  const subjectId = `subject-${randomUUID()}`;
+  await addLineage(primary, { tenantId: 'acme', subjectType: TYPE, subjectId }, count, padding);
+  return subjectId;
+}
+
+const pathOf = (subjectId: string, form = ACME): string => `${form}/subjects/${TYPE}/${subjectId}`;
+
+async function grant(subjectId: string): Promise<string> {
+  const body = { grantee_tenant_id: 'beta', subject_type: TYPE, subject_id: subjectId, scopes: ['read_lineage'] };
+  return String((await send('alice', 'post', `${ACME}/grants`, body, 201)).body.grant_id);
+}
+
+const READS: readonly [read: string, primary: string[], replica: string[]][] = [
+  ['export', ['snapshot_lineage_known_tenant'], ['snapshot_lineage_copied_asc']],
+  ['export.ndjson', ['snapshot_lineage_known_tenant'], ['snapshot_lineage_copied_asc']],
+  ['history?limit=40', ['snapshot_lineage_known_tenant'], ['snapshot_lineage_copied_desc']],
+  ['history?limit=7&view=full&order=asc', ['snapshot_lineage_known_tenant'], ['snapshot_lineage_copied_asc']],
+  [
+    'history?limit=20&verify=chain',
+    ['snapshot_lineage_known_tenant', 'snapshot_lineage_known_below'],
+    ['snapshot_lineage_copied_desc', 'snapshot_lineage_copied_desc'],
+  ],
+  [
+    'chain-proof?limit=30',
+    ['snapshot_lineage_known_tenant', 'snapshot_lineage_known_below'],
+    ['snapshot_lineage_copied_desc', 'snapshot_lineage_copied_desc'],
+  ],
+];
+
+describe('what a replica has', () => {
+  let subject: string;
+  let plain: TestGateway;
+
+  beforeAll(async () => {
+    subject = await lineage(60);
+    await copyAll();
+    plain = await startGateway(KEYS, gateway);
+  });
+  afterAll(() => plain?.close());
+
+  it.each(READS)('%s is read from it, and answers the same', async (read, ofPrimary, ofReplica) => {
+    const path = `${pathOf(subject)}/${read}`;
+    gateway.sent.length = 0;
+    gateway.sentToReplica.length = 0;
+    const { text } = await send('alice', 'get', path);
+    expect({ primary: gateway.sent, replica: gateway.sentToReplica }).toEqual({
+      primary: ofPrimary,
+      replica: ofReplica,
+    });
+    const expected = await plain.withToken(await plain.issuer.mint('alice'), 'get', path);
+    expect(text.length).toBeGreaterThan(1000);
+    expect(text).toBe(expected.text);
+  });
+
+  it('a few headers are not: the primary reads them as fast as it says what a replica may', async () => {
+    gateway.sentToReplica.length = 0;
+    await send('alice', 'get', `${pathOf(subject)}/history?limit=5`);
+    expect(gateway.sentToReplica).toEqual([]);
+  });
+
+  it('the global form reads it too, by the facts of the primary', async () => {
+    const path = `${pathOf(subject, '/v1')}/export.ndjson`;
+    gateway.sentToReplica.length = 0;
+    await send('alice', 'get', path);
+    expect(gateway.sentToReplica).toEqual(['snapshot_lineage_copied_asc']);
+    await send('bob', 'get', path, undefined, 404);
+  });
+
+  it('pages of it go on where the one before ended', async () => {
+    const whole = await send('alice', 'get', `${pathOf(subject)}/history?limit=60&order=asc`);
+    const versions: number[] = [];
+    for (let cursor = ''; ;) {
+      const { body } = await send('alice', 'get', `${pathOf(subject)}/history?limit=25&order=asc${cursor}`);
+      versions.push(...body.items.map((item: { snapshot_version: number }) => item.snapshot_version));
+      if (body.next_cursor === null) break;
+      cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+    }
+    expect(versions).toEqual(whole.body.items.map((item: { snapshot_version: number }) => item.snapshot_version));
+    expect(versions).toHaveLength(60);
+  });
+});
+
+describe('what a replica does not have', () => {
+  const exported = async (subject: string): Promise<string> =>
+    (await send('alice', 'get', `${pathOf(subject)}/export.ndjson`)).text;
+
+  it('a version that only the primary has is there all the same', async () => {
+    const subject = `subject-${randomUUID()}`;
+    const named = { subject_type: TYPE, subject_id: subject };
+    for (const version of [1, 2]) {
+      const body = envelope({ subject: named, snapshot_version: version });
+      await send('alice', 'post', `${ACME}/entity-states`, body, 201);
+      if (version === 1) await copyAll();
+    }
+    expect(
+      await outcomesOf(async () => expect((await exported(subject)).match(/"snapshot_version":2/g)).not.toBeNull()),
+    ).toEqual({
+      behind: 1,
+    });
+  });
+
+  it('content that was erased is gone at once, whatever the replica still has', async () => {
+    const subject = `subject-${randomUUID()}`;
+    const named = { subject_type: TYPE, subject_id: subject };
+    for (const version of [1, 2, 3]) {
+      const attributes = { legal: { legal_name: `Zacharias Geheim ${version}` } };
+      const body = envelope({ subject: named, snapshot_version: version, attributes });
+      await send('alice', 'post', `${ACME}/entity-states`, body, 201);
+    }
+    await publishLog(gateway.databaseUrl);
+    await copyAll();
+    expect(await exported(subject)).toContain('Geheim 2');
+    const erasure = { versions: [2], reason: 'a letter' };
+    const { body } = await send('alice', 'post', `${pathOf(subject)}/erasure`, erasure, 201);
+    await send('admin', 'post', `${pathOf(subject)}/erasures/${body.erasure_id}/confirm`);
+    for (const read of ['export.ndjson', 'export', 'history?view=full', 'history?view=full&order=asc']) {
+      const used = await outcomesOf(async () => {
+        const { text } = await send('alice', 'get', `${pathOf(subject)}/${read}`);
+        expect([text.includes('Geheim 1'), text.includes('Geheim 2'), text.includes(body.erasure_id)]).toEqual([
+          true,
+          false,
+          true,
+        ]);
+      });
+      expect(used).toEqual({ answered: 1 });
+    }
+    const lagging = await exported(subject);
+    await copyAll();
+    expect(await exported(subject)).toBe(lagging);
+  });
+
+  it('rows of another history than the one of the primary are not shown', async () => {
+    const subject = await lineage(3);
+    await copyAll();
+    // As a standby has it that was promoted once, wrote, and follows nobody.
+    const forged = `'{"forged":true}'`;
+    await replica.query(
+      `UPDATE snapshots SET envelope = ${forged}, envelope_hash = sha256(convert_to(${forged}, 'UTF8'))
+        WHERE snapshot_version = 2 AND subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)`,
+      [subject],
+    );
+    const used = await outcomesOf(async () => expect(await exported(subject)).not.toContain('forged'));
+    expect(used).toEqual({ differs: 1 });
+  });
+
+  it('is asked as the role that row-level security holds for', async () => {
+    const subject = await lineage(2);
+    await copyAll();
+    await replica.query('DROP POLICY snapshots_read ON snapshots');
+    try {
+      expect(await outcomesOf(() => exported(subject))).toEqual({ behind: 1 });
+    } finally {
+      await replica.query('CREATE POLICY snapshots_read ON snapshots FOR SELECT TO iss_app USING (true)');
+    }
+    expect(await outcomesOf(() => exported(subject))).toEqual({ answered: 1 });
+  });
+});
+
+describe('access', () => {
+  it('is decided by the primary anew with each batch: a revocation ends a running export', async () => {
+    const subject = await lineage(40, 1_000_000);
+    await copyAll();
+    const grantId = await grant(subject);
+    const response = await fetch(`${gateway.url}${pathOf(subject, '/v1/tenants/beta')}/export`, {
+      headers: { Authorization: `Bearer ${await gateway.issuer.mint('bob')}` },
+    });
+    expect(response.status).toBe(200);
+    await send('alice', 'post', `${ACME}/grants/${grantId}/revoke`);
+    await expect(response.text()).rejects.toThrow('terminated');
+    await send('bob', 'get', `${pathOf(subject, '/v1/tenants/beta')}/export`, undefined, 403);
+  });
+});
+
+describe('a replica that does not answer', () => {
+  const readiness = async () => (await send('alice', 'get', '/v1/ops/readiness')).body;
+
+  it('is noticed by nobody who reads', async () => {
+    const subject = await lineage(3);
+    await copyAll();
+    expect((await readiness()).checks.replica).toEqual({ status: 'ok' });
+    way.hold();
+    try {
+      const used = await outcomesOf(() =>
+        Promise.all(Array.from({ length: 20 }, () => send('alice', 'get', `${pathOf(subject)}/export`))),
+      );
+      expect((used['failed'] ?? 0) + (used['away'] ?? 0)).toBe(20);
+      expect(used['failed']).toBeGreaterThan(0);
+      await waitFor(async () => (await readiness()).checks.replica.status === 'degraded');
+      expect((await readiness()).status).toBe('ready');
+      expect(await outcomesOf(() => send('alice', 'get', `${pathOf(subject)}/export`))).toEqual({ away: 1 });
+    } finally {
+      way.release();
+    }
+    await waitFor(async () => (await readiness()).checks.replica.status === 'ok');
+    expect(await outcomesOf(() => send('alice', 'get', `${pathOf(subject)}/export`))).toEqual({ answered: 1 });
+  });
+});

@@ -1,0 +1,200 @@
+import { type Reader, RULES, type SubjectRef } from '@iss/domain';
+import type { Replica, ReplicaOutcome } from '../../replica';
+import { columns } from '../../sql/columns';
+import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
+import type { Sql } from '../../sql/sql';
+import { type Statement, statement } from '../../sql/statement';
+import { anyTenantAccess, DISCLOSURE, FACTS, TENANT_ACCESS } from '../facts/access-facts';
+import { HEAD_VERSION, NAMED_SUBJECT } from '../facts/joins';
+import {
+  BEFORE_THE_FIRST,
+  FITS,
+  FITS_PAGE,
+  type LineageOrder,
+  type LineageRange,
+  type LineageRead,
+  range,
+} from './lineage-range';
+import { snapshotColumns, type SnapshotRecord } from './snapshot-record';
+
+/** Fewer headers than these cost the primary no more than to say what a replica may answer. */
+const WORTH_IT = 16;
+/** A subject with more erasures, carried out or not, is read from the primary. */
+const MAX_ERASURES = 50;
+
+/** What the primary says of a range of versions: its newest one by number and hash, and which of them were erased. */
+interface Known {
+  last: { version: number; hash: string | null } | null;
+  /** How many erasures were looked at: all of them, unless there are more than {@link MAX_ERASURES}. */
+  erasures: number;
+  erased: [version: number, erasureId: string, erasedAt: string][];
+}
+
+interface Bounds {
+  /** The newest version of the range is this one, or the head. */
+  upTo: number;
+  /** Versions at most. */
+  limit: number;
+}
+
+const KNOWN = `n.snapshot_version AS "last?.version",
+  encode(n.envelope_hash, 'hex') AS "last?.hash",
+  e.erasures, e.erased`;
+const KNOWN_OF = `LEFT JOIN LATERAL (SELECT n.snapshot_version, n.envelope_hash FROM snapshots n
+                      WHERE n.subject_key = s.subject_key AND n.snapshot_version <= :upTo::bigint
+                      ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
+  LEFT JOIN LATERAL (
+    SELECT count(DISTINCT e.erasure_id)::int AS erasures,
+           coalesce(jsonb_agg(jsonb_build_array(v.version, e.public_id, e.erased_at))
+                      FILTER (WHERE e.status = 'erased' AND v.version <= n.snapshot_version
+                                AND v.version > n.snapshot_version - :limit::bigint), '[]') AS erased
+      FROM (SELECT * FROM erasures e WHERE e.subject_key = s.subject_key
+             ORDER BY e.subject_key, (-e.erasure_id) LIMIT ${MAX_ERASURES + 1}) e
+     CROSS JOIN unnest(e.versions) AS v(version)
+  ) e ON true`;
+
+const ACCESS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLineage.subject) };
+type Form = keyof typeof ACCESS;
+
+type KnownToReader = Known & Pick<LineageRead, 'facts' | 'disclosure' | 'headVersion'>;
+
+function knownToReader(form: Form): Statement<Reader & SubjectRef & Bounds, KnownToReader> {
+  return statement(
+    `snapshot_lineage_known_${form}`,
+    `SELECT ${FACTS},
+  ${DISCLOSURE[form]},
+  ${HEAD_VERSION} AS "headVersion",
+  ${KNOWN}
+  FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
+  ${NAMED_SUBJECT}
+  ${ACCESS[form]}
+  ${KNOWN_OF}`,
+  );
+}
+
+const KNOWN_TO_READER = { tenant: knownToReader('tenant'), global: knownToReader('global') };
+
+const KNOWN_BELOW = statement<SubjectRef & Bounds, Known>(
+  'snapshot_lineage_known_below',
+  `SELECT ${KNOWN}
+  FROM ${inputRow(SUBJECT)}
+  ${NAMED_SUBJECT}
+  ${KNOWN_OF}`,
+);
+
+/** A row of a replica. */
+interface Copied {
+  snapshot: SnapshotRecord;
+  fits: boolean;
+  fitsPage: boolean;
+}
+type CopiedStatement = Statement<SubjectRef & { after: number; limit: number; withEnvelopes: boolean }, Copied>;
+
+function copiedStatement(order: LineageOrder): CopiedStatement {
+  return statement(
+    `snapshot_lineage_copied_${order}`,
+    `SELECT ${columns(snapshotColumns(`CASE WHEN :withEnvelopes::boolean AND ${FITS} THEN n.envelope END`), 'snapshot')},
+  ${FITS} AS fits, ${FITS_PAGE} AS "fitsPage"
+  FROM subjects s
+  CROSS JOIN ${range(order, ':after::bigint')}
+ WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId
+ ORDER BY n.snapshot_version ${order}`,
+  );
+}
+
+const COPIED = { asc: copiedStatement('asc'), desc: copiedStatement('desc') };
+
+/** Which rows are read of a replica: all of them are on the primary. */
+interface Copying {
+  order: LineageOrder;
+  after: number;
+  count: number;
+  withEnvelopes: boolean;
+}
+
+/**
+ * Ranges of a subject's snapshots of which the primary says what there is and a replica what it says. The primary names the
+ * hash of the newest version, and the chain of hashes below it those of all others, so that a replica that followed another
+ * primary once is not believed; what was erased is left out by the word of the primary. All methods answer null where the
+ * primary is to be asked for everything, as without a replica.
+ */
+export class LineageCopy {
+  constructor(
+    private readonly sql: Sql,
+    private readonly replica: Replica,
+  ) {}
+
+  async read(reader: Reader, subject: SubjectRef, asked: LineageRange): Promise<LineageRead | null> {
+    const { order, limit, withEnvelopes } = asked;
+    if (!withEnvelopes && limit < WORTH_IT) return null;
+    if (!this.isThere()) return null;
+    const after = asked.after ?? BEFORE_THE_FIRST[order];
+    const upTo = order === 'asc' ? after + limit : after - 1;
+    const query = KNOWN_TO_READER[reader.tenantId === null ? 'global' : 'tenant'];
+    const known = await this.sql.one(query, { ...reader, ...subject, upTo, limit });
+    const { facts, disclosure, headVersion, last } = known;
+    const count = last === null ? 0 : order === 'asc' ? last.version - after : Math.min(limit, last.version);
+    if (count <= 0) return { facts, disclosure, headVersion, snapshots: [], found: 0 };
+    const whose = reader.tenantId ?? reader.principalId;
+    const rows = await this.copied(whose, subject, known, { order, after, count, withEnvelopes });
+    if (rows === null) return null;
+    const shown = withEnvelopes ? rows.filter(({ fitsPage }) => fitsPage) : rows;
+    return { facts, disclosure, headVersion, snapshots: shown.map(({ snapshot }) => snapshot), found: count };
+  }
+
+  async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRecord[] | null> {
+    if (!this.isThere()) return null;
+    const known = await this.sql.one(KNOWN_BELOW, { ...subject, upTo: version - 1, limit });
+    const count = Math.min(limit, known.last?.version ?? 0);
+    if (count === 0) return [];
+    const whose = `${subject.subjectType}/${subject.subjectId}`;
+    const copying = { order: 'desc', after: version, count, withEnvelopes: true } as const;
+    const rows = await this.copied(whose, subject, known, copying);
+    return rows?.filter(({ fits }) => fits).map(({ snapshot }) => snapshot) ?? null;
+  }
+
+  private isThere(): boolean {
+    if (!this.replica.isThere) this.replica.count('away');
+    return this.replica.isThere;
+  }
+
+  private async copied(
+    whose: string,
+    subject: SubjectRef,
+    known: Known,
+    { order, after, count, withEnvelopes }: Copying,
+  ): Promise<Copied[] | null> {
+    if (known.erasures > MAX_ERASURES) return null;
+    const query = COPIED[order];
+    const rows = await this.replica.run(whose, query, { ...subject, after, limit: count, withEnvelopes });
+    if (rows === null) return null;
+    const outcome = outcomeOf(order === 'asc' ? rows.toReversed() : rows, known, count);
+    this.replica.count(outcome);
+    return outcome === 'answered' ? withoutErased(rows, known) : null;
+  }
+}
+
+/** Whether these are the rows that the primary means, newest first. */
+function outcomeOf(rows: readonly Copied[], { last }: Known, count: number): ReplicaOutcome {
+  if (rows.length < count) return 'behind';
+  let version = last?.version ?? 0;
+  let hash = last?.hash ?? null;
+  for (const { snapshot } of rows) {
+    if (snapshot.snapshotVersion !== version) return 'behind';
+    if (hash === null || snapshot.envelopeHash !== hash) return 'differs';
+    version -= 1;
+    hash = snapshot.prevHash;
+  }
+  return 'answered';
+}
+
+/** A replica may not know yet that a version was erased. */
+function withoutErased(rows: readonly Copied[], { erased }: Known): Copied[] {
+  const erasures = new Map(
+    erased.map(([version, erasureId, erasedAt]) => [version, { erasureId, erasedAt: new Date(erasedAt) }]),
+  );
+  return rows.map((row) => {
+    const erasure = erasures.get(row.snapshot.snapshotVersion);
+    return erasure === undefined ? row : { ...row, snapshot: { ...row.snapshot, envelope: null, erasure } };
+  });
+}
