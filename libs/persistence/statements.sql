@@ -4349,7 +4349,7 @@ WHERE s.subscription_id = i.subscription_id AND s.secret_sealed = i.old_secret
 RETURNING s.subscription_id AS "subscriptionId";
 
 -- server
---   asked by Database.server (database.ts)
+--   asked by Database.server, Database.replicaServer (database.ts)
 --   enters pg_database_datname_index
 PREPARE server AS
 SELECT current_setting('server_version') AS version,

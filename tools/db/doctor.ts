@@ -73,6 +73,33 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
     }
   };
 
+  const replica = async (): Promise<Finding[]> => {
+    const replicaUrl = env['DATABASE_REPLICA_URL'];
+    if (!replicaUrl) return [skipped('DATABASE_REPLICA_URL is not set')];
+    if (databaseUrl === undefined) return [skipped('there is no database')];
+    const opened = await persistence
+      .openDatabase({ url: databaseUrl, replicaUrl, poolSize: 2, applicationName: 'doctor' })
+      .catch(() => null);
+    if (opened === null) return [skipped('the database cannot be opened')];
+    try {
+      const server = await opened.replicaServer();
+      if (server === null)
+        return [failed(`no host answers as ${platform.APPLICATION_ROLE}: the primary answers long reads`)];
+      const { version, connections, most } = server;
+      const { isStandby, lagSeconds } = opened.replica ?? {};
+      return [
+        isStandby === true
+          ? ok(`PostgreSQL ${version}, a standby, behind by ${Math.round(lagSeconds ?? 0)} s`)
+          : failed(`PostgreSQL ${version} that takes writes: name a standby, or long reads gain nothing`),
+        connections + SPARE_CONNECTIONS <= most
+          ? ok(`${connections} of ${most} connections are this database's`)
+          : failed(`${connections} of ${most} connections are this database's: raise max_connections of the standby`),
+      ];
+    } finally {
+      await opened.close();
+    }
+  };
+
   const secrets = async (store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
     const ring = env['SECRETS_KEYS'];
     if (!ring) return skipped('SECRETS_KEYS is not set here: whether it opens what is sealed was not tried');
@@ -130,6 +157,7 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
     ['environment of the gateway', environmentOf(() => platform.gatewayEnv())],
     ['environment of the worker', environmentOf(() => platform.workerEnv())],
     ['database', await database()],
+    ['replica', await replica()],
     ['queue', await queue()],
     ['identity provider', await identity()],
   ];

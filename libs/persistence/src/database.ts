@@ -101,6 +101,12 @@ export class Database {
     return this.sql.one(SERVER, {});
   }
 
+  /** The same of the replica; null where there is none, or it does not answer. */
+  async replicaServer(): Promise<{ version: string; connections: number; most: number } | null> {
+    const [server = null] = (await this.replica?.run('', SERVER, {})) ?? [];
+    return server;
+  }
+
   /** What of the schema does not stand as the migrations leave it: a sentence each. */
   schemaFaults(): Promise<string[]> {
     return schemaFaults(this.sql);

@@ -93,6 +93,11 @@ export class Replica {
     return this.seen !== null;
   }
 
+  /** Whether it follows a primary; null where it does not answer. */
+  get isStandby(): boolean | null {
+    return this.seen?.isStandby ?? null;
+  }
+
   /** For how long what it lacks has been on the primary, in seconds; null where it is not known. */
   get lagSeconds(): number | null {
     if (this.seen === null) return null;
@@ -200,12 +205,10 @@ export class Replica {
   }
 
   private drop(place: number): void {
-    // One that hangs never says that it ended.
-    void this.looks
-      .get(place)
-      ?.end()
-      .catch(() => undefined);
+    const client = this.looks.get(place);
     this.looks.delete(place);
+    // One that hangs never says that it ended.
+    client?.end().catch(() => undefined);
   }
 
   /** How far the primary is at this moment; left out where it does not say so. */

@@ -1,5 +1,16 @@
 import { BacklogStore, Database, LogCheckpointStore } from '@iss/persistence';
-import { type Check, following, inStep, intact, migrated, reachable, type Readiness, sharedChecks, timely, UNSEEN } from '@iss/platform';
+import {
+  type Check,
+  following,
+  inStep,
+  intact,
+  migrated,
+  reachable,
+  type Readiness,
+  sharedChecks,
+  timely,
+  UNSEEN,
+} from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Injectable } from '@nestjs/common';
 import { KeySet } from '../../auth/key-set';

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { addLineage } from '../../../../../tools/testing/lineage';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
-import './lineage-copy';
+import './snapshot-list.store';
 
 let world: World;
 const subject = { subjectType: 'organization', subjectId: `subject-${randomUUID()}` };
