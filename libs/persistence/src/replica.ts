@@ -1,8 +1,8 @@
 import { APPLICATION_ROLE, replicaUrls, within } from '@iss/platform';
 import { Client, type ClientConfig, Pool } from 'pg';
+import { ask } from './sql/ask';
 import { isUnavailable } from './sql/db-errors';
 import { LoneStatements } from './sql/lone-statements';
-import { ask } from './sql/sql';
 import type { Statement } from './sql/statement';
 
 export interface ReplicaSettings {

@@ -1,9 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
 import type { Replica } from '../replica';
+import { ask } from './ask';
 import { isRetryable, isUnavailable, toDomainError } from './db-errors';
 import type { LoneStatements } from './lone-statements';
-import { rowOf, type RowShape, rowShape } from './row-shape';
-import { type Statement, valuesOf } from './statement';
+import type { Statement } from './statement';
 
 const MAX_TRIES = 5;
 
@@ -128,34 +128,4 @@ export class TransactionSql {
 function firstOf<Row extends object>({ name }: Statement<never, Row>, [row]: readonly Row[]): Row {
   if (row === undefined) throw new Error(`${name} answered no row`);
   return row;
-}
-
-/** What a statement's rows look like never changes; its first result tells. */
-const shapes = new Map<string, RowShape>();
-
-/**
- * The rows of a statement; failures are the driver's own.
- *
- * What the driver keeps of a query lives until the next full garbage collection, once one of them has become old: each
- * holds on to the next. So that values and rows do not live as long, they are taken out of it.
- */
-export async function ask<Parameters extends object, Row extends object>(
-  on: Pool | ClientBase,
-  query: Statement<Parameters, Row>,
-  parameters: Parameters,
-): Promise<Row[]> {
-  const { name, text } = query;
-  const config = { name, text, values: valuesOf(query, parameters), rowMode: 'array' as const };
-  const result = await on.query<unknown[]>(config);
-  config.values.length = 0;
-  const { rows } = result;
-  result.rows = [];
-  let shape = shapes.get(name);
-  if (shape === undefined) {
-    shape = rowShape(result.fields.map((field) => field.name));
-    shapes.set(name, shape);
-  }
-  const known = shape;
-  // That its rows are what it declares is held by tests, as with the driver's own type parameter.
-  return rows.map((values) => rowOf(known, values) as Row);
 }
