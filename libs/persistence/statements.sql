@@ -616,23 +616,23 @@ WITH settled AS (
   INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms, status_code, error_phase, error)
   SELECT delivery_id, attempt, started_at::timestamptz, latency_ms, status_code, error_phase, error FROM settled
 ), outcome AS (
-  SELECT subscription_id, bool_or(status = 'succeeded') AS succeeded,
+  SELECT subscription_id, bool_or(status = 'succeeded' OR (error_phase = 'proxy') IS TRUE) AS excused,
     coalesce(bool_or(status_code = 410), false) AS gone
   FROM settled GROUP BY subscription_id
 ), changing AS MATERIALIZED (
-  SELECT s.subscription_id, o.succeeded,
+  SELECT s.subscription_id, o.excused,
     CASE WHEN o.gone THEN 'gone'
-    WHEN NOT o.succeeded AND s.failing_since < now() - $10 * interval '1 millisecond' THEN 'failing'
+    WHEN NOT o.excused AND s.failing_since < now() - $10 * interval '1 millisecond' THEN 'failing'
     END AS disabled_reason
   FROM outcome o JOIN webhook_subscriptions s ON s.subscription_id = o.subscription_id
   WHERE s.status = 'active'
-    AND (o.gone OR CASE WHEN o.succeeded THEN s.failing_since IS NOT NULL
+    AND (o.gone OR CASE WHEN o.excused THEN s.failing_since IS NOT NULL
       ELSE s.failing_since IS NULL OR s.failing_since < now() - $10 * interval '1 millisecond' END)
   ORDER BY s.subscription_id
   FOR NO KEY UPDATE OF s
 ), changed AS (
   UPDATE webhook_subscriptions s
-  SET failing_since = CASE WHEN c.succeeded OR c.disabled_reason IS NOT NULL THEN NULL
+  SET failing_since = CASE WHEN c.excused OR c.disabled_reason IS NOT NULL THEN NULL
     ELSE coalesce(s.failing_since, now()) END,
     status = CASE WHEN c.disabled_reason IS NULL THEN s.status ELSE 'disabled' END,
     disabled_reason = coalesce(c.disabled_reason, s.disabled_reason),

@@ -140,6 +140,18 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
     }
   };
 
+  const egress = async (): Promise<Finding[]> => {
+    const url = env['WEBHOOK_EGRESS_PROXY'];
+    if (!url) return [skipped('WEBHOOK_EGRESS_PROXY is not set: deliveries leave from the workers')];
+    try {
+      await new platform.EgressProxy(url).ping();
+      return [ok('the egress proxy takes connections')];
+    } catch (error) {
+      const { cause, message } = platform.failureOf(error);
+      return [failed(cause === undefined ? message : `${message} ${cause.message}`)];
+    }
+  };
+
   const identity = async (): Promise<Finding[]> => {
     if (env['AUTH_MODE'] === 'disabled') return [skipped('AUTH_MODE is disabled')];
     if (issuer === undefined) return [failed('OIDC_ISSUER is not set')];
@@ -159,6 +171,7 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
     ['database', await database()],
     ['replica', await replica()],
     ['queue', await queue()],
+    ['egress', await egress()],
     ['identity provider', await identity()],
   ];
 }

@@ -223,6 +223,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
           queue: { status: 'ok' },
           outbox: { status: 'ok' },
           deliveries: { status: 'ok' },
+          egress: { status: 'ok' },
           log: { status: 'degraded', reason: 'unsigned', detail: expect.stringContaining('LOG_SIGNING_KEY') },
         },
       });

@@ -35,5 +35,20 @@ export type SkippedReason = (typeof SKIPPED_REASONS)[number];
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'dead', 'skipped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** How far an attempt came before it failed. `proxy`: not out of the deployment; `status`: an answer other than 2xx. */
+export const FAILURE_PHASES = [
+  'signing',
+  'target',
+  'dns',
+  'blocked',
+  'proxy',
+  'connect',
+  'tls',
+  'timeout',
+  'response',
+  'status',
+] as const;
+export type FailurePhase = (typeof FAILURE_PHASES)[number];
 /** Of those, the ones in which nothing more happens by itself. */
 export type FinishedDeliveryStatus = Exclude<DeliveryStatus, 'pending'>;

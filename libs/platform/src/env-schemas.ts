@@ -91,6 +91,11 @@ const workerVariables = {
   WEBHOOK_HEADERS_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(10_000),
   WEBHOOK_TOTAL_TIMEOUT_MS: wholeNumber(1, MAX_TIMEOUT_MS).default(15_000),
   WEBHOOK_DISABLE_AFTER_MS: wholeNumber(1000, 365 * DAY_MS).default(5 * DAY_MS),
+  WEBHOOK_EGRESS_PROXY: checkedText(
+    'must be http://[user:password@]host:port, or https://…, of a proxy that takes CONNECT',
+    isProxyUrl,
+  ).optional(),
+  WEBHOOK_DNS: word(['system', 'direct']).optional(),
   WEBHOOK_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   SWEEP_INTERVAL_MS: wholeNumber(10, MAX_TIMEOUT_MS).default(1000),
   LOG_ORIGIN: checkedText('must be a name without spaces and "+", the same for ever', (text) =>
@@ -247,6 +252,18 @@ function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S 
 
 function isPlainHttp(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'http:';
+}
+
+function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search + url.hash !== '')
+    return false;
+  try {
+    decodeURIComponent(url.username + url.password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** In the clear over a network. */

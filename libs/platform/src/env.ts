@@ -135,6 +135,10 @@ export interface WorkerEnv extends SharedEnv, MetricsEnv {
   totalTimeoutMs: number;
   /** A subscription that only failed for so long is disabled. */
   disableAfterMs: number;
+  /** The proxy through which deliveries leave; undefined: they leave from here. Secret: it may hold a password. */
+  egressProxyUrl: string | undefined;
+  /** Who is asked for the addresses of receivers: the name servers, or whatever the machine asks. */
+  dns: 'system' | 'direct';
   /** For so long finished deliveries and their events are kept; 0: for ever. */
   retentionDays: number;
   sweepIntervalMs: number;
@@ -235,6 +239,9 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env): WorkerEnv {
     headersTimeoutMs: env.WEBHOOK_HEADERS_TIMEOUT_MS,
     totalTimeoutMs: env.WEBHOOK_TOTAL_TIMEOUT_MS,
     disableAfterMs: env.WEBHOOK_DISABLE_AFTER_MS,
+    egressProxyUrl: env.WEBHOOK_EGRESS_PROXY,
+    // Only the machine itself knows the names of a developer's own network.
+    dns: env.WEBHOOK_DNS ?? (env.WEBHOOK_ALLOW_PRIVATE_TARGETS ? 'system' : 'direct'),
     retentionDays: env.WEBHOOK_RETENTION_DAYS,
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,
     log: {

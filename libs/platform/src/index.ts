@@ -4,6 +4,7 @@ export * from './address';
 export * from './application-role';
 export * from './boot';
 export * from './database-url';
+export * from './egress-proxy';
 export * from './env';
 export * from './failure';
 export * from './limits';

@@ -10,6 +10,7 @@ export const SECRET_VARIABLES = [
   'SNAPSHOT_ID_SECRET',
   'LOG_SIGNING_KEY',
   'LOG_PQ_SIGNING_KEY',
+  'WEBHOOK_EGRESS_PROXY',
 ] as const;
 
 /** An environment whose secrets were read from their files. */

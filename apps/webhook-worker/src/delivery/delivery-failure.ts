@@ -1,6 +1,5 @@
-/** How far an attempt came before it failed. `status`: an answer other than 2xx. */
-export type FailurePhase =
-  'signing' | 'target' | 'dns' | 'blocked' | 'connect' | 'tls' | 'timeout' | 'response' | 'status';
+import type { FailurePhase } from '@iss/domain';
+import { EgressProxyError } from '@iss/platform';
 
 /**
  * Why an attempt failed, in words for the subscription's owner. They name no address: what a name resolves to in here is
@@ -12,8 +11,9 @@ export class DeliveryFailure extends Error {
   constructor(
     readonly phase: FailurePhase,
     message: string,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
@@ -39,6 +39,7 @@ const TLS_CODE =
 /** The failure that an error of the HTTP client means. */
 export function toDeliveryFailure(error: unknown): DeliveryFailure {
   if (error instanceof DeliveryFailure) return error;
+  if (error instanceof EgressProxyError) return new DeliveryFailure('proxy', error.message, { cause: error });
   const code = textOf(error, 'code');
   if (textOf(error, 'name') === 'TimeoutError') return new DeliveryFailure('timeout', 'No answer came in time.');
   const known = BY_CODE[code];

@@ -91,6 +91,7 @@ export class DeliveryService {
       failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('response', 'The request failed.');
     }
     const latencyMs = performance.now() - started;
+    if (failure?.phase === 'proxy') this.warn('Deliveries do not get out', failure.cause);
     this.metrics.attempt(failure?.phase ?? 'none', latencyMs);
     const base = {
       deliveryId: attempt.deliveryId,

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Receiver, startReceiver } from '../../../../tools/testing/receiver';
 import type { DeliveryFailure } from './delivery-failure';
-import { type Resolve, WebhookClient, type WebhookClientSettings } from './webhook-client';
+import type { Resolve } from './resolve';
+import { WebhookClient, type WebhookClientSettings } from './webhook-client';
 
 let receiver: Receiver;
 const clients: WebhookClient[] = [];
@@ -36,6 +37,7 @@ function client(settings: Partial<WebhookClientSettings> = {}): WebhookClient {
     connectTimeoutMs: 1_000,
     headersTimeoutMs: 2_000,
     totalTimeoutMs: 3_000,
+    dns: 'system',
     ...settings,
   });
   clients.push(made);

@@ -1,10 +1,10 @@
-import { isAllowedAddress } from '@iss/platform';
+import { EgressProxy } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { lookup, Resolver } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, request } from 'undici';
+import { Agent, request } from 'undici';
 import { SETTINGS } from '../settings';
+import { guardedConnector } from './connector';
 import { DeliveryFailure, toDeliveryFailure } from './delivery-failure';
+import { type DnsWay, type Resolve, resolver } from './resolve';
 import { parseRetryAfter } from './retry-policy';
 
 export interface WebhookClientSettings {
@@ -14,10 +14,12 @@ export interface WebhookClientSettings {
   headersTimeoutMs: number;
   /** From the first byte sent to the last byte read. */
   totalTimeoutMs: number;
-  /** All addresses of a name; rejects when it has none. */
+  dns: DnsWay;
+  /** `http://[user:password@]host:port`; undefined: targets are connected to from here. */
+  egressProxyUrl?: string | undefined;
+  /** In place of `dns`. */
   resolve?: Resolve;
 }
-export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export interface WebhookAnswer {
   statusCode: number;
@@ -30,7 +32,6 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
 /** Shorter than the five seconds after which common servers close an idle connection, possibly under our request. */
 const KEEP_ALIVE_MS = 4_000;
-const DNS_TIMEOUT_MS = 2_000;
 
 /**
  * Sends deliveries to URLs that strangers chose. Addresses are decided when a connection is made, for names and for
@@ -40,10 +41,14 @@ const DNS_TIMEOUT_MS = 2_000;
 @Injectable()
 export class WebhookClient {
   private readonly agent: Agent;
+  private readonly proxy: EgressProxy | null;
 
   constructor(@Inject(SETTINGS) private readonly settings: WebhookClientSettings) {
+    const { allowPrivateTargets, connectTimeoutMs, totalTimeoutMs, dns, egressProxyUrl } = settings;
+    this.proxy = egressProxyUrl === undefined ? null : new EgressProxy(egressProxyUrl);
+    const { resolve = resolver(dns) } = settings;
     this.agent = new Agent({
-      connect: guardedConnector(settings),
+      connect: guardedConnector({ allowPrivateTargets, connectTimeoutMs, totalTimeoutMs, resolve }, this.proxy),
       allowH2: false,
       pipelining: 1,
       headersTimeout: settings.headersTimeoutMs,
@@ -77,8 +82,14 @@ export class WebhookClient {
     }
   }
 
+  /** Resolves when the way out is open as far as can be told without a target; rejects with what is wrong otherwise. */
+  async pingWayOut(): Promise<void> {
+    await this.proxy?.ping();
+  }
+
   /** Breaks the connections that are still open. */
   async close(): Promise<void> {
+    this.proxy?.close();
     await this.agent.destroy();
   }
 }
@@ -93,67 +104,4 @@ function requireTarget(target: string, allowPrivateTargets: boolean): URL {
     throw new DeliveryFailure('target', 'The target holds credentials.');
   }
   return url;
-}
-
-function guardedConnector(settings: WebhookClientSettings): buildConnector.connector {
-  const isAllowed = (address: string): boolean => isAllowedAddress(address, settings.allowPrivateTargets);
-  const resolve = settings.resolve ?? (settings.allowPrivateTargets ? resolveLocally : resolvePublicly);
-  const connect = buildConnector({
-    timeout: settings.connectTimeoutMs,
-    allowH2: false,
-    lookup: guardedLookup(resolve, isAllowed),
-  });
-  return (options, callback) => {
-    // A literal address is never looked up, so that it is decided here.
-    const literal = options.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) !== 0 && !isAllowed(literal)) return callback(blocked(), null);
-    return connect(options, callback);
-  };
-}
-
-/**
- * What the socket asks for the addresses of a name; it connects to one of those that it is given. A name with but one
- * address that is not allowed is refused: nobody can say which of them it would be.
- */
-function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined) callback(unknownName(), '');
-        else if (!addresses.every(isAllowed)) callback(blocked(), '');
-        else if (options.all === true)
-          callback(
-            null,
-            addresses.map((address) => ({ address, family: isIP(address) })),
-          );
-        else callback(null, first, isIP(first));
-      },
-      () => callback(unknownName(), ''),
-    );
-  };
-}
-
-function unknownName(): DeliveryFailure {
-  return new DeliveryFailure('dns', 'The name of the host has no address.');
-}
-
-function blocked(): DeliveryFailure {
-  return new DeliveryFailure('blocked', 'The address of the target is not public.');
-}
-
-/**
- * Asks the name servers themselves. The system's own resolver would answer one name at a time on a handful of threads, so
- * that a few slow names hold up every other.
- */
-async function resolvePublicly(hostname: string): Promise<string[]> {
-  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
-  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
-  return [...(four.status === 'fulfilled' ? four.value : []), ...(six.status === 'fulfilled' ? six.value : [])];
-}
-
-/** Knows `localhost` and what else the machine's own files name. */
-async function resolveLocally(hostname: string): Promise<string[]> {
-  return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }

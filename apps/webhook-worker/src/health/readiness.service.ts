@@ -3,9 +3,10 @@ import { inStep, intact, migrated, reachable, type Readiness, sharedChecks, time
 import { EventQueue } from '@iss/queue';
 import { LogService } from '../log/log.service';
 import { Injectable } from '@nestjs/common';
+import { WebhookClient } from '../delivery/webhook-client';
 
 export type WorkerReadiness = Readiness<
-  'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'log'
+  'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'egress' | 'log'
 >;
 
 /** Without these the worker can do nothing. */
@@ -19,6 +20,7 @@ const NOTHING_SEEN: WorkerReadiness['checks'] = {
   queue: UNSEEN,
   outbox: UNSEEN,
   deliveries: UNSEEN,
+  egress: UNSEEN,
   log: UNSEEN,
 };
 
@@ -31,6 +33,7 @@ export class ReadinessService {
     private readonly database: Database,
     private readonly backlog: BacklogStore,
     private readonly queue: EventQueue,
+    private readonly client: WebhookClient,
     private readonly log: LogService,
   ) {}
 
@@ -42,7 +45,7 @@ export class ReadinessService {
   }
 
   private async check(): Promise<WorkerReadiness['checks']> {
-    const [database, migrations, schema, clock, queue, outbox, deliveries] = await Promise.all([
+    const [database, migrations, schema, clock, queue, outbox, deliveries, egress] = await Promise.all([
       reachable(() => this.database.ping(), 'failed'),
       migrated(() => this.database.missingMigrations()),
       intact(() => this.database.schemaFaults()),
@@ -50,7 +53,8 @@ export class ReadinessService {
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
       timely('due delivery', () => this.backlog.oldestDeliveryMs()),
+      reachable(() => this.client.pingWayOut(), 'degraded'),
     ]);
-    return { database, migrations, schema, clock, queue, outbox, deliveries, log: this.log.status() };
+    return { database, migrations, schema, clock, queue, outbox, deliveries, egress, log: this.log.status() };
   }
 }

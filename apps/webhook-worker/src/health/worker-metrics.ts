@@ -1,7 +1,7 @@
+import type { FailurePhase } from '@iss/domain';
 import { DURATION_BUCKETS_SECONDS, watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { FailurePhase } from '../delivery/delivery-failure';
 import type { Dispatcher } from '../delivery/dispatcher';
 
 /** What the worker counts of its attempts. */

@@ -2,6 +2,7 @@ import {
   DELIVERY_STATUSES,
   EVENT_TYPES,
   eventIdOf,
+  FAILURE_PHASES,
   SKIPPED_REASONS,
   subscriptionIdOf,
   TEST_EVENT_TYPE,
@@ -43,9 +44,7 @@ export const Delivery = view('Delivery', {
       started_at: time.described('When it began.'),
       latency_ms: integer.described('How long it took, in milliseconds.'),
       status_code: integer.nullable().described('Null when no answer came.'),
-      error_phase: text
-        .nullable()
-        .described('signing, target, dns, blocked, connect, tls, timeout, response or status; null after a success.'),
+      error_phase: text.nullable().described(`One of ${FAILURE_PHASES.join(', ')}; null after a success.`),
       error: text.nullable().described('What went wrong; null after a success.'),
     }),
   ).described('The last 50, oldest first.'),

@@ -285,6 +285,25 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'disabled', disabled_reason: 'failing' });
   });
 
+  it('counts no failure of our own way out, and begins anew after one', async () => {
+    const subscriptionId = await addSubscription();
+    const notOut = { errorPhase: 'proxy', statusCode: null } as const;
+    const next = async (change: Partial<AttemptResult>): Promise<unknown> =>
+      store.record(result(await claimed(await addDelivery(subscriptionId)), change));
+    await next(notOut);
+    expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
+    await next({});
+    await run(
+      'spec_failing_long',
+      `UPDATE webhook_subscriptions SET failing_since = now() - interval '121 hours' WHERE subscription_id = :subscriptionId`,
+      { subscriptionId },
+    );
+    expect(await next(notOut)).toMatchObject({ held: true, disabledReason: null });
+    expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
+    expect(await next({})).toMatchObject({ disabledReason: null });
+    expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: true });
+  });
+
   it('does not touch the subscription when nothing changes for it', async () => {
     const subscriptionId = await addSubscription();
     const version = () =>

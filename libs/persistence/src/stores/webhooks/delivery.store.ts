@@ -1,4 +1,4 @@
-import { type EventType, RULES } from '@iss/domain';
+import { type EventType, type FailurePhase, RULES } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import { inputRows } from '../../sql/input';
 import type { Page, PagePosition } from '../../sql/page';
@@ -39,7 +39,7 @@ export interface AttemptResult {
   startedAt: Date;
   latencyMs: number;
   statusCode: number | null;
-  errorPhase: string | null;
+  errorPhase: FailurePhase | null;
   error: string | null;
   status: 'succeeded' | 'pending' | 'dead';
   /** For `pending`: milliseconds from now. */
@@ -58,11 +58,14 @@ export type DisabledReason = 'gone' | 'failing';
 export interface DeliverySettings {
   /** How long an attempt may take, recording included, before another worker may repeat it. */
   leaseMs: number;
-  /** A subscription that has failed for this long without a success is disabled. */
+  /** A subscription that has failed for this long, without a success or a failure of our own way out, is disabled. */
   disableAfterMs: number;
 }
 
 const SHARED: EventType = 'shared.snapshot.created';
+
+/** The receiver was not asked. Whatever it would have answered, it has not failed all the time. */
+const NOT_ASKED: FailurePhase = 'proxy';
 
 /**
  * Whether the tenant of delivery `d` may know of it at this moment: of what others own only while it may read that, however
@@ -150,23 +153,23 @@ const RECORD = statement<
      INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms, status_code, error_phase, error)
      SELECT delivery_id, attempt, started_at::timestamptz, latency_ms, status_code, error_phase, error FROM settled
    ), outcome AS (
-     SELECT subscription_id, bool_or(status = 'succeeded') AS succeeded,
+     SELECT subscription_id, bool_or(status = 'succeeded' OR (error_phase = '${NOT_ASKED}') IS TRUE) AS excused,
             coalesce(bool_or(status_code = 410), false) AS gone
        FROM settled GROUP BY subscription_id
    ), changing AS MATERIALIZED (
-     SELECT s.subscription_id, o.succeeded,
+     SELECT s.subscription_id, o.excused,
             CASE WHEN o.gone THEN 'gone'
-                 WHEN NOT o.succeeded AND s.failing_since < now() - :disableAfterMs * interval '1 millisecond' THEN 'failing'
+                 WHEN NOT o.excused AND s.failing_since < now() - :disableAfterMs * interval '1 millisecond' THEN 'failing'
             END AS disabled_reason
        FROM outcome o JOIN webhook_subscriptions s ON s.subscription_id = o.subscription_id
       WHERE s.status = 'active'
-        AND (o.gone OR CASE WHEN o.succeeded THEN s.failing_since IS NOT NULL
+        AND (o.gone OR CASE WHEN o.excused THEN s.failing_since IS NOT NULL
                             ELSE s.failing_since IS NULL OR s.failing_since < now() - :disableAfterMs * interval '1 millisecond' END)
       ORDER BY s.subscription_id
         FOR NO KEY UPDATE OF s
    ), changed AS (
      UPDATE webhook_subscriptions s
-        SET failing_since = CASE WHEN c.succeeded OR c.disabled_reason IS NOT NULL THEN NULL
+        SET failing_since = CASE WHEN c.excused OR c.disabled_reason IS NOT NULL THEN NULL
                                  ELSE coalesce(s.failing_since, now()) END,
             status = CASE WHEN c.disabled_reason IS NULL THEN s.status ELSE 'disabled' END,
             disabled_reason = coalesce(c.disabled_reason, s.disabled_reason),
@@ -269,7 +272,7 @@ export class DeliveryStore {
 
   /**
    * Records the attempt, settles or reschedules the delivery, and notes in the subscription when it starts or stops
-   * failing; a 410, or `disableAfterMs` without a success, disables it. One statement, fenced on the attempt's number; concurrent
+   * failing; a 410, or `disableAfterMs` of nothing but failures of the receiver, disables it. One statement, fenced on the attempt's number; concurrent
    * results share it.
    */
   record(result: AttemptResult): Promise<Recorded> {

@@ -1,0 +1,287 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createTlsServer, type Server } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { type ConnectProxy, type ProxyReaction, startConnectProxy } from '../../../../tools/testing/connect-proxy';
+import { type DnsServer, startDnsServer } from '../../../../tools/testing/dns-server';
+import { type Receiver, startReceiver } from '../../../../tools/testing/receiver';
+import type { DeliveryFailure } from './delivery-failure';
+import { resolver } from './resolve';
+import { WebhookClient, type WebhookClientSettings } from './webhook-client';
+
+const NAME = 'receiver.example';
+
+let receiver: Receiver;
+let proxy: ConnectProxy;
+let dns: DnsServer;
+/** Of `receiver.example` and of 127.0.0.1, which is where the proxies are; trusted here. */
+let certificate: { key: string; cert: string };
+let secure: { server: Server; port: number; names: (string | false | null)[] };
+const trusted = getCACertificates('default');
+const clients: WebhookClient[] = [];
+
+beforeAll(async () => {
+  certificate = selfSigned(NAME, `subjectAltName=DNS:${NAME},IP:127.0.0.1`);
+  setDefaultCACertificates([...trusted, certificate.cert]);
+  [receiver, proxy, dns] = await Promise.all([startReceiver(), startConnectProxy(), startDnsServer()]);
+  const names: (string | false | null)[] = [];
+  const server = createTlsServer(certificate, (request, response) => {
+    names.push((request.socket as TLSSocket).servername);
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  secure = { server, port: (server.address() as AddressInfo).port, names };
+});
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  proxy.react(undefined);
+  receiver.clear();
+});
+
+afterAll(async () => {
+  setDefaultCACertificates(trusted);
+  secure?.server.closeAllConnections();
+  await Promise.all([
+    receiver?.stop(),
+    proxy?.stop(),
+    dns?.stop(),
+    new Promise((resolve) => (secure === undefined ? resolve(null) : secure.server.close(resolve))),
+  ]);
+});
+
+function selfSigned(name: string, extension: string): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'iss-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-keyout', key, '-out', cert];
+  const of = ['-subj', `/CN=${name}`, '-addext', extension, '-days', '1'];
+  execFileSync('openssl', ['req', '-x509', '-nodes', ...of, ...made], { stdio: 'ignore' });
+  const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  rmSync(folder, { recursive: true });
+  return pair;
+}
+
+function client(settings: Partial<WebhookClientSettings> = {}): WebhookClient {
+  const made = new WebhookClient({
+    allowPrivateTargets: true,
+    connectTimeoutMs: 1_000,
+    headersTimeoutMs: 2_000,
+    totalTimeoutMs: 3_000,
+    dns: 'system',
+    egressProxyUrl: proxy.url,
+    resolve: resolver('direct', [dns.address]),
+    ...settings,
+  });
+  clients.push(made);
+  return made;
+}
+
+const failureOf = (target: string, settings?: Partial<WebhookClientSettings>): Promise<DeliveryFailure> =>
+  client(settings)
+    .post(target, {}, '{}')
+    .then(
+      ({ statusCode }) => {
+        throw new Error(`answered ${statusCode}`);
+      },
+      (failure: DeliveryFailure) => failure,
+    );
+
+const portOf = (url: string): string => new URL(url).port;
+const plainTarget = (): string => `http://${NAME}:${portOf(receiver.url)}/hook`;
+const secureTarget = (name = NAME): string => `https://${name}:${secure.port}/hook`;
+
+describe('deliveries through a proxy', () => {
+  beforeAll(() => dns.know(NAME, ['127.0.0.1']));
+
+  it('are tunnelled to the address that was checked, and speak to the name', async () => {
+    const before = proxy.asked.length;
+    const one = client();
+    expect(await one.post(plainTarget(), { 'x-a': 'b' }, '{"a":1}')).toMatchObject({ statusCode: 204 });
+    expect(proxy.asked.slice(before)).toEqual([
+      { authority: `127.0.0.1:${portOf(receiver.url)}`, authorization: undefined },
+    ]);
+    const [request] = receiver.requests;
+    expect(request?.headers).toMatchObject({ host: `${NAME}:${portOf(receiver.url)}`, 'x-a': 'b' });
+    expect(request?.headers).not.toHaveProperty('proxy-authorization');
+    expect(request?.body.toString()).toBe('{"a":1}');
+    await expect(one.pingWayOut()).resolves.toBeUndefined();
+  });
+
+  it('use a tunnel again', async () => {
+    const before = proxy.asked.length;
+    const one = client();
+    for (let count = 0; count < 6; count += 1) await one.post(plainTarget(), {}, '{}');
+    expect(receiver.requests).toHaveLength(6);
+    expect(proxy.asked.length - before).toBeLessThanOrEqual(2);
+  });
+
+  it('have TLS with the receiver, and its certificate verified against the name', async () => {
+    expect(await client().post(secureTarget(), {}, '{}')).toMatchObject({ statusCode: 204 });
+    expect(secure.names).toEqual([NAME]);
+    dns.know('another.example', ['127.0.0.1']);
+    expect(await failureOf(secureTarget('another.example'))).toMatchObject({ phase: 'tls' });
+  });
+
+  it('give the proxy its credentials, and nobody else', async () => {
+    const egressProxyUrl = proxy.url.replace('//', '//worker:p%40ss%3Aword@');
+    await client({ egressProxyUrl }).post(plainTarget(), {}, '{}');
+    const sent = `Basic ${Buffer.from('worker:p@ss:word').toString('base64')}`;
+    expect(proxy.asked.at(-1)).toMatchObject({ authorization: sent });
+    expect(JSON.stringify(receiver.requests.map(({ headers }) => headers))).not.toContain('Basic');
+  });
+
+  it('go through a proxy that speaks TLS, and not through one that nobody vouches for', async () => {
+    const inTls = await startConnectProxy({ tls: certificate });
+    const stranger = await startConnectProxy({ tls: selfSigned('proxy', 'subjectAltName=IP:127.0.0.1') });
+    try {
+      const one = client({ egressProxyUrl: inTls.url });
+      expect(await one.post(secureTarget(), {}, '{}')).toMatchObject({ statusCode: 204 });
+      expect(await one.post(plainTarget(), {}, '{}')).toMatchObject({ statusCode: 204 });
+      await expect(one.pingWayOut()).resolves.toBeUndefined();
+      expect(await failureOf(secureTarget(), { egressProxyUrl: stranger.url })).toMatchObject({ phase: 'proxy' });
+      expect(stranger.asked).toHaveLength(0);
+    } finally {
+      await Promise.all(clients.splice(0).map((made) => made.close()));
+      await Promise.all([inTls.stop(), stranger.stop()]);
+    }
+  });
+
+  it.each<[ProxyReaction, string]>([
+    [407, 'The egress proxy answered 407.'],
+    [403, 'The egress proxy answered 403.'],
+    [502, 'The egress proxy answered 502.'],
+    [301, 'The egress proxy answered 301.'],
+    ['hang', 'The egress proxy made no connection in time.'],
+    ['close', 'The egress proxy cannot be reached.'],
+    ['garbage', 'The egress proxy cannot be reached.'],
+  ])('fail in a phase of their own where the proxy says %s', async (reaction, message) => {
+    proxy.react(reaction);
+    expect(await failureOf(plainTarget(), { connectTimeoutMs: 200 })).toMatchObject({ phase: 'proxy', message });
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  it('fail so too where a whole attempt may take no longer than connecting', async () => {
+    proxy.react('hang');
+    expect(await failureOf(plainTarget(), { totalTimeoutMs: 200 })).toMatchObject({ phase: 'proxy' });
+  });
+
+  it('fail so where nobody listens, and name neither the proxy nor its credentials', async () => {
+    const gone = createServer();
+    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+    const { port } = gone.address() as AddressInfo;
+    await new Promise((resolve) => gone.close(resolve));
+    const one = client({ egressProxyUrl: `http://worker:hunter2@127.0.0.1:${port}` });
+    const failure: unknown = await one.post(plainTarget(), {}, '{}').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ phase: 'proxy', message: 'The egress proxy cannot be reached.' });
+    expect(failure).toHaveProperty('cause.cause.code', 'ECONNREFUSED');
+    expect(JSON.stringify(failure)).not.toContain('hunter2');
+    await expect(one.pingWayOut()).rejects.toThrow('The egress proxy cannot be reached.');
+  });
+
+  it('say at the next look that the credentials were refused, until they are taken', async () => {
+    const one = client();
+    proxy.react(407);
+    await one.post(plainTarget(), {}, '{}').catch(() => undefined);
+    await expect(one.pingWayOut()).rejects.toThrow('refuses the credentials');
+    proxy.react(undefined);
+    await one.post(plainTarget(), {}, '{}');
+    await expect(one.pingWayOut()).resolves.toBeUndefined();
+  });
+
+  it('try another address of the name where the proxy cannot reach one', async () => {
+    dns.know('two.example', ['127.0.0.2', '127.0.0.1']);
+    proxy.react((authority) => (authority.startsWith('127.0.0.2') ? 504 : undefined));
+    const before = proxy.asked.length;
+    expect(await client().post(`http://two.example:${portOf(receiver.url)}/`, {}, '{}')).toMatchObject({
+      statusCode: 204,
+    });
+    expect(proxy.asked.slice(before).map(({ authority }) => authority.split(':')[0])).toEqual([
+      '127.0.0.2',
+      '127.0.0.1',
+    ]);
+  });
+
+  it('end when the client is closed', async () => {
+    proxy.react('hang');
+    const before = proxy.asked.length;
+    const one = client({ connectTimeoutMs: 60_000, totalTimeoutMs: 120_000 });
+    const posted = one.post(plainTarget(), {}, '{}').catch((error: unknown) => error);
+    while (proxy.asked.length === before) await new Promise((resolve) => setImmediate(resolve));
+    await one.close();
+    expect(await posted).toHaveProperty('phase');
+  });
+});
+
+describe('addresses, behind a proxy as without one', () => {
+  it.each(['10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:127.0.0.1]'])(
+    'the proxy is never asked for the literal %s',
+    async (host) => {
+      const before = proxy.asked.length;
+      const failure = await failureOf(`https://${host}/`, { allowPrivateTargets: false });
+      expect(failure).toMatchObject({ phase: 'blocked' });
+      expect(proxy.asked).toHaveLength(before);
+    },
+  );
+
+  it('nor for a name with one such address among others', async () => {
+    const before = proxy.asked.length;
+    dns.know('mixed.example', ['93.184.215.14', '2606:4700:4700::1111', 'fd00::1']);
+    expect(await failureOf('https://mixed.example/', { allowPrivateTargets: false })).toMatchObject({
+      phase: 'blocked',
+    });
+    expect(proxy.asked).toHaveLength(before);
+  });
+
+  it.each([
+    ['behind a proxy', true],
+    ['without one', false],
+  ])('a name that changes its mind is decided anew for each connection, %s', async (_, isProxied) => {
+    const name = isProxied ? 'rebind-proxied.example' : 'rebind.example';
+    dns.know(name, ['127.0.0.1'], ['169.254.169.254']);
+    receiver.always({ status: 204, headers: { connection: 'close' } });
+    const before = proxy.asked.length;
+    const one = client(isProxied ? {} : { egressProxyUrl: undefined });
+    const target = `http://${name}:${portOf(receiver.url)}/`;
+    expect(await one.post(target, {}, '{}')).toMatchObject({ statusCode: 204 });
+    await expect(one.post(target, {}, '{}')).rejects.toMatchObject({ phase: 'blocked' });
+    // One question of each type a connection: the address that was checked is the one connected to.
+    expect(dns.asked.filter((asked) => asked === name)).toHaveLength(4);
+    expect(receiver.requests).toHaveLength(1);
+    expect(proxy.asked).toHaveLength(before + (isProxied ? 1 : 0));
+    receiver.always({ status: 204 });
+  });
+});
+
+describe('names', () => {
+  it('are asked of the name servers, both kinds of addresses, those of one kind where there is no other', async () => {
+    const resolve = resolver('direct', [dns.address]);
+    dns.know('both.example', ['192.0.2.1', '192.0.2.2', '2001:db8::1']);
+    dns.know('six.example', ['2001:db8::2']);
+    expect(await resolve('both.example')).toEqual(['192.0.2.1', '192.0.2.2', '2001:db8::1']);
+    expect(await resolve('six.example')).toEqual(['2001:db8::2']);
+    await expect(resolve('nowhere.example')).rejects.toThrow();
+  });
+
+  it('are given up after four seconds of silence', async () => {
+    dns.know('silent.example', 'silent');
+    const startedAt = performance.now();
+    await expect(resolver('direct', [dns.address])('silent.example')).rejects.toThrow('ECANCELLED');
+    expect(performance.now() - startedAt).toBeLessThan(4_900);
+  });
+
+  it('are asked of the machine where that is said, which knows its own files', async () => {
+    expect(await resolver('system')('localhost')).toContain('127.0.0.1');
+    await expect(resolver('system')('nowhere.invalid')).rejects.toThrow();
+  });
+
+  it.each([
+    ['behind a proxy', true],
+    ['without one', false],
+  ])('that nobody knows end in the phase dns, %s', async (_, isProxied) => {
+    const settings = isProxied ? {} : { egressProxyUrl: undefined };
+    expect(await failureOf('http://nowhere.example/', settings)).toMatchObject({ phase: 'dns' });
+  });
+});
