@@ -1388,8 +1388,14 @@ WHERE child.snapshot_id = ANY ($1::uuid[]) AND (child.prev_hash IS NULL) IS TRUE
   LIMIT 1) IS NOT NULL
 RETURNING child.snapshot_id AS "snapshotId";
 
+-- fill_provenance_end
+--   asked by backfillProvenance (stores/provenance/fill-provenance.ts)
+--   enters provenance_backfill_pkey
+PREPARE fill_provenance_end AS
+DELETE FROM provenance_backfill WHERE is_one;
+
 -- fill_provenance_flags
---   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   asked by fillProvenance, backfillProvenance (stores/provenance/fill-provenance.ts)
 --   $1 hasMissing boolean
 --   $2 hasCarried boolean
 --   $3 subjectKey bigint
@@ -1405,23 +1411,46 @@ WHERE s.subject_key = $3::bigint
 ON CONFLICT DO NOTHING
 RETURNING subject_key AS "subjectKey";
 
+-- fill_provenance_last
+--   asked by fillProvenance, backfillProvenance (stores/provenance/fill-provenance.ts)
+--   enters snapshots_version_key
+PREPARE fill_provenance_last AS
+SELECT coalesce(max(subject_key), 0)::bigint AS "lastKey" FROM snapshots;
+
+-- fill_provenance_move
+--   asked by backfillProvenance (stores/provenance/fill-provenance.ts)
+--   $1 subjectKey bigint
+--   $2 snapshotVersion integer
+--   enters provenance_backfill_pkey
+PREPARE fill_provenance_move (bigint, integer) AS
+UPDATE provenance_backfill SET subject_key = $1::bigint, snapshot_version = $2::integer
+WHERE is_one RETURNING subject_key AS "subjectKey";
+
 -- fill_provenance_next
---   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   asked by fillProvenance, backfillProvenance (stores/provenance/fill-provenance.ts)
 --   $1 afterKey bigint
 --   $2 afterVersion integer
+--   $3 lastKey bigint
 --   enters snapshot_provenance_pkey, snapshots_version_key
-PREPARE fill_provenance_next (bigint, integer) AS
+PREPARE fill_provenance_next (bigint, integer, bigint) AS
 SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
   (SELECT true FROM snapshots l WHERE l.subject_key = n.subject_key
     AND l.snapshot_version = n.snapshot_version + 1 LIMIT 1) IS NULL AS "isLatest",
   (SELECT true FROM snapshot_provenance p WHERE p.subject_key = n.subject_key
     AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL OR n.erasure_id IS NOT NULL AS "isFilled"
 FROM snapshots n
-WHERE (n.subject_key, n.snapshot_version) > ($1::bigint, $2::integer)
+WHERE (n.subject_key, n.snapshot_version) > ($1::bigint, $2::integer) AND n.subject_key <= $3::bigint
 ORDER BY n.subject_key, n.snapshot_version LIMIT 500;
 
+-- fill_provenance_place
+--   asked by backfillProvenance (stores/provenance/fill-provenance.ts)
+--   enters provenance_backfill_pkey
+PREPARE fill_provenance_place AS
+SELECT subject_key AS "subjectKey", snapshot_version AS "snapshotVersion" FROM provenance_backfill
+WHERE is_one;
+
 -- fill_provenance_texts
---   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   asked by fillProvenance, backfillProvenance (stores/provenance/fill-provenance.ts)
 --   $1 subjectKey bigint
 --   $2 snapshotVersion integer
 --   enters snapshot_provenance_pkey, snapshots_version_key
@@ -1437,7 +1466,7 @@ LEFT JOIN LATERAL (SELECT * FROM snapshot_provenance p
   WHERE p.subject_key = i.subject_key AND p.snapshot_version = i.snapshot_version - 1 LIMIT 1) p ON true;
 
 -- fill_provenance_version
---   asked by fillProvenance (stores/provenance/fill-provenance.ts)
+--   asked by fillProvenance, backfillProvenance (stores/provenance/fill-provenance.ts)
 --   $1 subjectKey bigint
 --   $2 snapshotVersion integer
 --   $3 changedBy text

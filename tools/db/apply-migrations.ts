@@ -1,11 +1,16 @@
 import { UserError } from '../processes.ts';
 
 /**
- * Brings the database up to date, BullMQ's tables too when the queue stands on it. Gives the names of what was applied.
+ * Brings the database up to date, BullMQ's tables too when the queue stands on it. Gives the names of what was applied;
+ * `tell` hears what is waited for meanwhile.
  * @throws UserError in one line when the database can't be reached or refuses.
  */
-export async function applyMigrations(databaseUrl: string, queueUrl: string | undefined): Promise<string[]> {
-  const [{ fillProvenance, migrate, writableUrl }, { migrateQueue }, { serverUrls }] = await Promise.all([
+export async function applyMigrations(
+  databaseUrl: string,
+  queueUrl: string | undefined,
+  tell?: (line: string) => void,
+): Promise<string[]> {
+  const [{ migrate, writableUrl }, { migrateQueue }, { serverUrls }] = await Promise.all([
     import('@iss/persistence'),
     import('@iss/queue'),
     import('@iss/platform'),
@@ -13,8 +18,7 @@ export async function applyMigrations(databaseUrl: string, queueUrl: string | un
   const servers = serverUrls(databaseUrl).map((url) => URL.parse(url));
   if (servers.length === 0) throw new UserError('DATABASE_URL: not a postgres:// URL.');
   try {
-    const applied = await migrate(databaseUrl);
-    if (applied.some((name) => name.startsWith('Provenance'))) await fillProvenance(databaseUrl);
+    const applied = await migrate(databaseUrl, tell);
     if (!queueUrl) await migrateQueue(await writableUrl(databaseUrl));
     return applied;
   } catch (error) {

@@ -3,9 +3,11 @@ import { DomainError } from '@iss/domain';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CONNECT_TIMEOUT_MS } from './database';
 import { diagnose } from './diagnose';
+import { LOCK_TIMEOUT_MS, untilLocked } from './lock-patience';
 import { writableUrl } from './servers';
-import { type Migration, MIGRATIONS, migrationText } from './migrations';
+import { indexesBesideWriters, type Migration, MIGRATIONS, migrationText, onlineStep } from './migrations';
 import { backfillSearch } from './search-backfill';
+import { backfillProvenance } from './stores/provenance/fill-provenance';
 
 const MIGRATION_LOCK = 4_951_219;
 /** Between two looks whether another one that migrates has ended. */
@@ -17,18 +19,15 @@ const BACKFILL_ROWS = 20_000;
 /** In the order in which they came; there only while they are marked, and built without keeping writers from writing. */
 const BACKFILL_ORDER = 'log_backfill_order';
 
-/** Indexes of tables that are large and written to meanwhile, by name, with the file that builds each beside writers. */
-const INDEXES_BUILT_BESIDE_WRITERS = {
-  snapshots_by_effective_time: '14-time-of-versions.index',
-  subjects_by_name: '23-search-terms.index',
-} as const;
+/** Hears what is going on, a sentence each. */
+type Tell = (line: string) => void;
 
-function classOf({ file, name }: Migration): new () => MigrationInterface {
+function classOf({ file, name }: Migration, textOf: (file: string) => string): new () => MigrationInterface {
   return class {
     readonly name = name;
 
     async up(runner: QueryRunner): Promise<void> {
-      await runner.query(migrationText(file));
+      await runner.query(textOf(file));
     }
 
     async down(runner: QueryRunner): Promise<void> {
@@ -37,22 +36,31 @@ function classOf({ file, name }: Migration): new () => MigrationInterface {
   };
 }
 
+/** The step as it runs beside writers: what it does not get locked in time it lets go. */
+const onlineText = (file: string): string =>
+  `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS};\n${onlineStep(migrationText(file)).text}`;
+
 /**
- * Applies what is missing, as the role of the URL (the tables' owner), all in one transaction; concurrent callers wait
- * for one another. Then does, in batches and beside writers, what would take that transaction too long: where it is ended
- * before its end, the next call goes on. Returns the names of the migrations applied. Throws `unavailable` when the database cannot be reached.
+ * Applies what is missing, as the role of the URL (the tables' owner), while others write: each step in a transaction of its
+ * own, which lets go of its locks and begins again where one is not had at once; indexes, and what is done in batches, after
+ * them. A new database gets all steps in one transaction. Ended before its end, the next call goes on; concurrent callers
+ * wait for one another. Role, privileges and policies are put back each time. Returns the names of the migrations applied.
+ * Throws `unavailable` when the database cannot be reached, or is behind a pooler that has no sessions.
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(databaseUrl: string, tell: Tell = () => undefined): Promise<string[]> {
   // Not by the file's imports: the applications, which never migrate, would load it at every start.
   const { DataSource } = await import('typeorm');
   const url = await writableUrl(databaseUrl).catch((error: unknown) => {
     throw diagnose(error, databaseUrl);
   });
+  let isNew = false;
   const dataSource = new DataSource({
     type: 'postgres',
     url,
-    migrations: MIGRATIONS.map(classOf),
+    migrations: MIGRATIONS.map((step) => classOf(step, (file) => (isNew ? migrationText(file) : onlineText(file)))),
     migrationsTableName: 'migrations',
+    // What fails is told by the caller, and what is tried again is no failure.
+    logger: 'debug',
     extra: { max: 2, connectionTimeoutMillis: CONNECT_TIMEOUT_MS },
   });
   try {
@@ -69,18 +77,47 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     if (server === undefined || server.version < 150_000) {
       throw new DomainError('unavailable', 'PostgreSQL 15 or newer is required.');
     }
+    const before = await appliedNames(lock);
+    isNew = before.size === 0;
+    await lock.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    const patiently = <T>(work: () => Promise<T>): Promise<T> => untilLocked(work, () => tellWhoHolds(lock, tell));
     await lock.query(migrationText('application-role'));
-    const applied = await dataSource.runMigrations({ transaction: 'all' });
-    await lock.query(migrationText('privileges'));
-    await backfillLog(lock);
-    for (const [name, file] of Object.entries(INDEXES_BUILT_BESIDE_WRITERS)) await buildIndex(lock, name, file);
-    await backfillSearch(lock);
-    return applied.map((migration) => migration.name);
+    await patiently(() => dataSource.runMigrations({ transaction: isNew ? 'all' : 'each' }));
+    await patiently(() => lock.query(migrationText('privileges')));
+    await patiently(() => backfillLog(lock));
+    for (const [name, text] of indexesBesideWriters()) await buildIndex(lock, name, text);
+    await patiently(() => backfillSearch(lock));
+    await backfillProvenance(url);
+    return [...(await appliedNames(lock))].filter((name) => !before.has(name));
   } finally {
     await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
     await lock.release();
     await dataSource.destroy();
   }
+}
+
+/** Names of the migrations that the database has had, in their order. */
+async function appliedNames(runner: QueryRunner): Promise<Set<string>> {
+  const [table]: { isThere: boolean }[] = await runner.query(
+    `SELECT to_regclass('migrations') IS NOT NULL AS "isThere"`,
+  );
+  if (table?.isThere !== true) return new Set();
+  const rows: { name: string }[] = await runner.query('SELECT name FROM migrations ORDER BY id');
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Of others the login sees what they are only as a superuser, or as a member of pg_read_all_stats. */
+const OLD_TRANSACTIONS = `
+  SELECT format('%s (%s, since %s)', pid, coalesce(nullif(application_name, ''), usename), xact_start::timestamptz(0)) AS who
+    FROM pg_stat_activity
+   WHERE datname = current_database() AND xact_start < clock_timestamp() - interval '400 ms' AND pid <> pg_backend_pid()
+   ORDER BY xact_start LIMIT 3`;
+
+async function tellWhoHolds(runner: QueryRunner, tell: Tell): Promise<void> {
+  const holders: { who: string }[] = await runner.query(OLD_TRANSACTIONS);
+  const who =
+    holders.length === 0 ? '' : ` The oldest transactions: ${holders.map((holder) => holder.who).join(', ')}.`;
+  tell(`A table is locked by others: writers go first, then it is tried again.${who}`);
 }
 
 /** Looks again and again: a statement that waits holds a snapshot, for the end of which an index that is built waits. */
@@ -95,14 +132,23 @@ async function takeLock(runner: QueryRunner): Promise<void> {
 }
 
 /** Builds an index that is not there. What a build that was broken off has left is not valid, and goes first. */
-async function buildIndex(runner: Pick<QueryRunner, 'query'>, name: string, file: string): Promise<void> {
+async function buildIndex(runner: Pick<QueryRunner, 'query'>, name: string, text: string): Promise<void> {
   const [found]: { isValid: boolean }[] = await runner.query(
     'SELECT indisvalid AS "isValid" FROM pg_index WHERE indexrelid = to_regclass($1)',
     [name],
   );
   if (found?.isValid === true) return;
-  if (found !== undefined) await runner.query(`DROP INDEX CONCURRENTLY ${name}`);
-  await runner.query(migrationText(file));
+  await besideWriters(runner, async () => {
+    if (found !== undefined) await runner.query(`DROP INDEX CONCURRENTLY ${name}`);
+    await runner.query(text);
+  });
+}
+
+/** What is done concurrently waits for all who write, and nobody for it. */
+async function besideWriters(runner: Pick<QueryRunner, 'query'>, work: () => Promise<unknown>): Promise<void> {
+  await runner.query('SET lock_timeout = 0');
+  await work();
+  await runner.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
 }
 
 /**
@@ -116,7 +162,7 @@ export async function backfillLog(runner: Pick<QueryRunner, 'query'>, batch = BA
     'SELECT EXISTS (SELECT FROM log_backfill) AS "isPending"',
   );
   if (pending?.isPending !== true) return;
-  await buildIndex(runner, BACKFILL_ORDER, '13-log-backfill.index');
+  await buildIndex(runner, BACKFILL_ORDER, migrationText('13-log-backfill.index'));
   // A batch is held against all marks of writers at once, and not each of its rows, whatever statistics say.
   await runner.query('SET enable_nestloop = off');
   const text = migrationText('13-log-backfill.batch');
@@ -125,6 +171,6 @@ export async function backfillLog(runner: Pick<QueryRunner, 'query'>, batch = BA
     isLast = lookedAt < batch;
   }
   await runner.query('RESET enable_nestloop');
-  await runner.query(`DROP INDEX CONCURRENTLY ${BACKFILL_ORDER}`);
+  await besideWriters(runner, () => runner.query(`DROP INDEX CONCURRENTLY ${BACKFILL_ORDER}`));
   await runner.query('DELETE FROM log_backfill');
 }

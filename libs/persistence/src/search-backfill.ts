@@ -4,15 +4,18 @@ import { migrationText } from './migrations';
 /** Subjects of one batch: their latest envelopes lie in memory together. */
 const BATCH = 50;
 
-interface Subject {
+interface SubjectKey {
   subjectKey: string;
+}
+
+interface Subject extends SubjectKey {
   version: number;
   envelope: string | null;
 }
 
 /** A connection of the tables' owner. */
 interface OwnersConnection {
-  query(text: string, values?: unknown[]): Promise<Subject[]>;
+  query<Row extends SubjectKey = Subject>(text: string, values?: unknown[]): Promise<Row[]>;
   startTransaction(): Promise<void>;
   commitTransaction(): Promise<void>;
   rollbackTransaction(): Promise<void>;
@@ -24,8 +27,10 @@ interface OwnersConnection {
  * writers wait while a batch is written, not while it is read. One at a time may run.
  */
 export async function backfillSearch(runner: OwnersConnection, batch = BATCH): Promise<void> {
+  // What comes later brings its own terms, or is written by a release that knows none: it must not be chased for ever.
+  const lastKey = await lastSubjectKey(runner);
   for (;;) {
-    const subjects = await runner.query(migrationText('23-search-terms.next'), [batch]);
+    const subjects = await runner.query(migrationText('23-search-terms.next'), [batch, lastKey]);
     const last = subjects.at(-1);
     if (last === undefined) break;
     const found = subjects.map((subject) => ({ ...subject, terms: termsOf(subject) }));
@@ -52,6 +57,13 @@ export async function backfillSearch(runner: OwnersConnection, batch = BATCH): P
     }
   }
   await runner.query('DELETE FROM search_backfill');
+}
+
+async function lastSubjectKey(runner: OwnersConnection): Promise<string> {
+  const [last] = await runner.query<SubjectKey>(
+    'SELECT subject_key AS "subjectKey" FROM subjects ORDER BY subject_key DESC LIMIT 1',
+  );
+  return last?.subjectKey ?? '0';
 }
 
 function termsOf({ envelope }: Subject): SearchTerms {

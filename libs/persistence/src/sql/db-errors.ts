@@ -29,6 +29,7 @@ const CONFLICTS: Record<string, string> = {
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 const UNIQUE_VIOLATION = '23505';
+const LOCK_NOT_AVAILABLE = '55P03';
 const INSUFFICIENT_PRIVILEGE = '42501';
 /** By `statement_timeout`: the server itself gave it up, and kept nothing of it. */
 const QUERY_CANCELED = '57014';
@@ -36,6 +37,11 @@ const QUERY_CANCELED = '57014';
 /** Whether the same statement may simply be run again: nothing of it was kept. */
 export function isRetryable(error: unknown): boolean {
   return isDatabaseError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
+}
+
+/** Whether a lock was not had in time (`lock_timeout`), or only at the price of a deadlock. */
+export function isLockRefused(error: unknown): boolean {
+  return isDatabaseError(error) && (error.code === LOCK_NOT_AVAILABLE || error.code === DEADLOCK);
 }
 
 /** Whether the login may not do what was asked. */

@@ -1,7 +1,7 @@
 import { authorOf, isEvidenceMissing, parseStoredJson, traceTexts } from '@iss/domain';
 import { asOwner } from '../../owner';
 import type { TransactionSql } from '../../sql/sql';
-import { statement } from '../../sql/statement';
+import { type NoParameters, statement } from '../../sql/statement';
 
 export interface FilledProvenance {
   /** Versions of which it is known now where they come from. */
@@ -26,7 +26,7 @@ interface Texts {
 const BATCH = 500;
 
 /** Every version in the order of its chain. What was erased has nothing to be filled with. */
-const NEXT = statement<{ afterKey: string; afterVersion: number }, Unfilled>(
+const NEXT = statement<{ afterKey: string; afterVersion: number; lastKey: string }, Unfilled>(
   'fill_provenance_next',
   `SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
        (SELECT true FROM snapshots l WHERE l.subject_key = n.subject_key
@@ -34,8 +34,15 @@ const NEXT = statement<{ afterKey: string; afterVersion: number }, Unfilled>(
        (SELECT true FROM snapshot_provenance p WHERE p.subject_key = n.subject_key
            AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL OR n.erasure_id IS NOT NULL AS "isFilled"
   FROM snapshots n
- WHERE (n.subject_key, n.snapshot_version) > (:afterKey::bigint, :afterVersion::integer)
+ WHERE (n.subject_key, n.snapshot_version) > (:afterKey::bigint, :afterVersion::integer) AND n.subject_key <= :lastKey::bigint
  ORDER BY n.subject_key, n.snapshot_version LIMIT ${BATCH}`,
+);
+
+/** What comes later tells of itself, or is written by a release that does not know of this: it must not be chased for ever. */
+const LAST = statement<NoParameters, { lastKey: string }>(
+  'fill_provenance_last',
+  `SELECT coalesce((SELECT n.subject_key FROM snapshots n WHERE n.subject_key > 0
+                  ORDER BY n.subject_key DESC, n.snapshot_version DESC LIMIT 1), 0) AS "lastKey"`,
 );
 
 const TEXTS = statement<{ subjectKey: string; snapshotVersion: number }, Texts>(
@@ -77,22 +84,64 @@ ON CONFLICT DO NOTHING
 RETURNING subject_key AS "subjectKey"`,
 );
 
+/** The last version that was looked at, while there are some left to look at. */
+interface Place {
+  subjectKey: string;
+  snapshotVersion: number;
+}
+
+const PLACE = statement<NoParameters, Place>(
+  'fill_provenance_place',
+  `SELECT subject_key AS "subjectKey", snapshot_version AS "snapshotVersion" FROM provenance_backfill WHERE is_one`,
+);
+
+const MOVE = statement<Place, { subjectKey: string }>(
+  'fill_provenance_move',
+  `UPDATE provenance_backfill SET subject_key = :subjectKey::bigint, snapshot_version = :snapshotVersion::integer
+ WHERE is_one RETURNING subject_key AS "subjectKey"`,
+);
+
+const END = statement<NoParameters, Place>('fill_provenance_end', 'DELETE FROM provenance_backfill WHERE is_one');
+
+const BEGINNING: Place = { subjectKey: '0', snapshotVersion: 0 };
+
 /**
  * Finds where versions come from that were written before that was kept, version by version, each in a statement of its
  * own: an end in between is gone on from. Repeating it changes nothing. As the owner of the tables; writers go on meanwhile.
  * Throws `unavailable` when the database cannot be reached.
  */
 export async function fillProvenance(databaseUrl: string): Promise<FilledProvenance> {
-  return asOwner(databaseUrl, async (sql) => {
-    const filled: FilledProvenance = { versions: 0, flagged: 0 };
-    let rows: Unfilled[] = [];
-    do {
-      const last = rows.at(-1);
-      rows = await sql.run(NEXT, { afterKey: last?.subjectKey ?? '0', afterVersion: last?.snapshotVersion ?? 0 });
-      for (const row of rows) if (!row.isFilled) await fill(sql, row, filled);
-    } while (rows.length === BATCH);
-    return filled;
+  return asOwner(databaseUrl, (sql) => fillFrom(sql, BEGINNING));
+}
+
+/** The same where it has not been done yet, from where it was ended the last time. One at a time may run. */
+export async function backfillProvenance(databaseUrl: string): Promise<void> {
+  await asOwner(databaseUrl, async (sql) => {
+    const [place] = await sql.run(PLACE, {});
+    if (place === undefined) return;
+    await fillFrom(sql, place, (reached) => sql.run(MOVE, reached));
+    await sql.run(END, {});
   });
+}
+
+async function fillFrom(
+  sql: TransactionSql,
+  after: Place,
+  keep: (reached: Place) => Promise<unknown> = () => Promise.resolve(),
+): Promise<FilledProvenance> {
+  const filled: FilledProvenance = { versions: 0, flagged: 0 };
+  const { lastKey } = await sql.one(LAST, {});
+  let reached = after;
+  let rows: Unfilled[] = [];
+  do {
+    rows = await sql.run(NEXT, { afterKey: reached.subjectKey, afterVersion: reached.snapshotVersion, lastKey });
+    for (const row of rows) {
+      if (!row.isFilled) await fill(sql, row, filled);
+      reached = { subjectKey: row.subjectKey, snapshotVersion: row.snapshotVersion };
+    }
+    await keep(reached);
+  } while (rows.length === BATCH);
+  return filled;
 }
 
 async function fill(sql: TransactionSql, row: Unfilled, filled: FilledProvenance): Promise<void> {

@@ -1,0 +1,10 @@
+-- How far it is found where the values of versions come from that were written before that was kept (15-provenance.sql): so
+-- that npm run db:migrate goes on where it was ended. A database that had it done already is looked through once more.
+
+CREATE TABLE provenance_backfill (
+  is_one           boolean PRIMARY KEY DEFAULT true CHECK (is_one),
+  subject_key      bigint NOT NULL DEFAULT 0,
+  snapshot_version integer NOT NULL DEFAULT 0
+);
+INSERT INTO provenance_backfill SELECT WHERE EXISTS (SELECT FROM snapshots);
+COMMENT ON TABLE provenance_backfill IS 'The last version that was looked at; no row: there is none left';

@@ -1,0 +1,200 @@
+import { Client } from 'pg';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { addLineage } from '../../../tools/testing/lineage';
+import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { migrate } from './migrate';
+import { indexesBesideWriters, MIGRATIONS, migrationText, onlineStep } from './migrations';
+
+let created: TestDatabase;
+let superuser: Client;
+
+beforeEach(async () => {
+  created = await createTestDatabase();
+  superuser = await connected();
+});
+afterEach(async () => {
+  await superuser.end();
+  await created.drop();
+});
+
+async function connected(): Promise<Client> {
+  const client = new Client({ connectionString: created.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** As a release left a database whose last step has this number. */
+async function migrateTo(last: number): Promise<void> {
+  const source = new DataSource({
+    type: 'postgres',
+    url: created.url,
+    migrations: MIGRATIONS.filter(({ file }) => parseInt(file, 10) <= last).map(
+      ({ file, name }) =>
+        class {
+          readonly name = name;
+          async up(runner: QueryRunner): Promise<void> {
+            await runner.query(migrationText(file));
+          }
+          async down(): Promise<void> {}
+        },
+    ),
+  });
+  await source.initialize();
+  try {
+    await source.query(migrationText('application-role'));
+    await source.runMigrations({ transaction: 'all' });
+  } finally {
+    await source.destroy();
+  }
+}
+
+const query = async <Row extends object>(text: string, values?: unknown[]): Promise<Row[]> =>
+  (await superuser.query<Row>(text, values)).rows;
+
+/** Everything that a step may leave behind. */
+const SCHEMA = `
+  SELECT 'column' AS kind, format('%s.%s %s %s %s', table_name, column_name, udt_name, is_nullable, column_default) AS definition
+    FROM information_schema.columns WHERE table_schema = 'public'
+  UNION ALL SELECT 'index', indexdef FROM pg_indexes WHERE schemaname = 'public'
+  UNION ALL SELECT 'invalid index', indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid
+  UNION ALL SELECT 'constraint', format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+  UNION ALL SELECT 'trigger', pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+  UNION ALL SELECT 'function', pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL SELECT 'policy', format('%s %s', polrelid::regclass, polname) FROM pg_policy
+  UNION ALL SELECT 'privilege', format('%s %s %s', grantee, privilege_type, table_name)
+    FROM information_schema.role_table_grants WHERE table_schema = 'public' AND grantee = 'iss_app'
+  ORDER BY 1, 2`;
+
+it('leaves the same schema whether a database is new or was there before, at any step', async () => {
+  await migrate(created.url);
+  const ofNew = await query(SCHEMA);
+  expect(ofNew.length).toBeGreaterThan(300);
+  for (const last of [2, 9, 15, 26]) {
+    await superuser.end();
+    await created.drop();
+    created = await createTestDatabase();
+    superuser = await connected();
+    await migrateTo(last);
+    await migrate(created.url);
+    expect(await query(SCHEMA)).toEqual(ofNew);
+  }
+});
+
+it('builds no index of an earlier table in the transaction of a step, but for one that takes the place of another', () => {
+  const within = MIGRATIONS.flatMap(({ file }) => {
+    const { text } = onlineStep(migrationText(file));
+    return [...text.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+)\s+ON (\w+)/gm)]
+      .filter(([, , table = '']) => !new RegExp(`^CREATE TABLE (IF NOT EXISTS )?${table}\\b`, 'm').test(text))
+      .map(([, name]) => name);
+  });
+  expect(within).toEqual([
+    'updates_by_tenant',
+    'updates_by_subject',
+    'updates_request_key',
+    'updates_applied_snapshot_key',
+  ]);
+  expect([...indexesBesideWriters().keys()]).toEqual(
+    expect.arrayContaining([
+      'grants_to_all_live',
+      'log_entries_of_grant_changes',
+      'grants_expired',
+      'subjects_by_name',
+    ]),
+  );
+});
+
+describe('while others write', () => {
+  /** More than the applications are patient with a shared statement: no write may wait for a lock as long. */
+  const MOST_WAIT = '2s';
+  const failures: unknown[] = [];
+  let writes: number;
+  let isWriting: boolean;
+  let writing: Promise<unknown>;
+
+  /** Everything that the steps lock, a transaction each, as any release writes it. */
+  async function write(client: Client, turn: string): Promise<void> {
+    const owner = { tenantId: 'acme', subjectType: 'organization', subjectId: turn };
+    await addLineage(client, owner, 1);
+    await client.query(
+      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+       SELECT gen_random_uuid(), 'acme', 'beta', subject_key, '{read_latest}' FROM subjects WHERE subject_id = $1`,
+      [turn],
+    );
+    await client.query(
+      `INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type)
+       SELECT gen_random_uuid(), subject_key, 'beta', 'bob', 'counterparty' FROM subjects WHERE subject_id = $1`,
+      [turn],
+    );
+    writes += 1;
+  }
+
+  async function writer(name: number): Promise<void> {
+    const client = await connected();
+    await client.query(`SET lock_timeout = '${MOST_WAIT}'`);
+    for (let turn = 0; isWriting; turn += 1) {
+      await write(client, `${name}/${turn}`).catch((error: unknown) => failures.push(error));
+    }
+    await client.end();
+  }
+
+  beforeEach(async () => {
+    await migrateTo(9);
+    await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme'), ('beta', 'Beta')`);
+    failures.length = 0;
+    writes = 0;
+    isWriting = true;
+    writing = Promise.all([1, 2].map(writer));
+  });
+  afterEach(async () => {
+    isWriting = false;
+    await writing;
+  });
+
+  it('keeps no write waiting for a lock, also while a backup holds every table', async () => {
+    await waitFor(() => writes > 20);
+    const backup = await connected();
+    await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await backup.query('LOCK TABLE grants, snapshots, refresh_requests IN ACCESS SHARE MODE');
+    const told: string[] = [];
+    const migrated = migrate(created.url, (line) => told.push(line));
+    for (const tries of [1, 2, 3]) {
+      await waitFor(() => told.length >= tries);
+      const before = writes;
+      await waitFor(() => writes > before + 3, { what: 'writes between two tries' });
+    }
+    expect(told[0]).toMatch(/^A table is locked by others: .* The oldest transactions: \d+ /);
+    await backup.query('COMMIT');
+    await backup.end();
+    await expect(migrated).resolves.toEqual(
+      MIGRATIONS.filter(({ file }) => parseInt(file, 10) > 9).map(({ name }) => name),
+    );
+    const before = writes;
+    await waitFor(() => writes > before + 3);
+    expect(failures).toEqual([]);
+  });
+});
+
+it('goes on with the provenance of versions of before where it was ended', async () => {
+  await migrateTo(12);
+  await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
+  for (const subjectId of ['one', 'two', 'three']) {
+    await addLineage(superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, 300);
+  }
+  // It is ended in the second of its batches, of 500 versions each.
+  await migrateTo(28);
+  await superuser.query(`
+    CREATE FUNCTION end_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF (SELECT count(*) FROM snapshot_provenance) = 700 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER end_it BEFORE INSERT ON snapshot_provenance FOR EACH ROW EXECUTE FUNCTION end_it()`);
+  await expect(migrate(created.url)).rejects.toThrow();
+  expect(await query('SELECT snapshot_version AS version FROM provenance_backfill')).toEqual([{ version: 200 }]);
+  await superuser.query('DROP TRIGGER end_it ON snapshot_provenance');
+  await expect(migrate(created.url)).resolves.toEqual([]);
+  expect(await query('SELECT count(*)::int AS versions FROM snapshot_provenance')).toEqual([{ versions: 900 }]);
+  expect(await query('SELECT FROM provenance_backfill')).toEqual([]);
+});
