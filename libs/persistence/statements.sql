@@ -1415,7 +1415,8 @@ RETURNING subject_key AS "subjectKey";
 --   asked by fillProvenance, backfillProvenance (stores/provenance/fill-provenance.ts)
 --   enters snapshots_version_key
 PREPARE fill_provenance_last AS
-SELECT coalesce(max(subject_key), 0)::bigint AS "lastKey" FROM snapshots;
+SELECT coalesce((SELECT n.subject_key FROM snapshots n WHERE n.subject_key > 0
+    ORDER BY n.subject_key DESC, n.snapshot_version DESC LIMIT 1), 0) AS "lastKey";
 
 -- fill_provenance_move
 --   asked by backfillProvenance (stores/provenance/fill-provenance.ts)
