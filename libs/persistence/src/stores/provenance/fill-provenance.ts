@@ -132,7 +132,7 @@ async function fillFrom(
   const filled: FilledProvenance = { versions: 0, flagged: 0 };
   const { lastKey } = await sql.one(LAST, {});
   let reached = after;
-  let rows: Unfilled[] = [];
+  let rows: Unfilled[];
   do {
     rows = await sql.run(NEXT, { afterKey: reached.subjectKey, afterVersion: reached.snapshotVersion, lastKey });
     for (const row of rows) {
