@@ -4571,6 +4571,106 @@ ORDER BY i.ord;
 --   $10 inputs.hasCarried boolean[]
 --   $11 names text[]
 --   $12 eventIds uuid[]
+--   $13 inputs.generatedAt text[]
+--   $14 inputs.envelopeHash text[]
+--   $15 inputs.prevHash text[]
+--   $16 inputs.envelope text[]
+--   $17 inputs.requestId text[]
+--   $18 inputs.traceparent text[]
+--   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
+PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], text[], text[], text[], text[], text[], text[]) AS
+WITH
+asked AS MATERIALIZED (
+  SELECT i.*,
+    (SELECT true FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) IS NOT NULL AS snapshot_id_taken,
+    (SELECT m.status = 'active' AND m.api_functional_role IN ('tenant_editor', 'tenant_admin', 'tenant_owner')
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id LIMIT 1) AS is_editor,
+    (SELECT t.evidence_policy FROM tenants t WHERE t.tenant_id = i.tenant_id LIMIT 1) AS tenant_policy
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::int[], $7::uuid[], $8::text[], $9::boolean[], $10::boolean[])
+    WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_id, snapshot_version, update_id, evidence_policy, has_missing, has_carried, ord)
+  ORDER BY i.subject_type, i.subject_id
+),
+new_subject AS (
+  INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name)
+  SELECT subject_type, subject_id, tenant_id, ($11::text[])[i.ord] FROM asked i WHERE is_editor
+    AND NOT snapshot_id_taken AND tenant_policy = evidence_policy
+  ON CONFLICT ON CONSTRAINT subjects_identity_key DO NOTHING
+  RETURNING subject_key, subject_type || '/' || subject_id AS identity
+),
+ready AS MATERIALIZED (
+  SELECT i.*, (ARRAY(SELECT subject_key
+      FROM new_subject))[s.place] AS subject_key, now() AS created_at, (SELECT ($12::uuid[])[i.ord]
+    FROM webhook_subscription_types y WHERE y.tenant_id = i.tenant_id
+      AND y.event_type = 'identity.snapshot.created' LIMIT 1) AS event_id
+  FROM asked i
+  CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT identity
+        FROM new_subject), subject_type || '/' || subject_id) AS place LIMIT 1) s
+  WHERE s.place IS NOT NULL
+),
+new_snapshot AS (
+  INSERT INTO snapshots
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, generated_at, envelope_hash, prev_hash, envelope)
+  SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, ($13::text[])[ord],
+    decode(($14::text[])[ord], 'hex'), decode(($15::text[])[ord], 'hex'),
+    ($16::text[])[ord]
+  FROM ready
+),
+new_event AS (
+  INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id, request_id, traceparent)
+  SELECT event_id, tenant_id, 'identity.snapshot.created', snapshot_id, ($17::text[])[ord],
+    ($18::text[])[ord]
+  FROM ready
+  WHERE event_id IS NOT NULL
+)
+SELECT f.role AS "facts.membership?.role",
+  f.member_status AS "facts.membership?.status",
+  f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
+  f.owns_subject IS TRUE AS "facts.ownsSubject",
+  f.grant_scopes AS "facts.grantScopes",
+  f.head_version AS "headVersion", i.snapshot_id_taken AS "snapshotIdTaken", i.tenant_policy AS "evidencePolicy",
+  (ARRAY(SELECT created_at FROM ready))[w.place] AS "createdAt",
+  (ARRAY(SELECT event_id FROM ready))[w.place] AS "eventId", NULL::uuid AS "appliedEventId"
+FROM asked i
+CROSS JOIN LATERAL (SELECT array_position(ARRAY(SELECT ord FROM ready), i.ord) AS place LIMIT 1) w
+LEFT JOIN LATERAL (
+  SELECT f.*, (SELECT n.snapshot_version FROM snapshots n WHERE n.subject_key = s.subject_key
+    ORDER BY n.snapshot_version DESC LIMIT 1) AS head_version
+  FROM (SELECT w.place IS NULL AS is_refused) r
+  LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
+  LEFT JOIN LATERAL (
+    SELECT m.api_functional_role AS role, m.status AS member_status, m.allow_counterparty_access,
+      s.owner_tenant_id = i.tenant_id AS owns_subject,
+      CASE WHEN s.owner_tenant_id <> i.tenant_id THEN (SELECT g.scopes FROM grants g
+      WHERE (g.grantee_tenant_id, g.subject_key) BETWEEN (i.tenant_id, s.subject_key)
+        AND (i.tenant_id, s.subject_key)
+        AND g.revoked_at IS NULL AND (g.expires_at IS NULL OR g.expires_at > statement_timestamp()) LIMIT 1)
+      || (SELECT g.scopes FROM grants g
+      WHERE (g.grantor_tenant_id || '/', g.grantee_tenant_id, coalesce(g.expires_at, 'infinity'))
+        > (s.owner_tenant_id || '/', i.tenant_id, statement_timestamp())
+        AND (g.grantor_tenant_id || '/', g.grantee_tenant_id) <= (s.owner_tenant_id || '/', i.tenant_id)
+        AND g.revoked_at IS NULL AND (g.subject_key = 0) IS TRUE LIMIT 1) END AS grant_scopes
+    FROM memberships m
+    WHERE m.tenant_id = i.tenant_id AND m.principal_id = i.principal_id
+  ) f ON true
+  WHERE r.is_refused LIMIT 1
+) f ON true
+ORDER BY i.ord;
+
+-- snapshot_create_found
+--   asked by SnapshotWriteStore.create (stores/snapshots/snapshot-write.store.ts)
+--   $1 inputs.tenantId text[]
+--   $2 inputs.principalId text[]
+--   $3 inputs.subjectType text[]
+--   $4 inputs.subjectId text[]
+--   $5 inputs.snapshotId uuid[]
+--   $6 inputs.snapshotVersion integer[]
+--   $7 inputs.updateId uuid[]
+--   $8 inputs.evidencePolicy text[]
+--   $9 inputs.hasMissing boolean[]
+--   $10 inputs.hasCarried boolean[]
+--   $11 names text[]
+--   $12 eventIds uuid[]
 --   $13 identifiers.ord integer[]
 --   $14 identifiers.scheme text[]
 --   $15 identifiers.value text[]
@@ -4581,7 +4681,7 @@ ORDER BY i.ord;
 --   $20 inputs.requestId text[]
 --   $21 inputs.traceparent text[]
 --   enters grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, snapshots_version_key, subjects_identity_key, tenants_pkey, webhook_subscription_types_pkey
-PREPARE snapshot_create (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], integer[], text[], text[], text[], text[], text[], text[], text[], text[]) AS
+PREPARE snapshot_create_found (text[], text[], text[], text[], uuid[], integer[], uuid[], text[], boolean[], boolean[], text[], uuid[], integer[], text[], text[], text[], text[], text[], text[], text[], text[]) AS
 WITH
 asked AS MATERIALIZED (
   SELECT i.*,
