@@ -1297,6 +1297,29 @@ LEFT JOIN LATERAL (SELECT * FROM subjects s
   WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
 ORDER BY k.log_index;
 
+-- feed_lag
+--   asked by FeedStore.lagMs (stores/feed/feed.store.ts)
+--   enters erasures_pkey, grant_changes_of_grant, grant_changes_pkey, grants_pkey, log_entries_pkey, log_feed_pkey, owner_changes_pkey, snapshots_version_key, subjects_pkey
+PREPARE feed_lag AS
+SELECT coalesce(extract(epoch
+    FROM clock_timestamp() - coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
+        CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)) * 1000, 0)::float8 AS "ageMs"
+FROM (SELECT size FROM log_feed WHERE is_one) feed
+LEFT JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = feed.size LIMIT 1) k ON true
+LEFT JOIN LATERAL (SELECT * FROM snapshots n
+  WHERE n.subject_key = k.subject_key AND n.snapshot_version = k.snapshot_version LIMIT 1) n ON true
+LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = k.grant_change_id
+  LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(k.grant_id, h.grant_id)
+  LIMIT 1) g ON true
+LEFT JOIN LATERAL (SELECT h.from_scopes, h.from_expires_at, true AS is_changed FROM grant_changes h
+  WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
+LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id
+  LIMIT 1) c ON true
+LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+LEFT JOIN LATERAL (SELECT * FROM subjects s
+  WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true;
+
 -- feed_news
 --   asked by FeedStore.news (stores/feed/feed.store.ts)
 --   $1 inputs.tenantId text[]
@@ -2827,8 +2850,7 @@ LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id 
 LEFT JOIN LATERAL (SELECT * FROM subjects s
   WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
 CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
-      CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)
-    AS at) f;
+      CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END) AS at) f;
 
 -- log_policy
 --   asked by LogCheckpointStore.policy (stores/log/log-checkpoint.store.ts)

@@ -19,6 +19,7 @@ class Feeds {
     if (this.fails) throw new Error('away');
     return this.length;
   };
+  lagMs = async (): Promise<number> => 0;
   news = async (places: readonly FeedPlace[]): Promise<boolean[]> => {
     this.asked.push(places.map(({ tenantId }) => tenantId));
     return places.map(({ tenantId, after }) => tenantId === this.busy && after < this.length - 1);

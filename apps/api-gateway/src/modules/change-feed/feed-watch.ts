@@ -1,6 +1,6 @@
 import { type Actor, DomainError } from '@iss/domain';
 import { type FeedPlace, FeedStore } from '@iss/persistence';
-import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { LOGGER, type Logger, rarely, type Warn, warnTo, watchFigure } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { Gauge, Registry } from 'prom-client';
 
@@ -31,11 +31,16 @@ export class FeedWatch {
   private readonly warn: Warn;
 
   constructor(
-    @Inject(FeedStore) private readonly feeds: Pick<FeedStore, 'size' | 'news'>,
+    @Inject(FeedStore) private readonly feeds: Pick<FeedStore, 'size' | 'news' | 'lagMs'>,
     @Inject(LOGGER) logger: Logger,
     @Inject(Registry) metrics: Registry,
   ) {
     this.warn = rarely(warnTo(logger));
+    watchFigure(metrics, {
+      name: 'feed_lag_seconds',
+      help: 'For how long the oldest fact that is in the log and not in the change feeds has been committed',
+      read: async () => (await feeds.lagMs()) / 1_000,
+    });
     const count = (): number => this.following;
     new Gauge({
       name: 'feed_followers',

@@ -5,7 +5,7 @@ import { ACTOR, inputRow, inputRows } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { FACTS, grantedColumns, MEMBER_ACCESS, rolesOf, scopesHeldBy, TO_ALL } from '../facts/access-facts';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
+import { FACT, FACT_AT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
 
 /** An entry of the log as whoever it concerns is told of it. */
 export interface Change {
@@ -172,6 +172,15 @@ const SIZE = statement<NoParameters, { size: number }>(
   'SELECT size::float8 AS size FROM log_feed WHERE is_one',
 );
 
+/** Of the first entry of the log that is not in the feeds. */
+const LAG = statement<NoParameters, { ageMs: number }>(
+  'feed_lag',
+  `SELECT coalesce(extract(epoch FROM clock_timestamp() - ${FACT_AT}) * 1000, 0)::float8 AS "ageMs"
+  FROM (SELECT size FROM log_feed WHERE is_one) feed
+  LEFT JOIN LATERAL (SELECT * FROM log_entries k WHERE k.log_index = feed.size LIMIT 1) k ON true
+  ${FACT_OF_KEYS}`,
+);
+
 /** A subject, and which tenant owns it. */
 interface OthersSubject {
   subjectKey: number;
@@ -220,6 +229,11 @@ export class FeedStore {
     const end = Math.max(after, looked.at(-1) ?? after);
     const next = items.length < limit ? end : (items.at(-1)?.logIndex ?? end);
     return { facts, changes: { items, next, hasMore: looked.length === lookedAt || next < end } };
+  }
+
+  /** For how many milliseconds the oldest fact has been committed that is in the log and not in the feeds; 0: there is none. */
+  async lagMs(): Promise<number> {
+    return Math.max(0, (await this.sql.one(LAG, {})).ageMs);
   }
 
   /** What stands at these places, ascending; without those whose fact is gone from its table. */

@@ -1,7 +1,7 @@
 import { columns, type Columns } from '../../sql/columns';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { FACT_OF_KEYS } from './log-facts';
+import { FACT_AT, FACT_OF_KEYS } from './log-facts';
 
 /** A published checkpoint. */
 export interface LogCheckpoint {
@@ -120,9 +120,7 @@ const LAG = statement<NoParameters, { ageMs: number }>(
                             coalesce(e.owner_change_id, w.owner_change_id) AS owner_change_id,
                             coalesce(e.erasure_id, w.erasure_id) AS erasure_id) k ON true
   ${FACT_OF_KEYS}
- CROSS JOIN LATERAL (SELECT coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
-                                     CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)
-                            AS at) f`,
+ CROSS JOIN LATERAL (SELECT ${FACT_AT} AS at) f`,
 );
 
 /** What the log has published. */

@@ -15,6 +15,10 @@ export const FACT_OF_KEYS = `
   LEFT JOIN LATERAL (SELECT * FROM subjects s
                       WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true`;
 
+/** When what {@link FACT_OF_KEYS} found was committed. */
+export const FACT_AT = `coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
+                                     CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)`;
+
 /** The number of each type of entry. */
 export const LOG_ENTRY_NUMBERS = {
   'snapshot.created': 1,
