@@ -20,6 +20,19 @@ module.exports = {
       to: { pathNot: ['^libs/tlog/src'] },
     },
     {
+      // Browsers run it; what it is made of they run too.
+      name: 'the-client-stands-on-domain-and-tlog',
+      severity: 'error',
+      from: { path: '^libs/client/src', pathNot: '^libs/client/src/node\\.ts$' },
+      to: { pathNot: ['^libs/client/src', ...['domain', 'tlog'].flatMap(lib)] },
+    },
+    {
+      name: 'what-browsers-run-knows-no-node',
+      severity: 'error',
+      from: { path: '^libs/(domain/src/pure|client/src/index)\\.ts$' },
+      to: { path: '^(node:)?crypto$', reachable: true },
+    },
+    {
       name: 'pg-only-in-persistence',
       severity: 'error',
       // The auditor reads with statements of its own.

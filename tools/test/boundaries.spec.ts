@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 
 const root = resolve(__dirname, '../..');
 const binary = join(root, 'node_modules/.bin/depcruise');
-const LIBS = ['domain', 'persistence', 'platform', 'queue', 'tlog'];
+const LIBS = ['client', 'domain', 'persistence', 'platform', 'queue', 'tlog'];
 
 /** Runs the house's rules over a tree of these files; gives what dependency-cruiser says. */
 function cruise(files: Record<string, string>): { status: number | null; output: string } {
@@ -21,7 +21,9 @@ function cruise(files: Record<string, string>): { status: number | null; output:
     }
     mkdirSync(join(tree, 'node_modules/@iss'), { recursive: true });
     symlinkSync(join(root, 'node_modules/typescript'), join(tree, 'node_modules/typescript'));
-    for (const lib of LIBS) symlinkSync(join(tree, 'libs', lib), join(tree, 'node_modules/@iss', lib));
+    for (const lib of LIBS.filter((one) => one !== 'client')) {
+      symlinkSync(join(tree, 'libs', lib), join(tree, 'node_modules/@iss', lib));
+    }
     const { status, stdout, stderr } = spawnSync(binary, ['apps', 'libs', '--config', 'dependency-cruiser.cjs'], {
       cwd: tree,
       encoding: 'utf8',
@@ -45,6 +47,13 @@ const packageOf = (name: string): Record<string, string> => ({
 const VIOLATIONS: Record<string, Record<string, string>> = {
   'domain-is-pure': { 'libs/domain/src/impure.ts': importOf('node:fs') },
   'tlog-is-pure': { 'libs/tlog/src/impure.ts': importOf('node:crypto') },
+  'the-client-stands-on-domain-and-tlog': { 'libs/client/src/impure.ts': importOf('node:fs') },
+  'what-browsers-run-knows-no-node': {
+    'libs/client/src/index.ts': importOf('./hash'),
+    'libs/client/src/hash.ts': importOf('@iss/domain/pure'),
+    'libs/domain/src/pure.ts': importOf('./seal'),
+    'libs/domain/src/seal.ts': importOf('node:crypto'),
+  },
   'no-circular': { 'libs/domain/src/a.ts': importOf('./b'), 'libs/domain/src/b.ts': importOf('./a') },
   'pg-only-in-persistence': { ...packageOf('pg'), 'apps/api-gateway/src/sql.ts': importOf('pg') },
   'typeorm-only-for-migrations': {

@@ -13,6 +13,8 @@ export interface StartedService {
   inboxUrl: string;
   /** A superuser's. */
   databaseUrl: string;
+  /** Who signs its log, and who witnesses it. */
+  logPolicyFile: string;
   /** What `npm run -s token -- NAME` prints. */
   token(user: string): Promise<string>;
   close(): Promise<void>;
@@ -72,6 +74,7 @@ export async function startService(changes: Record<string, string> = {}): Promis
     baseUrl: `http://localhost:${port}`,
     inboxUrl: `http://localhost:${inboxPort}`,
     databaseUrl: database.url,
+    logPolicyFile: join(dataFolder, 'log-policy'),
     token: async (user) => (await npm('run', '-s', 'token', '--', user)).stdout.trim(),
     close,
   };

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { JsonValue } from './value';
 
 /**
@@ -80,7 +79,7 @@ function orderOf(numbers: number[]): number[] | undefined {
   return undefined;
 }
 
-const SECRET = randomInt(2 ** 32);
+const [SECRET = 0] = crypto.getRandomValues(new Uint32Array(1));
 
 /**
  * A key for a number that nobody outside can foresee. V8 spreads numbers over a `Map` by a function that everybody knows, so that

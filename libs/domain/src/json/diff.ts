@@ -203,7 +203,20 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 
 function textSize(value: null | boolean | number | string): number {
   if (typeof value !== 'string') return String(value).length;
-  return PLAIN.test(value) ? value.length + 2 : Buffer.byteLength(JSON.stringify(value));
+  return PLAIN.test(value) ? value.length + 2 : utf8Size(JSON.stringify(value));
+}
+
+/** The bytes of a text in UTF-8: the platform's own counter is not the same in browsers and in Node. */
+function utf8Size(text: string): number {
+  let size = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) continue;
+    size += code < 0x800 ? 1 : 2;
+    // Both halves of a pair: four bytes, of which the two units count two already.
+    if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) at++;
+  }
+  return size;
 }
 
 /** The bytes that a token adds to a pointer. */

@@ -1,0 +1,77 @@
+import type * as api from './generated/types.ts';
+import { IdentityStateError } from './errors.ts';
+import { decode } from './http/answer.ts';
+import { itemsOf } from './http/pages.ts';
+import { type CallOptions, type Method, type Query, Transport, type TransportOptions } from './http/transport.ts';
+import { Tenant } from './tenant.ts';
+import type { Verify } from './types.ts';
+import { LogTrust, type ProvedCheckpoint } from './verify/log.ts';
+import type { Trust } from './verify/trust.ts';
+import { Verifier } from './verify/verifier.ts';
+
+export interface IdentityStateOptions extends TransportOptions {
+  /** Whose signatures make the log's checkpoints count. With it, snapshots are proved by the log unless said otherwise. */
+  trust?: Trust | undefined;
+  /** How much is verified where a call does not say: `log` with `trust`, `hash` without. */
+  verify?: Verify | undefined;
+  /** The time, in milliseconds since 1970: the platform's unless said otherwise. */
+  now?: (() => number) | undefined;
+}
+
+/** A request that no method of this library makes. */
+export interface RawRequest extends CallOptions {
+  readonly query?: Query;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+/**
+ * A client of the service. It opens no connection of its own and holds nothing but what was seen: make one, and keep it,
+ * since what it has seen is what it can compare with.
+ */
+export class IdentityState {
+  private readonly transport: Transport;
+  private readonly verifier: Verifier;
+  private readonly log: LogTrust | null;
+
+  constructor(options: IdentityStateOptions) {
+    const { trust, verify = trust === undefined ? 'hash' : 'log', now = Date.now } = options;
+    this.transport = new Transport(options);
+    this.log = trust === undefined ? null : new LogTrust(this.transport, trust, now);
+    this.verifier = new Verifier(this.transport, this.log, verify);
+  }
+
+  /** A tenant that the caller acts for. */
+  tenant(tenantId: string): Tenant {
+    return new Tenant(this.transport, this.verifier, tenantId);
+  }
+
+  /** The tenants that the caller is a member of. */
+  tenants(options: CallOptions = {}): AsyncGenerator<api.TenantOfMember, void, undefined> {
+    return itemsOf(this.transport, '/v1/tenants', {}, options);
+  }
+
+  /** Founds a tenant, whose owner the caller becomes. */
+  async createTenant(tenant: api.CreateTenantBody, options: CallOptions = {}): Promise<Tenant> {
+    await this.transport.text({ method: 'POST', path: '/v1/tenants', body: JSON.stringify(tenant) }, options);
+    return this.tenant(tenant.tenant_id);
+  }
+
+  /** The newest checkpoint of the log, if it continues what was seen; it is kept. Needs `trust`. */
+  async checkpoint(options: CallOptions = {}): Promise<ProvedCheckpoint> {
+    if (this.log === null) throw new IdentityStateError('A checkpoint needs somebody to trust: give `trust`.');
+    return this.log.checkpoint(options);
+  }
+
+  /**
+   * A request as the API's documentation has it, for what has no method here: with token, deadline, retries and errors, and
+   * without verification. `T` is the caller's word.
+   */
+  async request<T>(method: Method, path: string, { query, body, ...options }: RawRequest = {}): Promise<T> {
+    const text = await this.transport.text(
+      { method, path, query, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
+      options,
+    );
+    return decode(text === '' ? 'null' : text);
+  }
+}

@@ -1,0 +1,36 @@
+import { VerificationError } from './errors.ts';
+import type { CallOptions, Query, Transport } from './http/transport.ts';
+import type { Snapshot, Verify, Version } from './types.ts';
+import { type Asked, parseStrictly } from './verify/snapshot.ts';
+import type { Verifier } from './verify/verifier.ts';
+
+export interface ReadOptions extends CallOptions {
+  /** How much is verified: as the client was made, unless said otherwise. */
+  verify?: Verify | undefined;
+}
+
+/** A read of one snapshot. */
+export interface SnapshotRead {
+  readonly tenantId: string;
+  readonly path: string;
+  readonly query?: Query;
+  readonly asked: Asked;
+}
+
+/** One snapshot with its content, verified. @throws VerificationError, ApiError (410 `ErasedError`) */
+export async function readSnapshot<A>(
+  transport: Transport,
+  verifier: Verifier,
+  { tenantId, path, query, asked }: SnapshotRead,
+  { verify, ...options }: ReadOptions,
+): Promise<Snapshot<A>> {
+  const mode = verifier.modeOf(verify);
+  const text = await transport.text({ method: 'GET', path, query }, options);
+  const version = await verifier.version<A>(tenantId, parseStrictly(text), asked, mode, options);
+  if (hasContent(version)) return version;
+  throw new VerificationError('envelope_missing', `${path}: the answer has no content.`);
+}
+
+export function hasContent<A>(version: Version<A>): version is Snapshot<A> {
+  return version.envelope !== undefined;
+}

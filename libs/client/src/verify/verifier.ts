@@ -1,0 +1,135 @@
+import type { JsonValue } from '@iss/domain/pure';
+import { IdentityStateError, VerificationError } from '../errors.ts';
+import type * as api from '../generated/types.ts';
+import { pagesOf } from '../http/pages.ts';
+import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
+import type { SnapshotHeader, Verify, Version } from '../types.ts';
+import { KnownVersions, type Link } from './known-versions.ts';
+import type { LogPlace, LogTrust } from './log.ts';
+import { type Asked, requireVersion, verifySnapshot } from './snapshot.ts';
+
+/** What was verified of a snapshot that was handed over. */
+export interface Verification {
+  readonly mode: Exclude<Verify, false>;
+  /** Where the log has it; null where it was not asked. */
+  readonly log: LogPlace | null;
+}
+
+const verifications = new WeakMap<object, Verification>();
+
+/** What was verified of a snapshot before it was handed over; undefined where `verify` was false. */
+export function verificationOf(snapshot: object): Verification | undefined {
+  return verifications.get(snapshot);
+}
+
+/** Items of a page of a chain proof: as many as the service gives. */
+const CHAIN_PAGE = 200;
+
+/** Verifies what was answered, in one of the ways that there are, and remembers it. */
+export class Verifier {
+  readonly known = new KnownVersions();
+  /** Up to which version a subject's links are known to lead down to version 1. */
+  private readonly rooted = new Map<string, number>();
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly log: LogTrust | null,
+    private readonly usual: Verify,
+  ) {}
+
+  /** @throws IdentityStateError for `log` without anybody to trust */
+  modeOf(wanted: Verify | undefined): Verify {
+    const mode = wanted ?? this.usual;
+    if (mode === 'log' && this.log === null) {
+      throw new IdentityStateError("verify: 'log' needs somebody to trust: give `trust` when the client is made.");
+    }
+    return mode;
+  }
+
+  /** A version of an answer, verified. @throws VerificationError */
+  async version<A>(
+    tenantId: string,
+    value: JsonValue | undefined,
+    asked: Asked,
+    mode: Verify,
+    options: CallOptions,
+  ): Promise<Version<A>> {
+    const version = requireVersion<A>(value);
+    if (mode === false) return version;
+    const link = await verifySnapshot(version, asked);
+    this.known.note(link);
+    if (mode === 'chain') await this.root(tenantId, link, options);
+    const log = mode === 'log' ? await this.place(tenantId, link, version, options) : null;
+    verifications.set(version, { mode, log });
+    return version;
+  }
+
+  /** What an answer claims of a version without its content: it must fit what was seen. @throws VerificationError */
+  claim(
+    claimed: Pick<SnapshotHeader, 'snapshot_id' | 'snapshot_version' | 'envelope_hash' | 'prev_hash'>,
+    subject: api.SubjectRef,
+  ): void {
+    if (claimed.envelope_hash === null) return;
+    this.known.note({
+      subjectType: subject.subject_type,
+      subjectId: subject.subject_id,
+      version: claimed.snapshot_version,
+      snapshotId: claimed.snapshot_id.toLowerCase(),
+      envelopeHash: claimed.envelope_hash,
+      prevHash: claimed.prev_hash,
+    });
+  }
+
+  /** Follows the links of a version down to version 1, or to where they were followed before. */
+  private async root(tenantId: string, link: Link, options: CallOptions): Promise<void> {
+    const { subjectType, subjectId, version } = link;
+    const subject = `${subjectType}\n${subjectId}`;
+    const rooted = this.rooted.get(subject) ?? 0;
+    const keep = (): void => void this.rooted.set(subject, Math.max(version, this.rooted.get(subject) ?? 0));
+    // Its own link was compared when it was noted.
+    if (version <= rooted + 1) {
+      keep();
+      return;
+    }
+    const path = pathOf('v1', 'tenants', tenantId, 'subjects', subjectType, subjectId, 'chain-proof');
+    let before: number | null = null;
+    for await (const { items } of pagesOf<api.ChainItem>(this.transport, path, { limit: CHAIN_PAGE }, options)) {
+      for (const item of items) {
+        const { snapshot_version: at, chain_valid: isValid } = item;
+        if (before !== null && at !== before - 1) throw gap(link, before, at);
+        if (before === null && at < version) throw gap(link, version + 1, at);
+        if (isValid === false) {
+          throw new VerificationError(
+            'chain',
+            `The service itself says that version ${at} of ${subjectId} does not hold.`,
+          );
+        }
+        this.claim(item, { subject_type: subjectType, subject_id: subjectId });
+        before = at;
+        if (at <= version && (at === 1 || at <= rooted + 1)) {
+          keep();
+          return;
+        }
+      }
+    }
+    throw gap(link, before ?? version + 1, 0);
+  }
+
+  private async place(
+    tenantId: string,
+    link: Link,
+    version: Version<unknown>,
+    options: CallOptions,
+  ): Promise<LogPlace | null> {
+    // Of an erased version the log says only that it was: its own place is no proof of content.
+    if (version.erased !== undefined || this.log === null) return null;
+    return this.log.prove(tenantId, link, version.created_at, options);
+  }
+}
+
+function gap({ subjectType, subjectId }: Link, newer: number, older: number): VerificationError {
+  return new VerificationError(
+    'gap',
+    `The chain of ${subjectType} ${subjectId} goes from version ${newer} to ${older}: versions are left out.`,
+  );
+}

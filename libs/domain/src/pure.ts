@@ -1,0 +1,8 @@
+// What browsers run too: nothing here, nor what it stands on, knows Node (dependency-cruiser.cjs).
+export * from './errors';
+export * from './json/value';
+export * from './json/parse';
+export * from './json/canonicalize';
+export * from './json/pointer';
+export * from './json/equals';
+export * from './json/diff';
