@@ -933,7 +933,7 @@ export type Delivery = {
          */
         status_code: number | null;
         /**
-         * signing, target, dns, blocked, connect, tls, timeout, response or status; null after a success.
+         * One of signing, target, dns, blocked, proxy, connect, tls, timeout, response, status; null after a success.
          */
         error_phase: string | null;
         /**
@@ -1049,7 +1049,7 @@ export type DeliveryWithPayload = {
          */
         status_code: number | null;
         /**
-         * signing, target, dns, blocked, connect, tls, timeout, response or status; null after a success.
+         * One of signing, target, dns, blocked, proxy, connect, tls, timeout, response, status; null after a success.
          */
         error_phase: string | null;
         /**
@@ -3050,6 +3050,10 @@ export type Readiness = {
          * PostgreSQL answers.
          */
         database: Check;
+        /**
+         * A copy of PostgreSQL answers long reads; absent where none is configured.
+         */
+        replica?: Check;
         /**
          * The schema is the one that this code needs.
          */
