@@ -70,7 +70,9 @@ describe('docs/decisions/README.md', () => {
   });
 });
 
-describe.each(globSync('docker/{compose.yaml,k8s/*.yaml}', { cwd: repositoryRoot }))('%s', (file) => {
+describe('docker/compose.yaml', () => {
+  const file = 'docker/compose.yaml';
+
   it('is YAML', () => {
     for (const document of parseAllDocuments(read(file), { merge: true })) expect(document.errors).toEqual([]);
   });

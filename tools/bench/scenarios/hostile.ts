@@ -14,7 +14,7 @@ const READS_PER_SECOND = 200;
 const WRITES_PER_SECOND = 50;
 /** So that peers that read nothing are closed within a round. */
 const WRITE_TIMEOUT_MS = '2000';
-/** What Node takes by itself in a container of 512 MiB; docker/k8s gives it 640. */
+/** What Node takes by itself in a container of 512 MiB; deploy/chart gives it 640. */
 const NODE_OPTIONS = '--max-old-space-size=256';
 /** Long enough for answers to come while something stands still for a second. */
 const MEASURE_MS = 3000;

@@ -64,7 +64,7 @@ async function open(
     OIDC_PROJECT_ID: issuer.projectId,
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     SHUTDOWN_TIMEOUT_MS: '1000',
-    // What Node takes by itself in a container of 512 MiB; docker/k8s gives it 640.
+    // What Node takes by itself in a container of 512 MiB; deploy/chart gives it 640.
     NODE_OPTIONS: '--max-old-space-size=256',
   };
   const ends: string[] = [];

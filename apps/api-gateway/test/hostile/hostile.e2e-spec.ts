@@ -10,7 +10,7 @@ import { startHangingReceivers } from './hanging-receivers';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** Of a gateway in docker/k8s. */
+/** Of a gateway in deploy/chart. */
 const MEMORY_LIMIT_MIB = 640;
 /** What the gateway does beside an attack: a bystander's requests, scrapes, collecting garbage of before. */
 const BESIDE_MS = 300;

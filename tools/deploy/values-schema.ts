@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { Ajv } from 'ajv';
+import { repositoryRoot } from '../root.ts';
+import { chartFolder, defaultValues, overlaid } from './chart.ts';
+import type { Fields } from './go-template.ts';
+
+export const schemaFile = join(chartFolder, 'values.schema.json');
+
+/** Variables that `config` may not set: `npm start` alone reads them, a Secret holds them, or a value of its own sets them. */
+const NOT_IN_CONFIG = [
+  /^(DATA_DIR|IDP_PORT|INBOX_PORT|SEED|WITNESS_PORT|WORKER_METRICS_PORT|LEGACY_TENANT_OWNER|AUTH_MODE)$/,
+  /^(DATABASE_URL|DATABASE_REPLICA_URL|QUEUE_URL|SECRETS_KEYS|SNAPSHOT_ID_SECRET|LOG_SIGNING_KEY|LOG_PQ_SIGNING_KEY)(_FILE)?$/,
+  /^(APP_ENV|PORT|WORKER_PORT|METRICS_PORT|SHUTDOWN_TIMEOUT_MS|DRAIN_DELAY_MS|QUEUE_BACKEND|OIDC_ISSUER|OIDC_PROJECT_ID)$/,
+  /^(TRUSTED_PROXIES|LOG_ORIGIN|LOG_POLICY_FILE|LOG_CHECKPOINT_FILE|BUILD_GIT_SHA|BUILD_AT)$/,
+];
+
+/** The schema of the chart's values as it has to be: names of variables are those of .env.example. */
+export function valuesSchema(): string {
+  const schema: { definitions: { variables: { propertyNames: { enum: string[] } } } } = JSON.parse(
+    readFileSync(schemaFile, 'utf8'),
+  );
+  const known = Object.keys(parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8')));
+  schema.definitions.variables.propertyNames.enum = known
+    .filter((name) => !NOT_IN_CONFIG.some((names) => names.test(name)))
+    .sort();
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** What is wrong with values, a line each, as Helm would refuse them. */
+export function faultsOf(values: Fields): string[] {
+  const ajv = new Ajv({ allErrors: true, strict: false });
+  const check = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8')));
+  if (check(overlaid(defaultValues(), values)) === true) return [];
+  return (check.errors ?? []).map(({ instancePath, message, params }) => {
+    const named = 'additionalProperty' in params ? `: ${params.additionalProperty}` : '';
+    return `${instancePath.slice(1).replaceAll('/', '.') || 'values'} ${message}${named}`;
+  });
+}
