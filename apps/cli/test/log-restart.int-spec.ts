@@ -95,6 +95,7 @@ async function loseAfter({ size, root }: Checkpoint): Promise<void> {
   await log.tamper(`
     DELETE FROM snapshots n USING log_entries e
      WHERE e.log_index >= ${size} AND n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version;
+    DELETE FROM subjects s WHERE NOT EXISTS (SELECT FROM snapshots n WHERE n.subject_key = s.subject_key);
     DELETE FROM log_checkpoints WHERE size > ${size};
     DELETE FROM log_entries WHERE log_index >= ${size};
     UPDATE log_tiles SET hashes = '\\x${edge?.toString('hex')}' WHERE level = 0 AND tile_index = ${Math.floor(size / 256)};

@@ -1,16 +1,21 @@
 import { type Policy, TILE_WIDTH } from '@iss/tlog';
-import { Failure, UsageError } from '../command';
+import { UsageError } from '../command';
 import { AuditReader, isText } from './database';
-import { checkOtherFacts } from './facts';
-import { addFound, type Found, nothingFound } from './findings';
+import { checkLoggedFacts, checkOwnersAndGrants } from './facts';
+import { addFound, type Found, nothingFound, report } from './findings';
+import { checkGuards } from './guards';
+import { checkWaiting } from './lineages';
+import { checkReferences } from './references';
 import { openRunners, type Runner } from './runners';
 import type { AuditTask } from './tasks';
-import { checkCheckpoints, checkTree, signedSizes, storedTree } from './tree';
+import { checkCheckpoints, checkTree, signedSizes, type StoredTree, storedTree } from './tree';
 
 /** Entries of one task: two seconds or so. */
 const ENTRIES = 256 * TILE_WIDTH;
-/** Subjects of one task. */
+/** Subjects of one task that looks for what is not logged. */
 const SUBJECTS = 250_000;
+/** Subjects of one task that reads their snapshots. */
+const LINEAGES = 20_000;
 
 export interface AuditRange {
   /** Entries before it are left out. */
@@ -20,7 +25,8 @@ export interface AuditRange {
 }
 
 export interface AuditResult extends Found {
-  treeSize: number;
+  /** Null: the log was left out, or its tree is gone. */
+  treeSize: number | null;
   entries: number;
   snapshots: number;
   checkpoints: number;
@@ -30,7 +36,9 @@ export interface AuditResult extends Found {
 /** How far the audit is. */
 export interface AuditProgress {
   readonly entries: number;
+  /** Entries altogether; 0 without the log. */
   readonly of: number;
+  readonly snapshots: number;
   /** Everything before this entry has been looked at. */
   readonly doneBefore: number;
 }
@@ -43,11 +51,14 @@ export async function audit(
   url: string,
   {
     range,
+    withLog,
     policy,
     jobs,
     tell,
   }: {
     range: AuditRange;
+    /** Whether the log is looked at; else what a database says by itself. */
+    withLog: boolean;
     policy: Policy | null;
     jobs: number;
     tell: (progress: AuditProgress) => void;
@@ -57,27 +68,35 @@ export async function audit(
   let runners: Runner[] = [];
   try {
     await requireReadable(reader);
-    const tree = await storedTree(reader);
-    if (tree === null) throw new Failure('log_tree is empty: the tree of the log is gone.');
     const result: AuditResult = {
       ...nothingFound(),
-      treeSize: tree.size,
+      treeSize: null,
       entries: 0,
       snapshots: 0,
       checkpoints: 0,
-      waiting: Number((await reader.rows('SELECT count(*) FROM log_waiting'))[0]?.[0]),
+      waiting: 0,
     };
-    const to = Math.min(range.to ?? tree.size, tree.size);
-    const from = Math.min(Math.floor(range.from / TILE_WIDTH) * TILE_WIDTH, to);
-    const signed = await signedSizes(reader);
+    const tree = withLog ? await storedTree(reader) : null;
     const tasks: AuditTask[] = [];
-    for (let at = from; at < to; at += ENTRIES) {
-      tasks.push({ kind: 'entries', from: at, to: Math.min(at + ENTRIES, to), treeSize: tree.size, signed });
+    const place = { from: 0, to: 0 };
+    if (tree === null) {
+      if (withLog) report(result, 'root', 'log_tree', 'it is empty: the tree of the log is gone');
+      tasks.push(...(await tasksBySubject(reader, 'lineages', LINEAGES)));
+    } else {
+      result.treeSize = tree.size;
+      result.waiting = Number((await reader.rows('SELECT count(*) FROM log_waiting'))[0]?.[0]);
+      place.to = Math.min(range.to ?? tree.size, tree.size);
+      place.from = Math.min(Math.floor(range.from / TILE_WIDTH) * TILE_WIDTH, place.to);
+      const signed = await signedSizes(reader);
+      for (let at = place.from; at < place.to; at += ENTRIES) {
+        const to = Math.min(at + ENTRIES, place.to);
+        tasks.push({ kind: 'entries', from: at, to, treeSize: tree.size, signed });
+      }
+      if (range.to === null) tasks.push(...(await tasksBySubject(reader, 'facts', SUBJECTS)));
     }
-    if (range.to === null) tasks.push(...(await factsTasks(reader)));
     runners = await openRunners({ url, moment: reader.moment }, Math.min(jobs, Math.max(1, tasks.length)));
     const rest = range.to === null ? checkRest(reader, tree, policy, result) : Promise.resolve();
-    await Promise.all([rest, runAll(runners, tasks, result, { of: to - from, from, to, tell })]);
+    await Promise.all([rest, runAll(runners, tasks, result, { ...place, of: place.to - place.from, tell })]);
     return result;
   } finally {
     await Promise.all(runners.map((runner) => runner.close()));
@@ -97,30 +116,34 @@ async function requireReadable(reader: AuditReader): Promise<void> {
   }
 }
 
-async function factsTasks(reader: AuditReader): Promise<AuditTask[]> {
+async function tasksBySubject(reader: AuditReader, kind: 'facts' | 'lineages', size: number): Promise<AuditTask[]> {
   const [row] = await reader.rows('SELECT min(subject_key), max(subject_key) FROM snapshots');
   const tasks: AuditTask[] = [];
   const [first, last] = row ?? [];
   if (!isText(first) || !isText(last)) return tasks;
   const end = Number(last) + 1;
-  for (let at = Number(first); at < end; at += SUBJECTS) {
-    tasks.push({ kind: 'facts', from: at, to: Math.min(at + SUBJECTS, end) });
-  }
+  for (let at = Number(first); at < end; at += size) tasks.push({ kind, from: at, to: Math.min(at + size, end) });
   return tasks;
 }
 
 async function checkRest(
   reader: AuditReader,
-  tree: NonNullable<Awaited<ReturnType<typeof storedTree>>>,
+  tree: StoredTree | null,
   policy: Policy | null,
   result: AuditResult,
 ): Promise<void> {
-  addFound(result, await checkTree(reader, tree));
-  const checkpoints = await checkCheckpoints(reader, tree, policy);
-  addFound(result, checkpoints);
-  result.checkpoints = checkpoints.checkpoints;
+  if (tree !== null) {
+    addFound(result, await checkTree(reader, tree));
+    const checkpoints = await checkCheckpoints(reader, tree, policy);
+    addFound(result, checkpoints);
+    result.checkpoints = checkpoints.checkpoints;
+    addFound(result, await checkWaiting(reader));
+  }
   await reader.scanTables(true);
-  addFound(result, await checkOtherFacts(reader));
+  if (tree !== null) addFound(result, await checkLoggedFacts(reader));
+  addFound(result, await checkOwnersAndGrants(reader));
+  addFound(result, await checkReferences(reader));
+  addFound(result, await checkGuards(reader));
 }
 
 async function runAll(
@@ -139,9 +162,14 @@ async function runAll(
       result.entries += checked.entries;
       result.snapshots += checked.snapshots;
       if (task.kind === 'entries') open.delete(task.from);
-      tell({ entries: result.entries, of, doneBefore: open.size === 0 ? to : Math.min(...open, to) });
+      tell({
+        entries: result.entries,
+        snapshots: result.snapshots,
+        of,
+        doneBefore: open.size === 0 ? to : Math.min(...open, to),
+      });
     }
   };
-  tell({ entries: 0, of, doneBefore: from });
+  tell({ entries: 0, snapshots: 0, of, doneBefore: from });
   await Promise.all(runners.map(work));
 }

@@ -18,7 +18,8 @@ const SETTINGS = `SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = ISO; SET LOC
 /** What failures of the database mean for the one who audits, by SQLSTATE. */
 const FAILURES: Readonly<Record<string, string>> = {
   '42501': 'The login may not read this: GRANT pg_read_all_data TO it.',
-  '42P01': 'The database has no transparency log: run npm run db:migrate, or name another one.',
+  '42P01': 'The database has not all tables of this release: run npm run db:migrate, or name another one.',
+  '40001': 'The replica took the statement back: set hot_standby_feedback = on, or max_standby_streaming_delay = -1.',
   '3D000': 'There is no such database: check --database-url.',
   '28P01': 'The login is refused: check --database-url.',
   '28000': 'The login is refused: check --database-url.',

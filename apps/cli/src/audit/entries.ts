@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { TILE_WIDTH, TileHashes } from '@iss/tlog';
-import { canonicalValue } from './canonical';
 import { type AuditReader, isText, type Row } from './database';
 import {
   apiTime,
@@ -12,7 +11,8 @@ import {
   revocationEntry,
   snapshotEntry,
 } from './entry-text';
-import { type Found, notice, nothingFound, report } from './findings';
+import { checkHash, checkText } from './envelopes';
+import { type Checked, notice, nothingChecked, report } from './findings';
 
 /** Entries of one statement: tiles of half a megabyte beside them. */
 const CHUNK = 64 * TILE_WIDTH;
@@ -35,11 +35,6 @@ export interface EntriesTask {
   readonly to: number;
   readonly treeSize: number;
   readonly signed: SignedSizes;
-}
-
-export interface Checked extends Found {
-  entries: number;
-  snapshots: number;
 }
 
 const SNAPSHOTS = `
@@ -100,7 +95,7 @@ SELECT level, tile_index, encode(hashes, 'base64') FROM log_tiles
 
 /** Recomputes a range of the log: each leaf from its row and salt, each snapshot from its envelope, each full tile's hash. */
 export async function checkEntries(reader: AuditReader, task: EntriesTask): Promise<Checked> {
-  const checked: Checked = { ...nothingFound(), entries: 0, snapshots: 0 };
+  const checked = nothingChecked();
   for (let from = task.from; from < task.to; from += CHUNK) {
     await new Chunk(reader, task, from, Math.min(from + CHUNK, task.to), checked).check();
   }
@@ -111,7 +106,6 @@ class Chunk {
   /** By level and index. */
   private readonly tiles = new Map<string, Buffer>();
   private readonly isSeen: Uint8Array;
-  private readonly envelopes: EnvelopeChecks;
 
   constructor(
     private readonly reader: AuditReader,
@@ -121,7 +115,6 @@ class Chunk {
     private readonly checked: Checked,
   ) {
     this.isSeen = new Uint8Array(to - from);
-    this.envelopes = new EnvelopeChecks(checked);
   }
 
   async check(): Promise<void> {
@@ -190,12 +183,9 @@ class Chunk {
     }
     this.checkTime(index, where, createdAt);
     if (isText(envelope)) {
-      this.envelopes.check(where, {
-        ...fact,
-        generatedAt: generatedAt ?? '',
-        envelopeHash: envelopeHash ?? null,
-        envelope,
-      });
+      const text = { ...fact, generatedAt: generatedAt ?? '', envelopeHash: envelopeHash ?? null, envelope };
+      checkHash(this.checked, where, text);
+      checkText(this.checked, where, text);
     }
     // What is left of an erased one has no text and no salt, and an entry of the log names its place.
     if ((!isText(envelope) || !isText(salt)) && !isText(erasure)) {
@@ -413,46 +403,4 @@ function firstAbove(sizes: Float64Array, index: number): number {
     else from = middle + 1;
   }
   return from;
-}
-
-/** An envelope, and what its row says of it. */
-interface EnvelopeRow {
-  subjectType: string;
-  subjectId: string;
-  snapshotId: string;
-  version: string;
-  generatedAt: string;
-  envelopeHash: string | null;
-  envelope: string;
-}
-
-class EnvelopeChecks {
-  constructor(private readonly found: Found) {}
-
-  check(where: string, row: EnvelopeRow): void {
-    const computed = hash('sha256', row.envelope, 'hex');
-    if (computed !== row.envelopeHash) {
-      report(this.found, 'envelope_hash', where, `it hashes to ${computed}, envelope_hash is ${row.envelopeHash}`);
-    }
-    const value = canonicalValue(row.envelope);
-    if (value === undefined) {
-      report(this.found, 'not_canonical', where, 'its text is not the canonical form of a JSON value');
-      return;
-    }
-    const subject = memberOf(value, 'subject');
-    const id = memberOf(value, 'snapshot_id');
-    const isOfRow =
-      typeof id === 'string' &&
-      id.toLowerCase() === row.snapshotId &&
-      memberOf(value, 'snapshot_version') === Number(row.version) &&
-      memberOf(value, 'generated_at') === row.generatedAt &&
-      memberOf(subject, 'subject_type') === row.subjectType &&
-      memberOf(subject, 'subject_id') === row.subjectId;
-    if (!isOfRow) report(this.found, 'envelope_ids', where, 'id, version, time or subject in the text are others');
-  }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return Object.getOwnPropertyDescriptor(value, name)?.value;
 }

@@ -22,8 +22,14 @@ export const CHECKS = {
   tree: 'a hash is not that of the tile below it',
   root: 'the root is not that of the tiles',
   checkpoint: 'a stored checkpoint does not hold',
+  named: 'something names a version that is not there',
+  subject_empty: 'a subject without a version',
+  tenant: 'a row is of another tenant than its subject',
+  grant_owner: 'a grant of what its grantor does not own',
+  guard: 'a guard of the schema is not as the migrations leave it',
 } as const satisfies Record<string, string>;
 export type CheckName = keyof typeof CHECKS;
+const CHECK_NAMES = Object.keys(CHECKS) as CheckName[];
 
 /** One row, or one hash, that is not as it has to be. */
 export interface Finding {
@@ -46,17 +52,30 @@ export interface Found {
   readonly notices: Notice[];
   findingsCount: number;
   noticesCount: number;
+  /** All findings, by their check. */
+  readonly countByCheck: Partial<Record<CheckName, number>>;
+}
+
+/** What was found in entries or snapshots, and how many of them were looked at. */
+export interface Checked extends Found {
+  entries: number;
+  snapshots: number;
 }
 
 /** Rows that a report names; all are counted. */
 export const MAX_NAMED = 1_000;
 
 export function nothingFound(): Found {
-  return { findings: [], notices: [], findingsCount: 0, noticesCount: 0 };
+  return { findings: [], notices: [], findingsCount: 0, noticesCount: 0, countByCheck: {} };
+}
+
+export function nothingChecked(): Checked {
+  return { ...nothingFound(), entries: 0, snapshots: 0 };
 }
 
 export function report(found: Found, check: CheckName, where: string, what: string): void {
   found.findingsCount++;
+  count(found, check, 1);
   if (found.findings.length < MAX_NAMED) found.findings.push({ check, where, what });
 }
 
@@ -69,5 +88,10 @@ export function addFound(all: Found, more: Found): void {
   all.findings.push(...more.findings.slice(0, MAX_NAMED - all.findings.length));
   all.notices.push(...more.notices.slice(0, MAX_NAMED - all.notices.length));
   all.findingsCount += more.findingsCount;
+  for (const check of CHECK_NAMES) count(all, check, more.countByCheck[check] ?? 0);
   all.noticesCount += more.noticesCount;
+}
+
+function count({ countByCheck }: Found, check: CheckName, more: number): void {
+  if (more > 0) countByCheck[check] = (countByCheck[check] ?? 0) + more;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '../command';
 import { AuditReader } from './database';
-import type { Checked } from './entries';
+import type { Checked } from './findings';
 import { type AuditTask, runTask, type ThreadAnswer, type ThreadSettings } from './tasks';
 
 /** Does one task at a time. */

@@ -1,9 +1,11 @@
 import type { AuditReader } from './database';
-import { checkEntries, type Checked, type EntriesTask } from './entries';
+import { checkEntries, type EntriesTask } from './entries';
 import { checkFacts, type FactsTask } from './facts';
+import type { Checked } from './findings';
+import { checkLineages, type LineagesTask } from './lineages';
 
 /** A part of the audit that needs no other. */
-export type AuditTask = EntriesTask | FactsTask;
+export type AuditTask = EntriesTask | FactsTask | LineagesTask;
 
 /** What a thread is told when it starts. */
 export interface ThreadSettings {
@@ -19,6 +21,9 @@ export async function runTask(reader: AuditReader, task: AuditTask): Promise<Che
     case 'entries':
       await reader.scanTables(false);
       return checkEntries(reader, task);
+    case 'lineages':
+      await reader.scanTables(false);
+      return checkLineages(reader, task);
     case 'facts':
       await reader.scanTables(true);
       return { ...(await checkFacts(reader, task)), entries: 0, snapshots: 0 };

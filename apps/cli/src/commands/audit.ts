@@ -14,11 +14,13 @@ const PROGRESS_MS = 2_000;
 export const audit: Command = {
   summary:
     'Recomputes every hash, link, entry, tile and checkpoint in a database, and names each row that is not as it was logged.',
-  usage: '[--database-url URL] [--policy FILE | --vkey KEY] [--from-index N] [--to-index N] [--jobs N] [--json]',
+  usage:
+    '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--from-index N] [--to-index N] [--jobs N] [--json]',
   options: {
     'database-url': { type: 'string' },
     policy: { type: 'string' },
     vkey: { type: 'string' },
+    'no-log': { type: 'boolean' },
     'from-index': { type: 'string' },
     'to-index': { type: 'string' },
     jobs: { type: 'string' },
@@ -27,18 +29,24 @@ export const audit: Command = {
   async run(options, { env, print, complain }) {
     const url = textOf(options, 'database-url') ?? env().databaseUrl;
     const isTrusting = textOf(options, 'policy') === undefined && textOf(options, 'vkey') === undefined;
-    const policy = isTrusting ? null : policyOf(options);
+    const withLog = options['no-log'] !== true;
     const range = { from: countOf(options, 'from-index') ?? 0, to: countOf(options, 'to-index') };
+    if (!withLog && (!isTrusting || range.from > 0 || range.to !== null)) {
+      throw new UsageError(
+        '--no-log leaves out the log, to which --policy, --vkey, --from-index and --to-index belong.',
+      );
+    }
+    const policy = isTrusting ? null : policyOf(options);
     const jobs = Math.min(MAX_JOBS, Math.max(1, countOf(options, 'jobs') ?? availableParallelism()));
-    const result = await auditDatabase(url, { range, policy, jobs, tell: progressTo(complain) });
+    const result = await auditDatabase(url, { range, withLog, policy, jobs, tell: progressTo(complain) });
     print(
       options['json'] === true
-        ? JSON.stringify(asJson(result), null, 2)
-        : asText(result, range.to !== null, isTrusting),
+        ? JSON.stringify(asJson(result, withLog))
+        : asText(result, { withLog, isRange: range.to !== null, isTrusting }),
     );
     if (result.findingsCount > 0) {
       throw new Failure(
-        `${result.findingsCount} found: the database is not what was logged (docs/operations/restore.md, "Audit").`,
+        `${result.findingsCount} found: the database is not ${withLog ? 'what was logged' : 'whole'} (docs/operations/restore.md, "Audit").`,
       );
     }
   },
@@ -54,38 +62,50 @@ function countOf(options: Options, name: string): number | null {
 function progressTo(complain: (text: string) => void): (progress: AuditProgress) => void {
   const startedAtMs = performance.now();
   let toldAtMs = startedAtMs;
-  return ({ entries, of, doneBefore }) => {
+  return ({ entries, snapshots, of, doneBefore }) => {
     const nowMs = performance.now();
     if (nowMs - toldAtMs < PROGRESS_MS) return;
     toldAtMs = nowMs;
-    const rate = Math.round((entries / (nowMs - startedAtMs)) * 1000);
-    complain(`${entries} of ${of} entries, ${rate} a second; --from-index ${doneBefore} goes on from here`);
+    const rate = (count: number): string => `${Math.round((count / (nowMs - startedAtMs)) * 1000)} a second`;
+    complain(
+      of === 0
+        ? `${snapshots} snapshots, ${rate(snapshots)}`
+        : `${entries} of ${of} entries, ${rate(entries)}; --from-index ${doneBefore} goes on from here`,
+    );
   };
 }
 
-function asJson(result: AuditResult): object {
+/** One line, the counts first: what follows them may be long. */
+function asJson(result: AuditResult, withLog: boolean): object {
   return {
     clean: result.findingsCount === 0,
+    log: withLog,
     tree_size: result.treeSize,
     entries: result.entries,
     snapshots: result.snapshots,
     checkpoints: result.checkpoints,
     waiting: result.waiting,
     findings_count: result.findingsCount,
-    findings: result.findings,
     notices_count: result.noticesCount,
+    findings_by_check: result.countByCheck,
+    findings: result.findings,
     notices: result.notices,
   };
 }
 
-function asText(result: AuditResult, isRange: boolean, isTrusting: boolean): string {
+function asText(
+  result: AuditResult,
+  { withLog, isRange, isTrusting }: { withLog: boolean; isRange: boolean; isTrusting: boolean },
+): string {
   const { findings, findingsCount, notices, noticesCount, entries, snapshots, treeSize, checkpoints, waiting } = result;
   const scope = isRange
     ? 'Of this range the entries alone were looked at: the whole needs a run without --to-index.'
     : `${checkpoints} checkpoints verified, ${waiting} facts wait for their entry.`;
   return [
-    `Looked at ${entries} entries of a log of ${treeSize}, ${snapshots} of them snapshots. ${scope}`,
-    ...(isTrusting && !isRange
+    treeSize === null
+      ? `Looked at ${snapshots} snapshots${withLog ? ', and at no log: its tree is gone.' : '. The log was left out: what was changed together with all that names it is not found.'}`
+      : `Looked at ${entries} entries of a log of ${treeSize}, ${snapshots} of them snapshots. ${scope}`,
+    ...(withLog && isTrusting && !isRange
       ? ['Signatures were verified by the keys in the database: --policy FILE says whom you trust.']
       : []),
     ...(noticesCount > 0 ? ['', `Worth a look: ${noticesCount}`] : []),

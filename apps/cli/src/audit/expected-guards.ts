@@ -1,0 +1,304 @@
+// Written by npm run sql, from a database that has all migrations.
+/** What guards the rows, a line each: its name, and what it is, as the audit reads it from a catalogue. */
+export const EXPECTED_GUARDS = `
+constraint PK_8c82d7f526340ab734260ea46be of migrations: PRIMARYKEYid
+constraint claimed_types_claimed_type_check of claimed_types: CHECKclaimed_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
+constraint claimed_types_pkey of claimed_types: PRIMARYKEYprincipal_id
+constraint deliveries_event_subscription_key of deliveries: UNIQUEevent_id,subscription_id
+constraint deliveries_pkey of deliveries: PRIMARYKEYdelivery_id
+constraint deliveries_skipped_reason_check of deliveries: CHECKskipped_reason=ANYARRAY['subscription_inactive'::text,'no_grant'::text]
+constraint deliveries_status_check of deliveries: CHECKstatus=ANYARRAY['pending'::text,'succeeded'::text,'dead'::text,'skipped'::text]
+constraint delivery_attempts_delivery_id_fkey of delivery_attempts: FOREIGNKEYdelivery_idREFERENCESdeliveriesdelivery_idONDELETECASCADE
+constraint delivery_attempts_pkey of delivery_attempts: PRIMARYKEYdelivery_id,attempt
+constraint disclosures_check of disclosures: CHECKto_version>=from_version
+constraint disclosures_from_version_check of disclosures: CHECKfrom_version>=1
+constraint disclosures_pkey of disclosures: PRIMARYKEYdisclosed_on,subject_key,grantee_tenant_id,principal_id,via,from_version,to_version
+constraint erasures_cancelled of erasures: CHECKstatus='cancelled'::text=cancelled_atISNOTNULLANDcancelled_byISNULL=cancelled_atISNULL
+constraint erasures_confirmation_check of erasures: CHECKconfirmation=ANYARRAY['required'::text,'off'::text]
+constraint erasures_confirmed_in_time of erasures: CHECKconfirmed_byISNULL=confirmed_atISNULLANDconfirmed_at<=confirm_by
+constraint erasures_decided of erasures: CHECKstatus<>'erased'::textORreasonISNULLANDconfirmation='off'::textORconfirmed_byISNOTNULL
+constraint erasures_erased of erasures: CHECKstatus='erased'::text=erased_atISNOTNULLANDerased_atISNULL=erased_indexesISNULL
+constraint erasures_pkey of erasures: PRIMARYKEYerasure_id
+constraint erasures_public_id_key of erasures: UNIQUEpublic_id
+constraint erasures_status_check of erasures: CHECKstatus=ANYARRAY['pending'::text,'erased'::text,'cancelled'::text,'expired'::text]
+constraint erasures_two_people of erasures: CHECKconfirmed_by<>requested_by
+constraint erasures_versions_check of erasures: CHECKcardinalityversions>0
+constraint grant_changes_from_scopes_check of grant_changes: CHECKcardinalityfrom_scopes>0
+constraint grant_changes_pkey of grant_changes: PRIMARYKEYgrant_change_id
+constraint grant_changes_scopes_check of grant_changes: CHECKcardinalityscopes>0
+constraint grants_pkey of grants: PRIMARYKEYgrant_id
+constraint grants_scopes_check of grants: CHECKcardinalityscopes>0
+constraint idempotency_keys_body_hash_check of idempotency_keys: CHECKoctet_lengthbody_hash=32
+constraint idempotency_keys_key_hash_check of idempotency_keys: CHECKoctet_lengthkey_hash=32
+constraint idempotency_keys_pkey of idempotency_keys: PRIMARYKEYkey_hash
+constraint idempotency_keys_subject_hash_check of idempotency_keys: CHECKoctet_lengthsubject_hash=32
+constraint limit_overrides_pkey of limit_overrides: PRIMARYKEYscope,scope_id,limit_name
+constraint limit_overrides_scope_check of limit_overrides: CHECKscope=ANYARRAY['tenant'::text,'principal'::text]
+constraint limit_overrides_value_check of limit_overrides: CHECKvalue>=0
+constraint log_backfill_is_one_check of log_backfill: CHECKis_one
+constraint log_backfill_pkey of log_backfill: PRIMARYKEYis_one
+constraint log_checkpoints_pkey of log_checkpoints: PRIMARYKEYcheckpoint_id
+constraint log_entries_check of log_entries: CHECKCASEentry_typeWHEN1THENsubject_keyISNOTNULLANDsnapshot_versionISNOTNULLWHEN2THENgrant_idISNOTNULLWHEN3THENgrant_idISNOTNULLWHEN4THENowner_change_idISNOTNULLELSENULL::booleanEND
+constraint log_entries_log_index_check of log_entries: CHECKlog_index>=0
+constraint log_entries_of_changed_grants of log_entries: CHECKentry_type<>5ORgrant_change_idISNOTNULL
+constraint log_entries_of_erasure of log_entries: CHECKentry_type<>6ORerasure_idISNOTNULL
+constraint log_entries_pkey of log_entries: PRIMARYKEYlog_index
+constraint log_entries_restart of log_entries: CHECKentry_type=7=restart_idISNOTNULL
+constraint log_entries_salt_check of log_entries: CHECKoctet_lengthsalt=16
+constraint log_entries_salted of log_entries: CHECKsaltISNOTNULLORentry_type=1
+constraint log_feed_is_one_check of log_feed: CHECKis_one
+constraint log_feed_pkey of log_feed: PRIMARYKEYis_one
+constraint log_keys_pkey of log_keys: PRIMARYKEYvkey
+constraint log_policy_is_one_check of log_policy: CHECKis_one
+constraint log_policy_pkey of log_policy: PRIMARYKEYis_one
+constraint log_restarts_check of log_restarts: CHECKprevious_origin<>origin
+constraint log_restarts_origin_key of log_restarts: UNIQUEorigin
+constraint log_restarts_pkey of log_restarts: PRIMARYKEYrestart_id
+constraint log_restarts_previous_root_check of log_restarts: CHECKoctet_lengthprevious_root=32
+constraint log_restarts_previous_size_check of log_restarts: CHECKprevious_size>=0
+constraint log_restarts_reason_check of log_restarts: CHECKreason<>''::text
+constraint log_tiles_hashes_check of log_tiles: CHECKoctet_lengthhashes%32=0ANDoctet_lengthhashes>=32ANDoctet_lengthhashes<=8192
+constraint log_tiles_pkey of log_tiles: PRIMARYKEYlevel,tile_index
+constraint log_tree_is_one_check of log_tree: CHECKis_one
+constraint log_tree_pkey of log_tree: PRIMARYKEYis_one
+constraint log_tree_root_check of log_tree: CHECKoctet_lengthroot=32
+constraint log_waiting_pkey of log_waiting: PRIMARYKEYwaiting_id
+constraint memberships_api_functional_role_check of memberships: CHECKapi_functional_role=ANYARRAY['tenant_reader'::text,'tenant_proposer'::text,'tenant_editor'::text,'tenant_admin'::text,'tenant_owner'::text]
+constraint memberships_pkey of memberships: PRIMARYKEYtenant_id,principal_id
+constraint memberships_principal_type_check of memberships: CHECKprincipal_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
+constraint memberships_status_check of memberships: CHECKstatus=ANYARRAY['active'::text,'removed'::text]
+constraint memberships_tenancy_role_check of memberships: CHECKtenancy_role=ANYARRAY['account_admin'::text,'member'::text]
+constraint memberships_tenant_id_fkey of memberships: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+constraint outbox_events_body_check of outbox_events: CHECKbodyISNOTNULLORsnapshot_idISNOTNULLORupdate_idISNOTNULLANDfanned_out_atISNULL
+constraint outbox_events_pkey of outbox_events: PRIMARYKEYevent_id
+constraint owner_changes_check of owner_changes: CHECKprincipal_idISNOTNULLORfrom_principal_idISNOTNULL
+constraint owner_changes_pkey of owner_changes: PRIMARYKEYowner_change_id
+constraint rate_limits_pkey of rate_limits: PRIMARYKEYprincipal_id
+constraint refresh_requests_closed_check of refresh_requests: CHECKstatus=ANYARRAY['declined'::text,'cancelled'::text]=closed_atISNOTNULL
+constraint refresh_requests_origin_type_check of refresh_requests: CHECKorigin_type=ANYARRAY['owner'::text,'counterparty'::text]
+constraint refresh_requests_pkey of refresh_requests: PRIMARYKEYrefresh_request_id
+constraint refresh_requests_resolved_check of refresh_requests: CHECKstatus='fulfilled'::text=resolved_atISNOTNULLANDresolved_snapshot_idISNOTNULLANDresolved_snapshot_versionISNOTNULL
+constraint refresh_requests_status_check of refresh_requests: CHECKstatus=ANYARRAY['pending'::text,'fulfilled'::text,'declined'::text,'cancelled'::text]
+constraint search_backfill_is_one_check of search_backfill: CHECKis_one
+constraint search_backfill_pkey of search_backfill: PRIMARYKEYis_one
+constraint shared_feed_pkey of shared_feed: PRIMARYKEYtenant_id,log_index
+constraint snapshot_provenance_check of snapshot_provenance: CHECKoriginsISNULL=snapshot_version=1
+constraint snapshot_provenance_pkey of snapshot_provenance: PRIMARYKEYsubject_key,snapshot_version
+constraint snapshots_check of snapshots: CHECKprev_hashISNULLORoctet_lengthprev_hash=32ANDsnapshot_version>1
+constraint snapshots_envelope_hash_check of snapshots: CHECKoctet_lengthenvelope_hash=32
+constraint snapshots_erased_check of snapshots: CHECKenvelopeISNULL=erasure_idISNOTNULL
+constraint snapshots_snapshot_id_key of snapshots: UNIQUEsnapshot_id
+constraint snapshots_snapshot_version_check of snapshots: CHECKsnapshot_version>=1
+constraint snapshots_version_key of snapshots: PRIMARYKEYsubject_key,snapshot_version
+constraint subject_evidence_check of subject_evidence: CHECKhas_missingORhas_carried
+constraint subject_evidence_pkey of subject_evidence: PRIMARYKEYsubject_key
+constraint subject_identifiers_pkey of subject_identifiers: PRIMARYKEYsubject_key,scheme
+constraint subjects_identity_key of subjects: UNIQUEsubject_id,subject_type
+constraint subjects_pkey of subjects: PRIMARYKEYsubject_key
+constraint subjects_subject_type_check of subjects: CHECKsubject_type=ANYARRAY['individual'::text,'organization'::text,'entity'::text]
+constraint tenant_feed_check of tenant_feed: CHECKlog_indexes[cardinalitylog_indexes]=last_index
+constraint tenant_feed_pkey of tenant_feed: PRIMARYKEYtenant_id,last_index
+constraint tenants_erasure_confirmation_check of tenants: CHECKerasure_confirmation=ANYARRAY['required'::text,'off'::text]
+constraint tenants_evidence_policy_check of tenants: CHECKevidence_policy=ANYARRAY['open'::text,'resolved'::text,'fresh'::text]
+constraint tenants_pkey of tenants: PRIMARYKEYtenant_id
+constraint tenants_slug_key of tenants: UNIQUEslug
+constraint transfer_offers_pkey of transfer_offers: PRIMARYKEYoffer_id
+constraint transfer_offers_status_check of transfer_offers: CHECKstatus=ANYARRAY['pending'::text,'accepted'::text,'declined'::text,'cancelled'::text,'expired'::text]
+constraint transfer_offers_tenant_id_fkey of transfer_offers: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+constraint updates_erased_check of updates: CHECKpatch_opsISNULL=erasure_idISNOTNULL
+constraint updates_pkey of updates: PRIMARYKEYupdate_id
+constraint updates_status_check of updates: CHECKstatus=ANYARRAY['proposed'::text,'applied'::text,'withdrawn'::text]
+constraint webhook_subscription_types_pkey of webhook_subscription_types: PRIMARYKEYtenant_id,event_type,subscription_idINCLUDEcreated_at
+constraint webhook_subscriptions_event_types_check of webhook_subscriptions: CHECKcardinalityevent_types>0
+constraint webhook_subscriptions_pkey of webhook_subscriptions: PRIMARYKEYsubscription_id
+constraint webhook_subscriptions_status_check of webhook_subscriptions: CHECKstatus=ANYARRAY['active'::text,'disabled'::text]
+constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
+function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
+function audit_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 444acef00ed13343 for PUBLIC
+function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
+function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 2d307f92dce24cd4 for PUBLIC
+function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
+function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
+function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
+function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
+function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app
+function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp 0a3fdd7e2bffb54d for PUBLIC
+function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
+function mark_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp c41136fb9f177411 for PUBLIC
+function mark_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp feceb122ace19aa6 for PUBLIC
+function mark_grant_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 6e6afe9f879926b6 for PUBLIC
+function mark_new_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 1555e948ba684a55 for PUBLIC
+function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp ffe5ed21dd8df19f for PUBLIC
+function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 03c6bd2d24e3e0ff for PUBLIC
+function move_erased (): plpgsql search_path=pg_catalog, pg_temp b070774132f94d1c for PUBLIC
+function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
+function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
+function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp 3db19a88a184a723 for PUBLIC
+function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 12d1ebcc7fd1cdaf for PUBLIC
+function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
+function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
+function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
+function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp a0e78359278218a9
+function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp 8e748f403e62b88d for PUBLIC
+function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): sql search_path=pg_catalog, pg_temp c34c455309975e10
+migration AuditTrail1700000000024: applied
+migration BodiesBuiltOnce1700000000004: applied
+migration CallersBounded1700000000006: applied
+migration CapsCounted1700000000008: applied
+migration ChangeFeed1700000000017: applied
+migration ClaimedTypes1700000000005: applied
+migration Disclosures1700000000018: applied
+migration Erasure1700000000019: applied
+migration ErasuresInANewLog1700000000022: applied
+migration EventsForGrantees1700000000027: applied
+migration GrantsByGrantee1700000000009: applied
+migration GrantsChanged1700000000016: applied
+migration Inbox1700000000020: applied
+migration InitialSchema1700000000001: applied
+migration LeanIndexes1700000000003: applied
+migration LogBackfill1700000000013: applied
+migration LogPolicy1700000000012: applied
+migration LogRestarts1700000000021: applied
+migration Provenance1700000000015: applied
+migration RefreshRequestInbox1700000000026: applied
+migration SearchTerms1700000000023: applied
+migration SubscriptionsByType1700000000007: applied
+migration TimeOfVersions1700000000014: applied
+migration TransparencyLog1700000000010: applied
+migration WholeInterface1700000000002: applied
+policy snapshots_read of snapshots: permissive r iss_app using true
+policy snapshots_sealed of snapshots: permissive a iss_app check envelope_hash=sha256convert_toenvelope,'UTF8'::name
+privileges of PUBLIC on audit_records: none
+privileges of PUBLIC on claimed_types: none
+privileges of PUBLIC on deliveries: none
+privileges of PUBLIC on delivery_attempts: none
+privileges of PUBLIC on disclosures: none
+privileges of PUBLIC on erasures: none
+privileges of PUBLIC on grant_changes: none
+privileges of PUBLIC on grants: none
+privileges of PUBLIC on idempotency_keys: none
+privileges of PUBLIC on limit_overrides: none
+privileges of PUBLIC on log_backfill: none
+privileges of PUBLIC on log_checkpoints: none
+privileges of PUBLIC on log_entries: none
+privileges of PUBLIC on log_feed: none
+privileges of PUBLIC on log_keys: none
+privileges of PUBLIC on log_policy: none
+privileges of PUBLIC on log_restarts: none
+privileges of PUBLIC on log_tiles: none
+privileges of PUBLIC on log_tree: none
+privileges of PUBLIC on log_waiting: none
+privileges of PUBLIC on memberships: none
+privileges of PUBLIC on migrations: none
+privileges of PUBLIC on outbox_events: none
+privileges of PUBLIC on owner_changes: none
+privileges of PUBLIC on rate_limits: none
+privileges of PUBLIC on refresh_requests: none
+privileges of PUBLIC on search_backfill: none
+privileges of PUBLIC on shared_feed: none
+privileges of PUBLIC on snapshot_provenance: none
+privileges of PUBLIC on snapshots: none
+privileges of PUBLIC on subject_evidence: none
+privileges of PUBLIC on subject_identifiers: none
+privileges of PUBLIC on subjects: none
+privileges of PUBLIC on tenant_feed: none
+privileges of PUBLIC on tenants: none
+privileges of PUBLIC on transfer_offers: none
+privileges of PUBLIC on updates: none
+privileges of PUBLIC on webhook_subscription_types: none
+privileges of PUBLIC on webhook_subscriptions: none
+privileges of iss_app on audit_records: SELECT
+privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
+privileges of iss_app on deliveries: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on disclosures: INSERT, SELECT
+privileges of iss_app on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
+privileges of iss_app on grant_changes: INSERT, SELECT
+privileges of iss_app on grants: INSERT, SELECT, UPDATE
+privileges of iss_app on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on limit_overrides: SELECT
+privileges of iss_app on log_backfill: SELECT
+privileges of iss_app on log_checkpoints: DELETE, INSERT, SELECT
+privileges of iss_app on log_entries: INSERT, SELECT
+privileges of iss_app on log_feed: SELECT, UPDATE (size)
+privileges of iss_app on log_keys: INSERT, SELECT, UPDATE (until_at)
+privileges of iss_app on log_policy: DELETE, INSERT, SELECT, UPDATE (policy)
+privileges of iss_app on log_restarts: SELECT
+privileges of iss_app on log_tiles: INSERT, SELECT, UPDATE (hashes)
+privileges of iss_app on log_tree: SELECT, UPDATE (root, size)
+privileges of iss_app on log_waiting: DELETE, SELECT
+privileges of iss_app on memberships: INSERT, SELECT, UPDATE
+privileges of iss_app on migrations: SELECT
+privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on owner_changes: SELECT
+privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on refresh_requests: INSERT, SELECT, UPDATE
+privileges of iss_app on search_backfill: none
+privileges of iss_app on shared_feed: INSERT, SELECT
+privileges of iss_app on snapshot_provenance: INSERT, SELECT
+privileges of iss_app on snapshots: INSERT, SELECT
+privileges of iss_app on subject_evidence: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (value)
+privileges of iss_app on subjects: INSERT, SELECT, UPDATE (name)
+privileges of iss_app on tenant_feed: INSERT, SELECT
+privileges of iss_app on tenants: INSERT, SELECT, UPDATE
+privileges of iss_app on transfer_offers: INSERT, SELECT, UPDATE
+privileges of iss_app on updates: INSERT, SELECT, UPDATE
+privileges of iss_app on webhook_subscription_types: SELECT
+privileges of iss_app on webhook_subscriptions: INSERT, SELECT, UPDATE
+role iss_app: exists
+row level security of snapshots: on
+trigger audit_records_immutable of audit_records: CREATETRIGGERaudit_records_immutableBEFOREDELETEORUPDATEONaudit_recordsFOREACHROWEXECUTEFUNCTIONrefuse_record_change
+trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
+trigger disclosures_immutable of disclosures: CREATETRIGGERdisclosures_immutableBEFOREDELETEORUPDATEONdisclosuresFOREACHROWEXECUTEFUNCTIONrefuse_record_change
+trigger disclosures_not_truncated of disclosures: CREATETRIGGERdisclosures_not_truncatedBEFORETRUNCATEONdisclosuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
+trigger erasures_logged of erasures: CREATETRIGGERerasures_loggedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONmark_erasure
+trigger erasures_made_audited of erasures: CREATETRIGGERerasures_made_auditedAFTERINSERTONerasuresFOREACHROWEXECUTEFUNCTIONaudit_erasure
+trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedAFTERUPDATEONerasuresFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['erased'::text,'cancelled'::text]ORold.confirmed_byISDISTINCTFROMnew.confirmed_byEXECUTEFUNCTIONaudit_erasure
+trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTONerasuresFOREACHROWEXECUTEFUNCTIONtake_erasure_setting
+trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
+trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger grant_changes_logged of grant_changes: CREATETRIGGERgrant_changes_loggedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_change
+trigger grants_changed_audited of grants: CREATETRIGGERgrants_changed_auditedAFTERUPDATEONgrantsFOREACHROWWHENold.scopesISDISTINCTFROMnew.scopesORold.expires_atISDISTINCTFROMnew.expires_atORold.purposeISDISTINCTFROMnew.purposeORold.revoked_atISDISTINCTFROMnew.revoked_atEXECUTEFUNCTIONaudit_grant
+trigger grants_logged of grants: CREATETRIGGERgrants_loggedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONmark_grant
+trigger grants_made_audited of grants: CREATETRIGGERgrants_made_auditedAFTERINSERTONgrantsFOREACHROWEXECUTEFUNCTIONaudit_grant
+trigger grants_revoked_logged of grants: CREATETRIGGERgrants_revoked_loggedAFTERUPDATEONgrantsFOREACHROWWHENold.revoked_atISNULLANDnew.revoked_atISNOTNULLEXECUTEFUNCTIONmark_grant
+trigger limit_overrides_audited of limit_overrides: CREATETRIGGERlimit_overrides_auditedAFTERINSERTORDELETEORUPDATEONlimit_overridesFOREACHROWEXECUTEFUNCTIONaudit_limit
+trigger log_entries_immutable of log_entries: CREATETRIGGERlog_entries_immutableBEFOREDELETEORUPDATEONlog_entriesFOREACHROWEXECUTEFUNCTIONrefuse_entry_change
+trigger log_restarts_immutable of log_restarts: CREATETRIGGERlog_restarts_immutableBEFOREDELETEORUPDATEONlog_restartsFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger log_restarts_move_erased of log_restarts: CREATETRIGGERlog_restarts_move_erasedAFTERINSERTONlog_restartsFOREACHROWEXECUTEFUNCTIONmove_erased
+trigger log_tiles_grow of log_tiles: CREATETRIGGERlog_tiles_growBEFOREUPDATEONlog_tilesFOREACHROWWHENsubstrnew.hashes,1,octet_lengthold.hashes<>old.hashesORnew.level<>old.levelORnew.tile_index<>old.tile_indexEXECUTEFUNCTIONrefuse_log_change
+trigger log_tiles_stay of log_tiles: CREATETRIGGERlog_tiles_stayBEFOREDELETEONlog_tilesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger log_tree_grows of log_tree: CREATETRIGGERlog_tree_growsBEFOREUPDATEONlog_treeFOREACHROWWHENnew.size<=old.sizeEXECUTEFUNCTIONrefuse_log_change
+trigger log_tree_stays of log_tree: CREATETRIGGERlog_tree_staysBEFOREDELETEONlog_treeFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger memberships_changed_audited of memberships: CREATETRIGGERmemberships_changed_auditedAFTERUPDATEONmembershipsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_member
+trigger memberships_made_audited of memberships: CREATETRIGGERmemberships_made_auditedAFTERINSERTONmembershipsFOREACHROWEXECUTEFUNCTIONaudit_member
+trigger memberships_owner_changed of memberships: CREATETRIGGERmemberships_owner_changedAFTERUPDATEONmembershipsFOREACHROWWHENnew.api_functional_role='tenant_owner'::textANDnew.status='active'::text<>old.api_functional_role='tenant_owner'::textANDold.status='active'::textEXECUTEFUNCTIONrecord_owner_change
+trigger memberships_owner_made of memberships: CREATETRIGGERmemberships_owner_madeAFTERINSERTONmembershipsFOREACHROWWHENnew.api_functional_role='tenant_owner'::textANDnew.status='active'::textEXECUTEFUNCTIONrecord_owner_change
+trigger owner_changes_immutable of owner_changes: CREATETRIGGERowner_changes_immutableBEFOREDELETEORUPDATEONowner_changesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger owner_changes_logged of owner_changes: CREATETRIGGERowner_changes_loggedAFTERINSERTONowner_changesFOREACHROWEXECUTEFUNCTIONmark_owner_change
+trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
+trigger snapshots_erased_unfound of snapshots: CREATETRIGGERsnapshots_erased_unfoundAFTERUPDATEONsnapshotsFOREACHROWWHENold.erasure_idISNULLANDnew.erasure_idISNOTNULLEXECUTEFUNCTIONforget_search_terms
+trigger snapshots_immutable of snapshots: CREATETRIGGERsnapshots_immutableBEFOREDELETEORUPDATEONsnapshotsFOREACHROWEXECUTEFUNCTIONrefuse_snapshot_change
+trigger snapshots_logged of snapshots: CREATETRIGGERsnapshots_loggedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_new_snapshots
+trigger snapshots_not_truncated of snapshots: CREATETRIGGERsnapshots_not_truncatedBEFORETRUNCATEONsnapshotsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_snapshot_change
+trigger snapshots_sealed_logged of snapshots: CREATETRIGGERsnapshots_sealed_loggedAFTERUPDATEONsnapshotsREFERENCINGOLDTABLEASold_rowsNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_sealed_snapshots
+trigger tenants_changed_audited of tenants: CREATETRIGGERtenants_changed_auditedAFTERUPDATEONtenantsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_tenant
+trigger tenants_founded_audited of tenants: CREATETRIGGERtenants_founded_auditedAFTERINSERTONtenantsFOREACHROWEXECUTEFUNCTIONaudit_tenant
+trigger transfer_offers_ended_audited of transfer_offers: CREATETRIGGERtransfer_offers_ended_auditedAFTERUPDATEONtransfer_offersFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['accepted'::text,'declined'::text,'cancelled'::text]EXECUTEFUNCTIONaudit_transfer_offer
+trigger transfer_offers_made_audited of transfer_offers: CREATETRIGGERtransfer_offers_made_auditedAFTERINSERTONtransfer_offersFOREACHROWEXECUTEFUNCTIONaudit_transfer_offer
+trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription
+trigger webhook_subscriptions_made_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_made_auditedAFTERINSERTONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONaudit_subscription
+trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_typesAFTERINSERTORDELETEORUPDATEOFtenant_id,event_types,created_at,deleted_atONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONkeep_subscription_types
+unique index erasures_pending_key of erasures: CREATEUNIQUEINDEXerasures_pending_keyONerasuresUSINGbtreesubject_keyWHEREstatus='pending'::text
+unique index log_entries_of_erasures of log_entries: CREATEUNIQUEINDEXlog_entries_of_erasuresONlog_entriesUSINGbtreeerasure_idWHEREerasure_idISNOTNULL
+unique index log_entries_of_grant_changes of log_entries: CREATEUNIQUEINDEXlog_entries_of_grant_changesONlog_entriesUSINGbtreegrant_change_idWHEREgrant_change_idISNOTNULL
+unique index log_entries_of_grants of log_entries: CREATEUNIQUEINDEXlog_entries_of_grantsONlog_entriesUSINGbtreegrant_id,entry_typeWHEREgrant_idISNOTNULL
+unique index log_entries_of_owner_changes of log_entries: CREATEUNIQUEINDEXlog_entries_of_owner_changesONlog_entriesUSINGbtreeowner_change_idWHEREowner_change_idISNOTNULL
+unique index log_entries_of_restarts of log_entries: CREATEUNIQUEINDEXlog_entries_of_restartsONlog_entriesUSINGbtreerestart_idWHERErestart_idISNOTNULL
+unique index log_entries_of_snapshots of log_entries: CREATEUNIQUEINDEXlog_entries_of_snapshotsONlog_entriesUSINGbtreesubject_key,snapshot_versionWHEREentry_type=1
+unique index transfer_offers_pending_key of transfer_offers: CREATEUNIQUEINDEXtransfer_offers_pending_keyONtransfer_offersUSINGbtreetenant_idWHEREstatus='pending'::text
+unique index updates_applied_snapshot_key of updates: CREATEUNIQUEINDEXupdates_applied_snapshot_keyONupdatesUSINGbtreeapplied_snapshot_idWHEREapplied_snapshot_idISNOTNULL
+unique index updates_request_key of updates: CREATEUNIQUEINDEXupdates_request_keyONupdatesUSINGbtreetenant_id,request_idWHERErequest_idISNOTNULL
+`;

@@ -1,0 +1,98 @@
+import { apiTime } from './entry-text';
+import { type AuditReader, isText, type Row } from './database';
+import { checkHash, checkText } from './envelopes';
+import { type Checked, nothingChecked, report } from './findings';
+
+/** All snapshots of a range of subjects. */
+export interface LineagesTask {
+  readonly kind: 'lineages';
+  /** subject_key, `to` not included. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const CLOCK_SKEW_MS = 60_000;
+
+const rowsOf = (source: string): string => `
+SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generated_at, n.created_at,
+       n.created_at > now() + interval '${CLOCK_SKEW_MS} ms', encode(n.envelope_hash, 'hex'), encode(n.prev_hash, 'hex'),
+       n.envelope, s.subject_type, s.subject_id, s.owner_tenant_id, encode(p.envelope_hash, 'hex'), p.created_at,
+       n.envelope IS NULL AND EXISTS (
+         SELECT FROM erasures er WHERE er.erasure_id = n.erasure_id AND er.subject_key = n.subject_key AND er.status = 'erased'
+                                   AND n.snapshot_version = ANY (er.versions))
+  FROM ${source}
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s ON true
+  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at FROM snapshots p
+                      WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version - 1 LIMIT 1) p ON true`;
+
+const OF_SUBJECTS = rowsOf(`(SELECT * FROM snapshots n WHERE n.subject_key >= $1 AND n.subject_key < $2
+   ORDER BY n.subject_key, n.snapshot_version OFFSET 0) n`);
+
+const WAITING = rowsOf(`(SELECT DISTINCT subject_key, snapshot_version FROM log_waiting WHERE entry_type = 1) w
+  JOIN LATERAL (SELECT * FROM snapshots n
+                 WHERE n.subject_key = w.subject_key AND n.snapshot_version = w.snapshot_version LIMIT 1) n ON true`);
+
+/** What snapshots say by themselves, without a log: text, hash, link, no gap, their subject's tenant, times. */
+export async function checkLineages(reader: AuditReader, { from, to }: LineagesTask): Promise<Checked> {
+  const checked = nothingChecked();
+  await reader.each(OF_SUBJECTS, [from, to], (row) => checkRow(checked, row));
+  return checked;
+}
+
+/** The same of those that wait for their entry in the log: no entry says yet what they are. */
+export async function checkWaiting(reader: AuditReader): Promise<Checked> {
+  const checked = nothingChecked();
+  await reader.each(WAITING, [], (row) => checkRow(checked, row));
+  return checked;
+}
+
+function checkRow(checked: Checked, row: Row): void {
+  const [key, version, id, tenantId, generatedAt, created, isToCome, envelopeHash, prevHash, envelope, ...rest] = row;
+  const [subjectType, subjectId, owner, parentHash, parentCreated, isErased] = rest;
+  const where = `snapshot ${id}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
+  checked.snapshots++;
+  if (!isText(subjectType) || !isText(subjectId)) {
+    report(checked, 'fact_missing', where, 'subjects has no such row');
+    return;
+  }
+  if (isText(envelope)) {
+    const text = {
+      subjectType,
+      subjectId,
+      snapshotId: id ?? '',
+      version: version ?? '',
+      generatedAt: generatedAt ?? '',
+      envelopeHash: envelopeHash ?? null,
+      envelope,
+    };
+    checkText(checked, where, text);
+    // An import comes without hashes, all of it.
+    if (isText(envelopeHash)) checkHash(checked, where, text);
+    else if (isText(parentHash)) {
+      report(checked, 'envelope_hash', where, 'it has none, and the version before has one');
+    }
+  } else if (isErased !== 't') {
+    report(checked, 'erased', where, 'the envelope is not there, and no erasure names it');
+  }
+  if (owner !== tenantId) {
+    report(checked, 'subject', where, `the subject is of the tenant ${owner}, the snapshot of ${tenantId}`);
+  }
+  const createdAt = apiTime(created ?? '');
+  if (isToCome === 't') report(checked, 'time', where, `created_at ${createdAt} is yet to come`);
+  if (version === '1') {
+    if (isText(prevHash)) report(checked, 'chain', where, 'it is the first one and has a prev_hash');
+    return;
+  }
+  if (!isText(parentCreated)) {
+    report(checked, 'version_gap', where, 'snapshots has no row of the version before');
+    return;
+  }
+  if (isText(envelopeHash) && prevHash !== parentHash) {
+    report(checked, 'chain', where, `prev_hash is ${prevHash}, the version before has ${parentHash}`);
+  }
+  const parentCreatedAt = apiTime(parentCreated);
+  if (Date.parse(createdAt) < Date.parse(parentCreatedAt) - CLOCK_SKEW_MS) {
+    const what = `created_at ${createdAt} is before the version before, ${parentCreatedAt}: back-dated`;
+    report(checked, 'time', where, what);
+  }
+}

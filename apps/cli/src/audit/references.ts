@@ -1,0 +1,99 @@
+import type { AuditReader } from './database';
+import { type CheckName, type Found, nothingFound, report } from './findings';
+
+interface Reference {
+  readonly check: CheckName;
+  readonly what: string;
+  /** Gives where, of each row that is wrong. */
+  readonly statement: string;
+}
+
+const version = (key: string, number: string, id?: string): string =>
+  `EXISTS (SELECT FROM snapshots n WHERE n.subject_key = ${key} AND n.snapshot_version = ${number}
+             ${id === undefined ? '' : `AND n.snapshot_id = ${id}`})`;
+
+/**
+ * What tables say of one another. Without a log it is by these that a version is missed that was dropped at the end of a
+ * chain: whoever dropped it has to find all that named it.
+ */
+const REFERENCES: readonly Reference[] = [
+  {
+    check: 'named',
+    what: 'it was applied, and the version that it made is not there',
+    statement: `SELECT 'update ' || u.update_id FROM updates u
+      WHERE u.status = 'applied' AND NOT ${version('u.subject_key', 'u.base_snapshot_version + 1', 'u.applied_snapshot_id')}`,
+  },
+  {
+    check: 'named',
+    what: 'the version that it was proposed for is not there',
+    statement: `SELECT 'update ' || u.update_id FROM updates u
+      WHERE NOT ${version('u.subject_key', 'u.base_snapshot_version', 'u.base_snapshot_id')}`,
+  },
+  {
+    check: 'named',
+    what: 'the version that fulfilled it is not there',
+    statement: `SELECT 'refresh request ' || r.refresh_request_id FROM refresh_requests r
+      WHERE r.status = 'fulfilled' AND NOT ${version('r.subject_key', 'r.resolved_snapshot_version', 'r.resolved_snapshot_id')}`,
+  },
+  {
+    check: 'named',
+    what: 'a version that was shown is not there',
+    statement: `SELECT 'disclosure ' || d.disclosure_id || ' to ' || d.grantee_tenant_id FROM disclosures d
+      WHERE NOT ${version('d.subject_key', 'd.to_version')}`,
+  },
+  {
+    check: 'named',
+    what: 'the version that it says the origins of is not there',
+    statement: `SELECT 'provenance of version ' || p.snapshot_version || ' of subject_key ' || p.subject_key
+       FROM snapshot_provenance p WHERE NOT ${version('p.subject_key', 'p.snapshot_version')}`,
+  },
+  {
+    check: 'named',
+    what: 'the snapshot that it tells of is not there',
+    statement: `SELECT 'event ' || o.event_id FROM outbox_events o
+      WHERE o.snapshot_id IS NOT NULL AND NOT EXISTS (SELECT FROM snapshots n WHERE n.snapshot_id = o.snapshot_id)`,
+  },
+  {
+    check: 'named',
+    what: 'a version that it erased is not there',
+    statement: `SELECT 'erasure ' || er.public_id FROM erasures er CROSS JOIN LATERAL unnest(er.versions) AS v(number)
+      WHERE NOT ${version('er.subject_key', 'v.number')}`,
+  },
+  {
+    check: 'subject_empty',
+    what: 'it has no snapshot',
+    statement: `SELECT 'subject ' || s.subject_type || ' ' || s.subject_id FROM subjects s
+      WHERE NOT EXISTS (SELECT FROM snapshots n WHERE n.subject_key = s.subject_key)`,
+  },
+  {
+    check: 'grant_owner',
+    what: 'its grantor does not own the subject',
+    statement: `SELECT 'grant ' || g.grant_id || ' of ' || g.grantor_tenant_id FROM grants g
+      WHERE g.subject_key <> 0
+        AND NOT EXISTS (SELECT FROM subjects s WHERE s.subject_key = g.subject_key AND s.owner_tenant_id = g.grantor_tenant_id)`,
+  },
+  ...(
+    [
+      ['update', 'updates', 'update_id', 'tenant_id'],
+      ['erasure', 'erasures', 'public_id', 'tenant_id'],
+      ['refresh request', 'refresh_requests', 'refresh_request_id', 'owner_tenant_id'],
+      ['identifier of subject_key', 'subject_identifiers', 'subject_key', 'owner_tenant_id'],
+      ['evidence of subject_key', 'subject_evidence', 'subject_key', 'owner_tenant_id'],
+    ] as const
+  ).map(([name, table, id, tenant]): Reference => ({
+    check: 'tenant',
+    what: 'it says another tenant than the one that owns its subject',
+    statement: `SELECT '${name} ' || f.${id} FROM ${table} f
+      WHERE f.${tenant} IS NOT NULL
+        AND NOT EXISTS (SELECT FROM subjects s WHERE s.subject_key = f.subject_key AND s.owner_tenant_id = f.${tenant})`,
+  })),
+];
+
+/** That what tables say of one another is there, and of the same tenant. */
+export async function checkReferences(reader: AuditReader): Promise<Found> {
+  const found = nothingFound();
+  for (const { check, what, statement } of REFERENCES) {
+    await reader.each(statement, [], ([where]) => report(found, check, where ?? '', what));
+  }
+  return found;
+}

@@ -1,0 +1,27 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTestDatabase } from '../../../tools/testing/test-database';
+import { AuditReader } from '../src/audit/database';
+import { GUARDS_FOUND } from '../src/audit/guards';
+
+const FILE = join(__dirname, '../src/audit/expected-guards.ts');
+
+it('the guards that an audit expects are those that the migrations make (npm run sql)', async () => {
+  const { url, drop } = await createTestDatabase({ migrated: 'service' });
+  try {
+    const reader = await AuditReader.open(url, null);
+    const lines = (await reader.rows(GUARDS_FOUND)).map(([name, definition]) => `${name}: ${definition}`);
+    await reader.close();
+    expect(lines.filter((line) => /[`\\\n]|\$\{/.test(line))).toEqual([]);
+    const file = `// Written by npm run sql, from a database that has all migrations.
+/** What guards the rows, a line each: its name, and what it is, as the audit reads it from a catalogue. */
+export const EXPECTED_GUARDS = \`
+${lines.join('\n')}
+\`;
+`;
+    if (process.env['UPDATE_STATEMENTS'] === 'true') writeFileSync(FILE, file);
+    expect(readFileSync(FILE, 'utf8')).toBe(file);
+  } finally {
+    await drop();
+  }
+});
