@@ -73,6 +73,8 @@ constraint outbox_events_body_check of outbox_events: CHECKbodyISNOTNULLORsnapsh
 constraint outbox_events_pkey of outbox_events: PRIMARYKEYevent_id
 constraint owner_changes_check of owner_changes: CHECKprincipal_idISNOTNULLORfrom_principal_idISNOTNULL
 constraint owner_changes_pkey of owner_changes: PRIMARYKEYowner_change_id
+constraint provenance_backfill_is_one_check of provenance_backfill: CHECKis_one
+constraint provenance_backfill_pkey of provenance_backfill: PRIMARYKEYis_one
 constraint rate_limits_pkey of rate_limits: PRIMARYKEYprincipal_id
 constraint refresh_requests_closed_check of refresh_requests: CHECKstatus=ANYARRAY['declined'::text,'cancelled'::text]=closed_atISNOTNULL
 constraint refresh_requests_origin_type_check of refresh_requests: CHECKorigin_type=ANYARRAY['owner'::text,'counterparty'::text]
@@ -161,6 +163,7 @@ migration LogBackfill1700000000013: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
 migration Provenance1700000000015: applied
+migration ProvenanceBackfill1700000000028: applied
 migration RefreshRequestInbox1700000000026: applied
 migration SearchTerms1700000000023: applied
 migration SubscriptionsByType1700000000007: applied
@@ -193,6 +196,7 @@ privileges of PUBLIC on memberships: none
 privileges of PUBLIC on migrations: none
 privileges of PUBLIC on outbox_events: none
 privileges of PUBLIC on owner_changes: none
+privileges of PUBLIC on provenance_backfill: none
 privileges of PUBLIC on rate_limits: none
 privileges of PUBLIC on refresh_requests: none
 privileges of PUBLIC on search_backfill: none
@@ -232,6 +236,7 @@ privileges of iss_app on memberships: INSERT, SELECT, UPDATE
 privileges of iss_app on migrations: SELECT
 privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on owner_changes: SELECT
+privileges of iss_app on provenance_backfill: none
 privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on refresh_requests: INSERT, SELECT, UPDATE
 privileges of iss_app on search_backfill: none
