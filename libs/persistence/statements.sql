@@ -6347,7 +6347,7 @@ LEFT JOIN LATERAL (
 ) f ON true;
 
 -- subjects_accessible
---   asked by GrantStore.accessible (stores/grants/grant.store.ts)
+--   asked by AccessibleSubjectStore.list (stores/grants/accessible-subject.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 afterGrantId uuid
@@ -6497,7 +6497,7 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
 ORDER BY g.part, g.place;
 
 -- subjects_accessible_by_identifier
---   asked by GrantStore.accessible (stores/grants/grant.store.ts)
+--   asked by AccessibleSubjectStore.list (stores/grants/accessible-subject.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 afterGrantId uuid
@@ -6668,7 +6668,7 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = CASE
 ORDER BY g.part, g.place;
 
 -- subjects_accessible_by_name
---   asked by GrantStore.accessible (stores/grants/grant.store.ts)
+--   asked by AccessibleSubjectStore.list (stores/grants/accessible-subject.store.ts)
 --   $1 tenantId text
 --   $2 principalId text
 --   $3 afterGrantId uuid

@@ -13,6 +13,8 @@ export * from './stores/snapshots/snapshot-write.store';
 export * from './stores/provenance/fill-provenance';
 export * from './stores/provenance/provenance.store';
 export * from './stores/updates/update.store';
+export * from './stores/grants/accessible-subject.store';
+export type { GrantRecord } from './stores/grants/grant-record';
 export * from './stores/grants/grant.store';
 export * from './stores/tenancy/tenancy.store';
 export * from './stores/tenancy/claimed-type.store';

@@ -8,6 +8,7 @@ import { FeedIntegrationStore } from './stores/feed/feed-integration.store';
 import { FeedStore } from './stores/feed/feed.store';
 import { ErasureStore } from './stores/erasures/erasure.store';
 import { GrantEndStore } from './stores/grants/grant-end.store';
+import { AccessibleSubjectStore } from './stores/grants/accessible-subject.store';
 import { GrantStore } from './stores/grants/grant.store';
 import { LaterVersionStore } from './stores/refresh-requests/later-version.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
@@ -47,6 +48,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   GrantEndStore,
   DisclosureStore,
   ErasureStore,
+  AccessibleSubjectStore,
   GrantStore,
   IdempotencyStore,
   LaterVersionStore,

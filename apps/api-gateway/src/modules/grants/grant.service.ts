@@ -15,6 +15,7 @@ import {
 } from '@iss/domain';
 import {
   type AccessibleSubject,
+  AccessibleSubjectStore,
   type ContentSearch,
   type GrantOutcome,
   type GrantRecord,
@@ -51,6 +52,7 @@ const MANAGERS = rolesFrom(RULES.manageGrants.role);
 export class GrantService {
   constructor(
     private readonly grants: GrantStore,
+    private readonly subjects: AccessibleSubjectStore,
     private readonly access: AccessService,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
@@ -155,7 +157,7 @@ export class GrantService {
 
   /** Throws `forbidden` unless the caller is an active member whose `allow_counterparty_access` is true. */
   async accessible(actor: Actor, search: ContentSearch | null, request: PageRequest): Promise<Page<AccessibleSubject>> {
-    const { facts, page } = await this.grants.accessible(actor, request, search);
+    const { facts, page } = await this.subjects.list(actor, request, search);
     // Decided as if every scope were held: what is left to decide is whether this caller may use grants at all.
     requireAccess({ ...facts, grantScopes: SCOPES }, { ...RULES.readAccessibleSubjects, subject: SCOPES });
     return page;

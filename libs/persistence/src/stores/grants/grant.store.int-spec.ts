@@ -4,6 +4,7 @@ import { statement } from '../../sql/statement';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import '../log/history.store';
+import { AccessibleSubjectStore } from './accessible-subject.store';
 import { GrantStore } from './grant.store';
 
 jest.setTimeout(60_000);
@@ -54,6 +55,7 @@ const ALLOW_READERS = statement(
 );
 
 let store: GrantStore;
+let subjects: AccessibleSubjectStore;
 
 const grantor = { tenantId: 'acme', principalId: 'tenant_admin', requestId: 'r' };
 const MANAGERS = ['tenant_admin'] as const;
@@ -93,6 +95,7 @@ const FIRST_TEN = before({ limit: 10, after: null });
 beforeAll(async () => {
   world = await openWorld();
   store = new GrantStore(world.database.sql);
+  subjects = new AccessibleSubjectStore(world.database.sql);
   await addTenant(world, 'acme');
   await addTenant(world, 'beta');
   await world.database.sql.run(ALLOW_READERS, {});
@@ -102,12 +105,12 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-describe('GrantStore.accessible', () => {
+describe('AccessibleSubjectStore.list', () => {
   it('fills its pages past any number of expired grants', async () => {
     const seen: string[] = [];
     const pages: number[] = [];
     for (let after: PagePosition | null = null; ;) {
-      const { page } = await store.accessible({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 7, after });
+      const { page } = await subjects.list({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 7, after });
       seen.push(...page.items.map(({ grant }) => grant.subjectId));
       pages.push(page.items.length);
       if (page.next === null) break;
@@ -130,7 +133,7 @@ describe('GrantStore.accessible', () => {
       const from = { afterGrantId, fromOwner: null, afterType: '', afterId: '' };
       const read = await rowsRead(world, 'subjects_accessible', { ...reader, ...from, rows: 8 });
       expect(read).toBeLessThan(1_200);
-      const { page } = await store.accessible(reader, { limit: 7, after });
+      const { page } = await subjects.list(reader, { limit: 7, after });
       seen.push(...page.items.map(({ grant }) => grant.subjectId));
       if (page.next === null) break;
       after = page.next;
@@ -149,7 +152,7 @@ describe('GrantStore.accessible', () => {
     const reader = { tenantId: 'delta', principalId: 'tenant_reader' };
     const seen: string[] = [];
     for (let after: PagePosition | null = null; ;) {
-      const { page } = await store.accessible(reader, { limit: 300, after });
+      const { page } = await subjects.list(reader, { limit: 300, after });
       seen.push(...page.items.map(({ grant }) => grant.subjectId));
       if (page.next === null) break;
       after = page.next;
@@ -162,7 +165,7 @@ describe('GrantStore.accessible', () => {
     expect(await rowsRead(world, 'subjects_accessible', { ...from, rows: 11 })).toBeLessThan(60);
     const onOne = { tenantId: 'delta', principalId: 'tenant_reader' };
     await world.database.sql.run(ADD_SINGLE, {});
-    const { page } = await store.accessible(onOne, { limit: 1, after: ['all-1', 'entity', 'all-1-00500'] });
+    const { page } = await subjects.list(onOne, { limit: 1, after: ['all-1', 'entity', 'all-1-00500'] });
     expect(page.items).toMatchObject([
       { grant: { subjectId: 'all-1-00501', scopes: ['read_diff', 'read_latest'], purpose: 'this one' }, latest: {} },
     ]);
@@ -192,7 +195,7 @@ describe('GrantStore.accessible', () => {
 
   it('reads no grant for those who may not use any', async () => {
     for (const principal of ['tenant_admin', 'nobody']) {
-      const { page } = await store.accessible({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
+      const { page } = await subjects.list({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
       expect(page).toEqual({ items: [], next: null });
       // The member, if it is one, and no more.
       const read = await rowsRead(world, 'subjects_accessible', {
@@ -226,10 +229,7 @@ describe('lists of grants', () => {
 
 describe('GrantStore.revoke', () => {
   it('reads the grant alone, and decides by the record of the caller', async () => {
-    const { page } = await store.accessible(
-      { tenantId: 'beta', principalId: 'tenant_reader' },
-      { limit: 1, after: null },
-    );
+    const { page } = await subjects.list({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 1, after: null });
     const grantId = page.items[0]?.grant.grantId ?? '';
     for (const principalId of ['tenant_editor', 'nobody']) {
       const refused = await store.revoke({ tenantId: 'acme', principalId, requestId: 'r' }, grantId, MANAGERS);

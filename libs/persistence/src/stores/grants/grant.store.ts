@@ -1,18 +1,16 @@
-import type { AccessFacts, Acting, Actor, GrantStatus, Identifier, Role, Scope, SubjectRef } from '@iss/domain';
-import { ALL_SUBJECTS, MAX_NAME, RULES, SUBJECT_TYPES } from '@iss/domain';
-import { type Caps, DEFAULT_CAPS } from '@iss/platform';
-import { type Columns, columns } from '../../sql/columns';
-import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
 import {
-  type Before,
-  before,
-  type ListRow,
-  newestFirst,
-  type Page,
-  type PagePosition,
-  type PageRequest,
-  toList,
-} from '../../sql/page';
+  type AccessFacts,
+  type Acting,
+  type Actor,
+  ALL_SUBJECTS,
+  type Role,
+  type Scope,
+  type SubjectRef,
+} from '@iss/domain';
+import { type Caps, DEFAULT_CAPS } from '@iss/platform';
+import { columns } from '../../sql/columns';
+import { ACTOR, inputRow, inputRows, SUBJECT } from '../../sql/input';
+import { type Before, before, type ListRow, newestFirst, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import {
@@ -26,26 +24,10 @@ import {
   TENANT_ACCESS,
   TO_ALL,
 } from '../facts/access-facts';
-import { latestSnapshot, NAMED_SUBJECT } from '../facts/joins';
+import { NAMED_SUBJECT } from '../facts/joins';
+import { grantColumns, type GrantRecord } from './grant-record';
 import { capOf, countUpTo } from '../limits/caps';
 import { ACTING } from '../records/acting';
-import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
-import type { ContentSearch } from '../snapshots/subject.store';
-
-/** A grant with its status by the clock of the moment it was read; on a subject, or on `ALL_SUBJECTS`. */
-export interface GrantRecord extends SubjectRef {
-  grantId: string;
-  grantorTenantId: string;
-  granteeTenantId: string;
-  scopes: readonly Scope[];
-  expiresAt: Date | null;
-  createdAt: Date;
-  revokedAt: Date | null;
-  status: GrantStatus;
-  /** Who made it; null where that was not kept yet. */
-  grantedBy: string | null;
-  purpose: string | null;
-}
 
 /** That one call of {@link GrantStore.create} makes: so long others wait for its locks. */
 export const GRANTS_AT_ONCE = 64;
@@ -78,31 +60,6 @@ export type GrantOutcome =
       isGranted: boolean;
       cap: number;
     };
-
-/**
- * A subject that a tenant may read by a live grant. Where it holds two, `grant` is the one on this subject, with the scopes of
- * both. `latest`, without its envelope, is null unless a scope covers it.
- */
-export interface AccessibleSubject {
-  grant: GrantRecord;
-  latest: SnapshotRecord | null;
-}
-
-/** Columns of the grant `g` of subject `s`. */
-const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
-  grantId: `${g}.grant_id`,
-  grantorTenantId: `${g}.grantor_tenant_id`,
-  granteeTenantId: `${g}.grantee_tenant_id`,
-  ...grantedColumns(g, s),
-  scopes: `${g}.scopes`,
-  expiresAt: `${g}.expires_at`,
-  createdAt: `${g}.created_at`,
-  revokedAt: `${g}.revoked_at`,
-  status: `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
-       WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`,
-  grantedBy: `${g}.granted_by`,
-  purpose: `${g}.purpose`,
-});
 
 /** The lock of a subject's grants, or of those of a tenant on all of its subjects. */
 const lockOf = (tenantId: string, subjectType: string, subjectId: string): string =>
@@ -319,229 +276,6 @@ const OF_SUBJECT = statement<Actor & SubjectRef & Before, ListRow<AccessFacts, G
  ${LIST.order}`,
 );
 
-/** What {@link grantColumns} takes of a grant. */
-const GRANT_COLUMNS = `grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at, created_at, revoked_at,
-         granted_by, purpose`;
-
-/**
- * Grants, and owners of all subjects, that one page looks at. Whoever grants says until when, so that a tenant may have any
- * number of expired ones that it never asked for: a page ends, short or empty, after so many, and the next one goes on there.
- */
-const LOOKED_AT = 1_000;
-
-/** Where a page of accessible subjects begins. */
-interface AfterAccessible {
-  /** Behind this grant on a subject; null at the beginning. */
-  afterGrantId: string | number | null;
-  /** Behind all of those: with this owner of all its subjects; behind the subject of this type and id. */
-  fromOwner: string | number | null;
-  afterType: string | number;
-  afterId: string | number;
-}
-
-/** Whether there is anything that the caller could read. */
-const MAY_USE_GRANTS = `c.member_status = 'active' AND c.allow_counterparty_access`;
-
-/** The first owner that granted `c` all of its subjects, from that one on. Whether the grant is live is not asked. */
-const ownerFrom = (comparison: '>' | '>=', from: string): string => `
-    SELECT g.grantor_tenant_id FROM grants g
-     WHERE (g.grantee_tenant_id, g.grantor_tenant_id) ${comparison} (c.tenant_id, ${from})
-       AND g.grantee_tenant_id <= c.tenant_id AND ${TO_ALL.byGrantee}
-     ORDER BY g.grantee_tenant_id, g.grantor_tenant_id LIMIT 1`;
-
-/** What of the accessible subjects a list has, and in which order those of owners that granted all of theirs. */
-interface Listed {
-  /** Grants `one` on one subject each, of those that are `live`. */
-  live: string;
-  /** What else is asked of such a grant. */
-  one: string;
-  /** What else is asked of a grant `g` on all subjects. */
-  grants: string;
-  /** The next subjects `s` of owner `o`. */
-  subjects: string;
-  /** Of them by these columns. */
-  order: string;
-  /** What a position has of `s` behind its type and id; begins with a comma. */
-  further: string;
-}
-
-/**
- * First the subjects that are granted one by one, but for those of which all of the owner's are: by subject key, which the
- * index of live grants holds. It numbers the subjects of all tenants, so that a position names a grant instead: the last one
- * shown, or the last one looked at (`ended`). Of a subject there may be further grants behind that one, expired ones and the
- * live one: it is looked up by itself.
- *
- * Then all subjects of each owner that granted them all, in the order of owners; of those who did, `owners` steps over any
- * number of expired grants. Each lateral search goes along what stands before it, in order, so that LIMIT ends them all.
- */
-const accessible = <Search extends object = object>(name: string, listed: Listed) =>
-  statement<
-    Actor & AfterAccessible & { rows: number } & Search,
-    ListRow<AccessFacts, AccessibleSubject> & { ended: PagePosition | null }
-  >(
-    name,
-    `WITH RECURSIVE caller AS MATERIALIZED (
-  SELECT i.*, f.*
-    FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id,
-                 coalesce((SELECT last.subject_key FROM grants last
-                            WHERE last.grant_id = :afterGrantId::uuid AND last.grantee_tenant_id = :tenantId), 0) AS after) i
-    ${MEMBER_ACCESS}
-), looked_at AS MATERIALIZED (
-  SELECT g.*, (${LIVE_GRANT}) AS is_live, row_number() OVER (ORDER BY g.subject_key) AS place
-    FROM caller c
-   CROSS JOIN LATERAL (
-     SELECT * FROM grants g
-      WHERE (g.grantee_tenant_id, g.subject_key) > (c.tenant_id, c.after) AND g.grantee_tenant_id <= c.tenant_id
-        AND ${MAY_USE_GRANTS} AND :fromOwner::text IS NULL AND g.revoked_at IS NULL
-      ORDER BY g.grantee_tenant_id, g.subject_key LIMIT ${LOOKED_AT}
-   ) g
-), ended AS MATERIALIZED (
-  SELECT c.tenant_id, l.grant_id, l.subject_key FROM caller c CROSS JOIN looked_at l WHERE l.place = ${LOOKED_AT}
-), live AS MATERIALIZED (
-  SELECT ${GRANT_COLUMNS} FROM looked_at g
-   WHERE g.is_live AND (g.subject_key = (SELECT subject_key FROM ended)) IS NOT TRUE
-   UNION ALL
-  SELECT g.* FROM ended e
-   CROSS JOIN LATERAL (SELECT ${GRANT_COLUMNS} FROM grants g
-                        WHERE ${isLiveGrant('e.tenant_id', 'e.subject_key')} LIMIT 1) g
-), single AS MATERIALIZED (
-  SELECT one.*, ARRAY[one.grant_id::text] AS position FROM ${listed.live} one
-   WHERE (SELECT true FROM grants g
-           WHERE ${isLiveGrantToAll('one.grantor_tenant_id', 'one.grantee_tenant_id')}${listed.grants} LIMIT 1) IS NULL${listed.one}
-   ORDER BY one.subject_key LIMIT :rows
-), owners AS (
-  SELECT (${ownerFrom('>=', `coalesce(:fromOwner::text, '')`)}) AS tenant_id, 1 AS place
-    FROM caller c WHERE ${MAY_USE_GRANTS} AND NOT EXISTS (SELECT FROM ended)
-   UNION ALL
-  SELECT (${ownerFrom('>', 'o.tenant_id')}), o.place + 1
-    FROM owners o CROSS JOIN caller c WHERE o.tenant_id IS NOT NULL AND o.place <= ${LOOKED_AT}
-), of_all AS MATERIALIZED (
-  SELECT coalesce(one.grant_id, every.grant_id) AS grant_id, every.grantor_tenant_id, every.grantee_tenant_id,
-         s.subject_key,
-         CASE WHEN one.grant_id IS NULL THEN every.scopes
-              ELSE ARRAY(SELECT DISTINCT unnest(one.scopes || every.scopes) ORDER BY 1) END AS scopes,
-         CASE WHEN one.grant_id IS NULL THEN every.expires_at ELSE one.expires_at END AS expires_at,
-         coalesce(one.created_at, every.created_at) AS created_at, NULL::timestamptz AS revoked_at,
-         CASE WHEN one.grant_id IS NULL THEN every.granted_by ELSE one.granted_by END AS granted_by,
-         CASE WHEN one.grant_id IS NULL THEN every.purpose ELSE one.purpose END AS purpose,
-         ARRAY[o.tenant_id, s.subject_type, s.subject_id${listed.further}]::text[] AS position, s.subject_type, s.name
-    FROM owners o
-   CROSS JOIN caller c
-   CROSS JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrantToAll('o.tenant_id', 'c.tenant_id')}${listed.grants} LIMIT 1) every
-   CROSS JOIN LATERAL (${listed.subjects}) s
-    LEFT JOIN LATERAL (SELECT * FROM grants g WHERE ${isLiveGrant('c.tenant_id', 's.subject_key')} LIMIT 1) one ON true
-   WHERE o.place <= ${LOOKED_AT}
-   LIMIT :rows - (SELECT count(*) FROM single)
-), found AS MATERIALIZED (
-  SELECT single.*, 1 AS part, row_number() OVER (ORDER BY subject_key) AS place FROM single
-   UNION ALL
-  SELECT ${GRANT_COLUMNS}, position, 2, row_number() OVER (ORDER BY ${listed.order}) FROM of_all
-)
-SELECT ${FACTS},
-  ${columns(grantColumns(), 'item?.grant')},
-  ${columns(snapshotColumns(), 'item?.latest?')},
-  g.position,
-       CASE WHEN EXISTS (SELECT FROM ended) THEN (SELECT ARRAY[grant_id::text] FROM ended)
-            WHEN (SELECT count(*) FROM found) < :rows::int
-            THEN (SELECT ARRAY[o.tenant_id, '', ''] FROM owners o WHERE o.place > ${LOOKED_AT} AND o.tenant_id IS NOT NULL)
-            END AS ended
-  FROM caller f
-  LEFT JOIN found g ON true
-  LEFT JOIN subjects s ON s.subject_key = g.subject_key
-  ${latestSnapshot(`CASE WHEN g.scopes && '{${RULES.readLatest.subject.join()}}' THEN s.subject_key END`, 'n')}
- ORDER BY g.part, g.place`,
-  );
-
-/** What is given where owner `o` is the one at which the page begins, else the other. */
-const atPlace = (given: string, other: string): string =>
-  `CASE o.tenant_id WHEN :fromOwner::text THEN ${given} ELSE ${other} END`;
-
-const ACCESSIBLE = accessible('subjects_accessible', {
-  live: 'live',
-  one: '',
-  grants: '',
-  subjects: `
-     SELECT * FROM subjects s
-      WHERE (s.owner_tenant_id, s.subject_type, s.subject_id)
-            > (o.tenant_id, ${atPlace(':afterType::text', "''")}, ${atPlace(':afterId::text', "''")})
-        AND s.owner_tenant_id <= o.tenant_id
-      ORDER BY s.owner_tenant_id, s.subject_type, s.subject_id LIMIT :rows
-   `,
-  order: 'position',
-  further: '',
-});
-
-const READS_LATEST = `scopes && '{${RULES.readLatest.subject.join()}}'`;
-/** The key of the subject `afterType`, `afterId`. */
-const AFTER_KEY = `(SELECT l.subject_key FROM subjects l
-                   WHERE l.subject_type = :afterType::text AND l.subject_id = :afterId::text LIMIT 1)`;
-
-/**
- * The same for a search by content, which nobody may ask about what it may not read: only grants with `read_latest` lead to
- * a subject, and scopes of the others are shown with theirs. Found from the side of the grants, so that neither an answer nor
- * where a page ends nor its time says anything of subjects that are not granted. `isFound` is asked of a grant `one`.
- */
-const searched = (isFound: string) => ({
-  live: `(
-    SELECT l.grant_id, l.grantor_tenant_id, l.grantee_tenant_id, l.subject_key,
-           CASE WHEN every.scopes IS NULL THEN l.scopes
-                ELSE ARRAY(SELECT DISTINCT unnest(l.scopes || every.scopes) ORDER BY 1) END AS scopes,
-           l.expires_at, l.created_at, l.revoked_at, l.granted_by, l.purpose
-      FROM live l
-      LEFT JOIN LATERAL (SELECT * FROM grants g
-                          WHERE ${isLiveGrantToAll('l.grantor_tenant_id', 'l.grantee_tenant_id')} LIMIT 1) every ON true
-     WHERE l.${READS_LATEST}
-  )`,
-  one: `
-     AND ${isFound}`,
-  grants: ` AND g.${READS_LATEST}`,
-});
-
-const ACCESSIBLE_BY_IDENTIFIER = accessible<Identifier>('subjects_accessible_by_identifier', {
-  ...searched(`(SELECT d.value FROM subject_identifiers d
-           WHERE (d.subject_key, d.scheme) BETWEEN (one.subject_key, :scheme) AND (one.subject_key, :scheme) LIMIT 1) = :value`),
-  subjects: `
-     SELECT s.* FROM (
-       SELECT * FROM subject_identifiers d
-        WHERE (d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key)
-                > (o.tenant_id, :scheme, :value, ${atPlace(':afterType::text', "''")},
-                   coalesce(-${AFTER_KEY}, -9223372036854775807))
-          AND (d.owner_tenant_id, d.scheme, d.value) <= (o.tenant_id, :scheme, :value)
-        ORDER BY d.owner_tenant_id, d.scheme, d.value, d.subject_type, -d.subject_key LIMIT :rows
-     ) d
-     CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = d.subject_key LIMIT 1) s
-   `,
-  order: 'grantor_tenant_id, subject_type, -subject_key',
-  further: '',
-});
-
-/** Names that begin with `prefix` end with `upTo`: an owner whose names all lie elsewhere costs a row for each type at most. */
-const ACCESSIBLE_BY_NAME = accessible<{ prefix: string; upTo: string; afterName: string | number }>(
-  'subjects_accessible_by_name',
-  {
-    ...searched(`(SELECT starts_with(s.name, :prefix) FROM subjects s WHERE s.subject_key = one.subject_key LIMIT 1)`),
-    subjects: `
-     SELECT s.* FROM unnest('{${[...SUBJECT_TYPES].sort().join()}}'::text[]) AS range(subject_type)
-      CROSS JOIN LATERAL (
-        SELECT * FROM subjects s
-         WHERE (s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key)
-                 > (o.tenant_id || '/', range.subject_type,
-                    CASE WHEN o.tenant_id = :fromOwner::text AND range.subject_type = :afterType::text
-                         THEN :afterName::text ELSE :prefix::text END COLLATE "C",
-                    CASE WHEN o.tenant_id = :fromOwner::text AND range.subject_type = :afterType::text
-                         THEN ${AFTER_KEY} ELSE 0 END)
-           AND (s.owner_tenant_id || '/', s.subject_type, s.name) <= (o.tenant_id || '/', range.subject_type, :upTo::text)
-           AND s.name IS NOT NULL
-         ORDER BY s.owner_tenant_id || '/', s.subject_type, s.name, s.subject_key LIMIT :rows
-      ) s
-      WHERE range.subject_type >= ${atPlace(':afterType::text', "''")}
-      ORDER BY s.subject_type, s.name, s.subject_key LIMIT :rows
-   `,
-    order: 'grantor_tenant_id, subject_type, name, subject_key',
-    further: ', s.name',
-  },
-);
-
 /** Grants: who besides the owner may read a subject, what of it, and until when. */
 export class GrantStore {
   constructor(
@@ -635,52 +369,8 @@ export class GrantStore {
   ): Promise<{ facts: AccessFacts; page: Page<GrantRecord> }> {
     return toList(await this.sql.run(OF_SUBJECT, { ...actor, ...subject, ...before(request) }), request.limit);
   }
-
-  /**
-   * A page of the subjects that the tenant may read by a live grant, in the order in which they came to be; and what the
-   * caller may do. Only an active member whose counterparty flag is on gets any. A search finds what grants let it read the
-   * latest version of.
-   */
-  async accessible(
-    actor: Actor,
-    { limit, after }: PageRequest,
-    search: ContentSearch | null = null,
-  ): Promise<{ facts: AccessFacts; page: Page<AccessibleSubject> }> {
-    const place = { ...actor, ...afterAccessible(after), rows: limit + 1 };
-    const rows = await this.rowsOf(search, place, after?.[3] ?? '');
-    const { facts, page } = toList(rows, limit);
-    return { facts, page: { ...page, next: page.next ?? rows[0]?.ended ?? null } };
-  }
-
-  private rowsOf(
-    search: ContentSearch | null,
-    place: Actor & AfterAccessible & { rows: number },
-    afterName: string | number,
-  ) {
-    switch (search?.by) {
-      case undefined:
-        return this.sql.run(ACCESSIBLE, place);
-      case 'identifier':
-        return this.sql.run(ACCESSIBLE_BY_IDENTIFIER, { ...place, ...search.identifier });
-      case 'name': {
-        const { prefix } = search;
-        return this.sql.run(ACCESSIBLE_BY_NAME, { ...place, prefix, upTo: prefix + LAST.repeat(MAX_NAME), afterName });
-      }
-    }
-  }
 }
 
 function toInput({ scopes, expiresAt, ...grant }: GrantToCreate): GrantInput {
   return { ...grant, scopes: scopes.join(), expiresAt: expiresAt?.toISOString() ?? null };
-}
-
-/** No character stands behind it. */
-const LAST = '\u{10ffff}';
-
-/** A position names a grant on a subject; or an owner of all its subjects, and the last one of those. */
-function afterAccessible(after: PagePosition | null): AfterAccessible {
-  const [first = null, afterType, afterId] = after ?? [];
-  return afterType === undefined || afterId === undefined
-    ? { afterGrantId: first, fromOwner: null, afterType: '', afterId: '' }
-    : { afterGrantId: null, fromOwner: first, afterType, afterId };
 }

@@ -1,0 +1,34 @@
+import type { GrantStatus, Scope, SubjectRef } from '@iss/domain';
+import type { Columns } from '../../sql/columns';
+import { grantedColumns } from '../facts/access-facts';
+
+/** A grant with its status by the clock of the moment it was read; on a subject, or on `ALL_SUBJECTS`. */
+export interface GrantRecord extends SubjectRef {
+  grantId: string;
+  grantorTenantId: string;
+  granteeTenantId: string;
+  scopes: readonly Scope[];
+  expiresAt: Date | null;
+  createdAt: Date;
+  revokedAt: Date | null;
+  status: GrantStatus;
+  /** Who made it; null where that was not kept yet. */
+  grantedBy: string | null;
+  purpose: string | null;
+}
+
+/** Columns of the grant `g` of subject `s`. */
+export const grantColumns = (g = 'g', s = 's'): Columns<GrantRecord> => ({
+  grantId: `${g}.grant_id`,
+  grantorTenantId: `${g}.grantor_tenant_id`,
+  granteeTenantId: `${g}.grantee_tenant_id`,
+  ...grantedColumns(g, s),
+  scopes: `${g}.scopes`,
+  expiresAt: `${g}.expires_at`,
+  createdAt: `${g}.created_at`,
+  revokedAt: `${g}.revoked_at`,
+  status: `CASE WHEN ${g}.revoked_at IS NOT NULL THEN 'revoked'
+       WHEN ${g}.expires_at <= statement_timestamp() THEN 'expired' ELSE 'active' END`,
+  grantedBy: `${g}.granted_by`,
+  purpose: `${g}.purpose`,
+});
