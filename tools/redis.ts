@@ -16,27 +16,32 @@ export async function startRedis(): Promise<RedisServer> {
   return given ? { url: given, stop: async () => undefined } : startOwnRedis();
 }
 
+/** A server of our own, which can be killed and stopped by its process. */
+export type OwnRedis = RedisServer & { readonly port: number; readonly process: OwnedProcess };
+
 /**
  * A server of our own from `redis-server` or `valkey-server`, installed first where root runs this on Debian, on the
- * given port or a free one. It keeps nothing when it stops. BullMQ needs `noeviction`.
+ * given port or a free one, with further settings as its command line takes them. With `asSentinel`, the text of a
+ * configuration, it is a Sentinel. It keeps nothing when it stops. BullMQ needs `noeviction`.
  * @throws UserError when there is none to be had.
  */
 export async function startOwnRedis(
-  options: { port?: number } = {},
-): Promise<RedisServer & { readonly process: OwnedProcess }> {
+  options: { port?: number; settings?: readonly string[]; asSentinel?: string } = {},
+): Promise<OwnRedis> {
   const binary = findServer() ?? installServer();
   const port = options.port ?? (await freePort());
   const folder = fs.mkdtempSync(join(tmpdir(), 'iss-redis-'));
-  const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
-  const server = await startOwned(
-    binary,
-    ['--port', String(port), '--dir', folder, '--databases', '4096', ...settings],
-    {
-      stdio: 'ignore',
-      stopSignal: 'SIGTERM',
-      temporaryFolder: folder,
-    },
-  );
+  const { asSentinel, settings = [] } = options;
+  const place = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
+  const ofData = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction', '--databases', '4096'];
+  if (asSentinel !== undefined) fs.writeFileSync(join(folder, 'sentinel.conf'), asSentinel);
+  const kind =
+    asSentinel === undefined ? [...place, ...ofData] : [join(folder, 'sentinel.conf'), '--sentinel', ...place];
+  const server = await startOwned(binary, [...kind, ...settings], {
+    stdio: 'ignore',
+    stopSignal: 'SIGTERM',
+    temporaryFolder: folder,
+  });
   const url = `redis://127.0.0.1:${port}/0`;
   const { Redis } = await import('ioredis');
   const client = new Redis(url, { lazyConnect: true, retryStrategy: null });
@@ -48,6 +53,7 @@ export async function startOwnRedis(
   }
   return {
     url,
+    port,
     process: server,
     async stop() {
       await server.stop(5_000);

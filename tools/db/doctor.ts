@@ -129,14 +129,18 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
   const queue = async (): Promise<Finding[]> => {
     if (databaseUrl === undefined) return [skipped('there is no database')];
     const where = queueUrl === undefined ? 'PostgreSQL' : 'Redis';
-    const opened = queues.openQueue({ queueUrl, databaseUrl, warn: () => undefined });
+    let opened: ReturnType<typeof queues.openQueue> | undefined;
+    let reason: unknown;
     try {
-      await platform.within(ANSWER_MS, opened.ping(), where);
-      return [ok(`${where} answers`)];
-    } catch (error) {
-      return [failed(`${where}: ${platform.failureOf(error).message}: deliveries arrive later, by the sweep alone`)];
+      opened = queues.openQueue({ queueUrl, databaseUrl, warn: (_message, cause) => (reason ??= cause) });
+      await opened.pingFor(ANSWER_MS);
+      return [ok(queueUrl === undefined ? 'PostgreSQL answers' : 'Redis answers and takes writes')];
+    } catch (fault) {
+      const said =
+        fault instanceof platform.Unfit ? fault.message : `${where}: ${platform.failureOf(reason ?? fault).message}`;
+      return [failed(`${said}: deliveries arrive later, by the sweep alone`)];
     } finally {
-      await opened.close().catch(() => undefined);
+      await opened?.close().catch(() => undefined);
     }
   };
 

@@ -7,7 +7,7 @@ import { Client, type QueryResultRow } from 'pg';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { clusterFolder, makeTemporaryFolder, type PostgresServer, startPostgres } from '../postgres.ts';
 import { freePort, isAlive, type OwnedProcess } from '../processes.ts';
-import { startOwnRedis } from '../redis.ts';
+import { type OwnRedis, startOwnRedis } from '../redis.ts';
 import { repositoryRoot } from '../root.ts';
 import { ProductProcess } from './product-process.ts';
 import { startTestIssuer } from './test-issuer.ts';
@@ -249,8 +249,6 @@ async function openPostgres(folder: string): Promise<Dependency & { server(): Po
     },
   };
 }
-
-type OwnRedis = Awaited<ReturnType<typeof startOwnRedis>>;
 
 async function openRedis(): Promise<RedisDependency & { server(): OwnRedis }> {
   let current = await startOwnRedis();

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isNetwork } from './address';
 import { replicaUrls, serverUrls } from './database-url';
 import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE, workVariables } from './limits';
+import { isPlainQueueUrl, readQueueUrl } from './queue-url';
 import { SecretBox } from './secret-box';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
 
@@ -16,7 +17,7 @@ const sharedVariables = {
     (text) => serverUrls(text).length > 0,
   ),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
-  QUEUE_URL: url(['redis:', 'rediss:']).optional(),
+  QUEUE_URL: queueUrl().optional(),
   QUEUE_BACKEND: word(['redis', 'postgresql']).optional(),
   QUEUE_TLS: word(['required', 'off']).default('required'),
   SECRETS_KEYS: checkedText(
@@ -155,7 +156,7 @@ const queueRules: readonly Rule[] = [
     variable: 'QUEUE_URL',
     expectation:
       'must be a rediss:// URL in staging and production (or set QUEUE_TLS=off where nobody else is on that network)',
-    holds: (env) => !isDeployed(env) || env['QUEUE_TLS'] === 'off' || !isPlainRedis(String(env['QUEUE_URL'])),
+    holds: (env) => !isDeployed(env) || env['QUEUE_TLS'] === 'off' || !isPlainQueueUrl(String(env['QUEUE_URL'])),
   },
   {
     variable: 'QUEUE_URL',
@@ -250,8 +251,12 @@ function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule[]): S 
   );
 }
 
-function isPlainHttp(text: string): boolean {
-  return URL.canParse(text) && new URL(text).protocol === 'http:';
+/** A URL of Redis, kept as written; what is wrong with another is said by its own sentence. */
+function queueUrl() {
+  return z.string().superRefine((text, context) => {
+    const address = readQueueUrl(text);
+    if (typeof address === 'string') context.addIssue({ code: 'custom', message: address });
+  });
 }
 
 function isProxyUrl(text: string): boolean {
@@ -266,10 +271,8 @@ function isProxyUrl(text: string): boolean {
   }
 }
 
-/** In the clear over a network. */
-function isPlainRedis(text: string): boolean {
-  const { protocol, hostname } = URL.parse(text) ?? {};
-  return protocol === 'redis:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname ?? '');
+function isPlainHttp(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'http:';
 }
 
 function hasZeroKey(ring: string): boolean {

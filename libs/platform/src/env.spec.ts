@@ -152,6 +152,8 @@ describe('gatewayEnv', () => {
     ['QUEUE_URL', { ...local, QUEUE_URL: 'localhost:6379' }],
     ['QUEUE_URL', { ...production, QUEUE_URL: undefined }],
     ['QUEUE_URL', { ...production, QUEUE_URL: 'redis://redis' }],
+    ['QUEUE_URL', { ...production, QUEUE_URL: 'redis+sentinel://localhost,redis?master=iss' }],
+    ['QUEUE_URL', { ...production, QUEUE_URL: 'rediss+sentinel://redis' }],
     ['QUEUE_TLS', { ...production, QUEUE_TLS: 'no' }],
     ['SECRETS_KEYS', { ...production, SECRETS_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` }],
     ['SNAPSHOT_ID_SECRET', { ...production, SNAPSHOT_ID_SECRET: '0'.repeat(32) }],
@@ -210,6 +212,7 @@ describe('the queue in staging and production', () => {
     [{ QUEUE_URL: 'rediss://redis', QUEUE_BACKEND: 'redis' }, 'rediss://redis'],
     [{ QUEUE_URL: 'redis://redis', QUEUE_TLS: 'off' }, 'redis://redis'],
     [{ QUEUE_URL: 'redis://127.0.0.1:6379' }, 'redis://127.0.0.1:6379'],
+    [{ QUEUE_URL: 'rediss+cluster://one,two' }, 'rediss+cluster://one,two'],
     [{ QUEUE_URL: '', QUEUE_BACKEND: 'postgresql' }, undefined],
   ])('is where %j says', (change, queueUrl) => {
     expect(gatewayEnv({ ...production, ...change }).queueUrl).toBe(queueUrl);

@@ -11,6 +11,7 @@ export * from './limits';
 export * from './logger';
 export * from './metrics';
 export * from './metrics-server';
+export * from './queue-url';
 export * from './rarely';
 export * from './readiness';
 export * from './recent-map';

@@ -1,4 +1,4 @@
-import { inStep, intact, sharedChecks } from './readiness';
+import { inStep, intact, reachable, sharedChecks, Unfit } from './readiness';
 
 /** Checks whose number, clock and end are in the test's hands. */
 function watched(patienceMs = 10_000) {
@@ -57,6 +57,14 @@ it('whoever asks while checks hang gets what was seen last', async () => {
   expect(world.made).toBe(2);
   world.end();
   expect(await ask()).toBe(2);
+});
+
+it.each([
+  [async () => 1, { status: 'ok' }],
+  [() => Promise.reject(new Error('password')), { status: 'degraded', detail: 'unreachable' }],
+  [() => Promise.reject(new Unfit('full')), { status: 'degraded', detail: 'full' }],
+])('a probe that fails is told without its error, unless it is for everybody (%#)', async (probe, expected) => {
+  expect(await reachable(probe, 'degraded')).toEqual(expected);
 });
 
 it.each([

@@ -64,13 +64,18 @@ export function sharedChecks<T>(
 /** A dependency of which nothing has been seen yet. */
 export const UNSEEN: Check = { status: 'failed', detail: 'no answer yet' };
 
-/** `ok` when the probe resolves, else `onFailure`. */
+/** A dependency that answers, and does not do its work. Its message is shown to whoever asks for readiness. */
+export class Unfit extends Error {
+  override readonly name = 'Unfit';
+}
+
+/** `ok` when the probe resolves, else `onFailure`, with the reason where it is {@link Unfit}. */
 export async function reachable(probe: () => Promise<unknown>, onFailure: 'degraded' | 'failed'): Promise<Check> {
   try {
     await within(ANSWER_MS, probe());
     return OK;
-  } catch {
-    return { status: onFailure, detail: 'unreachable' };
+  } catch (error) {
+    return { status: onFailure, detail: error instanceof Unfit ? error.message : 'unreachable' };
   }
 }
 

@@ -1,4 +1,4 @@
-import { APPLICATION_ROLE } from '@iss/platform';
+import { APPLICATION_ROLE, failureOf, Unfit, type Warn } from '@iss/platform';
 import {
   createPostgresBackend,
   createRedisBackend,
@@ -8,11 +8,10 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
-import type { Warn } from '@iss/platform';
-import { Redis } from 'ioredis';
 import { makeStringsFast } from './fast-strings';
 import type { Jobs, QueueName } from './jobs';
 import { QUEUES } from './jobs';
+import { type OpenRedis, RedisClients } from './redis-client';
 
 makeStringsFast();
 
@@ -38,6 +37,8 @@ export type Processor<Name extends QueueName> = (data: Jobs[Name]) => Promise<vo
 export interface Backend {
   /** False when a command would certainly fail: nothing is sent then. */
   isReachable(): boolean;
+  /** Rejects where it answers and yet would take no jobs. */
+  takesWrites(): Promise<void>;
   queue(name: QueueName): ProducerQueue;
   /** Takes no job before it is told to run. */
   worker<Name extends QueueName>(name: Name, processor: Processor<Name>, concurrency: number): ConsumerWorker;
@@ -45,14 +46,26 @@ export interface Backend {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A producer's command that takes longer than this has failed. */
-export const COMMAND_TIMEOUT_MS = 2_000;
-const MAX_RECONNECT_DELAY_MS = 2_000;
 
 /** The braces make all keys hash to one slot of a Redis Cluster, which BullMQ's scripts need. */
 const REDIS_PREFIX = '{iss}';
 
-const reconnectDelayMs = (tries: number): number => Math.min(100 * tries, MAX_RECONNECT_DELAY_MS);
+/** Written to see whether Redis takes writes; in the slot of the queues. */
+const WRITTEN_KEY = `${REDIS_PREFIX}:written`;
+const WRITTEN_SECONDS = 60;
+
+/** For so long a refusal says why there is no connection. */
+const REFUSED_MS = 5_000;
+
+/** Why Redis takes no writes, by the first word of its answer. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  READONLY: 'Redis takes no writes: it is a replica',
+  OOM: 'Redis takes no writes: its memory is full',
+  MISCONF: 'Redis takes no writes: it cannot save to its disk',
+  NOREPLICAS: 'Redis takes no writes: too few replicas follow it',
+  CLUSTERDOWN: 'Redis takes no writes: its cluster is down',
+  NOPERM: 'Redis does not let this login write keys that begin with {iss}:',
+};
 
 const queueOptions = {
   defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
@@ -71,58 +84,69 @@ function workerOptions(concurrency: number) {
 }
 
 export class RedisBackend implements Backend {
-  private readonly client: Redis;
+  private readonly clients: RedisClients;
+  private readonly producer: OpenRedis;
+  private refused: { why: Unfit; atMs: number } | undefined;
 
-  constructor(
-    private readonly url: string,
-    warn: Warn,
-  ) {
-    // Fails fast: a request must not wait for a queue that is down.
-    this.client = new Redis(url, {
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      commandTimeout: COMMAND_TIMEOUT_MS,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      retryStrategy: reconnectDelayMs,
-    });
-    this.client.on('error', (error) => warn('Redis cannot be reached', error));
-    this.client.once('ready', () => void this.warnOfEviction(warn).catch(() => undefined));
+  /** @throws EnvError with what is wrong with the URL. */
+  constructor(queueUrl: string, warn: Warn) {
+    this.clients = new RedisClients(queueUrl, warn);
+    this.producer = this.clients.open('fails');
+    this.producer.client.once('ready', () => void this.warnOfEviction(warn).catch(() => undefined));
   }
 
   isReachable(): boolean {
-    return this.client.status === 'ready';
+    return this.producer.client.status === 'ready';
+  }
+
+  async takesWrites(): Promise<void> {
+    try {
+      await this.producer.client.set(WRITTEN_KEY, '1', 'EX', WRITTEN_SECONDS);
+      this.refused = undefined;
+    } catch (error) {
+      const [word = ''] = failureOf(error).message.split(' ');
+      const refusal = REFUSALS[word];
+      const nowMs = performance.now();
+      if (refusal !== undefined) this.refused = { why: new Unfit(refusal, { cause: error }), atMs: nowMs };
+      // Between two connections to a replica there is none.
+      throw this.refused !== undefined && nowMs - this.refused.atMs < REFUSED_MS ? this.refused.why : error;
+    }
   }
 
   queue(name: QueueName): ProducerQueue {
     return new Queue(
       QUEUES[name],
-      { ...queueOptions, connection: this.client, prefix: REDIS_PREFIX },
+      { ...queueOptions, connection: this.producer.client, prefix: REDIS_PREFIX },
       createRedisBackend,
     );
   }
 
   worker<Name extends QueueName>(name: Name, processor: Processor<Name>, concurrency: number): ConsumerWorker {
-    // Never gives up: its commands wait until Redis is back.
-    const connection = {
-      url: this.url,
-      maxRetriesPerRequest: null,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      retryStrategy: reconnectDelayMs,
-    };
-    return new Worker(
+    const { client, close } = this.clients.open('waits');
+    const worker = new Worker(
       QUEUES[name],
       (job: Job<Jobs[Name]>) => processor(job.data),
-      { ...workerOptions(concurrency), connection, prefix: REDIS_PREFIX },
+      { ...workerOptions(concurrency), connection: client, prefix: REDIS_PREFIX },
       createRedisBackend,
     );
+    return {
+      waitUntilReady: () => worker.waitUntilReady(),
+      run: () => worker.run(),
+      on: (event, listener) => worker.on(event, listener),
+      async close(isForced) {
+        // What waits for a Redis that is away would wait on.
+        if (isForced === true) close();
+        await worker.close(isForced).finally(close);
+      },
+    };
   }
 
   close(): void {
-    this.client.disconnect();
+    this.producer.close();
   }
 
   private async warnOfEviction(warn: Warn): Promise<void> {
-    const policy = /maxmemory_policy:(\S+)/.exec(await this.client.info('memory'))?.[1];
+    const policy = /maxmemory_policy:(\S+)/.exec(await this.producer.client.info('memory'))?.[1];
     if (policy !== undefined && policy !== 'noeviction') {
       warn(`Redis evicts keys when its memory is full (maxmemory-policy ${policy}): set noeviction, or jobs get lost`);
     }
@@ -135,6 +159,11 @@ export class PostgresBackend implements Backend {
 
   isReachable(): boolean {
     return true;
+  }
+
+  /** The database's own readiness says. */
+  takesWrites(): Promise<void> {
+    return Promise.resolve();
   }
 
   queue(name: QueueName): ProducerQueue {

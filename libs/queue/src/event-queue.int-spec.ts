@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
+import { MovingAddress } from '../../../tools/testing/moving-address';
 import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { type EventQueue, openQueue, type QueueSettings } from './event-queue';
@@ -129,7 +129,7 @@ describe('EventQueue while Redis is down', () => {
   jest.setTimeout(30_000);
 
   it('fails fast, says so rarely, recovers by itself, and closes in time', async () => {
-    const proxy = new Proxy(redisUrl);
+    const proxy = new MovingAddress(redisUrl);
     await proxy.start();
     const warnings: string[] = [];
     const queue = opened({ queueUrl: proxy.url, warn: (message) => void warnings.push(message) });
@@ -158,7 +158,7 @@ describe('EventQueue while Redis is down', () => {
   });
 
   it('can be opened before Redis is there', async () => {
-    const proxy = new Proxy(redisUrl);
+    const proxy = new MovingAddress(redisUrl);
     await proxy.start();
     await proxy.stop();
     const queue = opened({ queueUrl: proxy.url });
@@ -170,46 +170,3 @@ describe('EventQueue while Redis is down', () => {
     await proxy.stop();
   });
 });
-
-/** Stands between a test and Redis, so that one test can take Redis away without disturbing the others. */
-class Proxy {
-  private server: Server | undefined;
-  private readonly sockets = new Set<Socket>();
-  private port = 0;
-
-  constructor(private readonly target: string) {}
-
-  get url(): string {
-    const url = new URL(this.target);
-    url.hostname = '127.0.0.1';
-    url.port = String(this.port);
-    return url.toString();
-  }
-
-  async start(): Promise<void> {
-    const { hostname, port } = new URL(this.target);
-    const server = createServer((downstream) => {
-      const upstream = connect(Number(port || 6379), hostname);
-      for (const [one, other] of [
-        [downstream, upstream],
-        [upstream, downstream],
-      ] as const) {
-        this.sockets.add(one);
-        one.on('error', () => undefined).on('close', () => other.destroy());
-        one.pipe(other);
-      }
-    });
-    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    const address = server.address();
-    if (address !== null && typeof address === 'object') this.port = address.port;
-    this.server = server;
-  }
-
-  async stop(): Promise<void> {
-    const { server } = this;
-    this.sockets.forEach((socket) => socket.destroy());
-    this.sockets.clear();
-    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
-    this.server = undefined;
-  }
-}

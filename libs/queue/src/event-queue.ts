@@ -3,17 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Backend,
-  COMMAND_TIMEOUT_MS,
   type ConsumerWorker,
   PostgresBackend,
   type ProducerQueue,
   type Processor,
   RedisBackend,
 } from './backend';
+import { COMMAND_TIMEOUT_MS } from './redis-client';
 import { type DeliveryRef, inRuns, type Jobs, MAX_IDS_PER_JOB, type QueueName } from './jobs';
 
 export interface QueueSettings {
-  /** `redis://…` or `rediss://…`; undefined: BullMQ's PostgreSQL backend on `databaseUrl`. */
+  /** As `readQueueUrl` of the platform takes it; undefined: BullMQ's PostgreSQL backend on `databaseUrl`. */
   queueUrl?: string | undefined;
   databaseUrl: string;
   /** Told about failures that the service survives, at most once in ten seconds. */
@@ -28,6 +28,7 @@ export interface ConsumeOptions {
 const CLOSE_TIMEOUT_MS = 5_000;
 const CONSUMER_PAUSE_MS = 1_000;
 const FIRST_CONNECTION_MS = 100;
+const PING_PAUSE_MS = 50;
 
 /**
  * Wakes the worker. Nothing depends on it but speed: what is to be done stands in PostgreSQL, and the worker's sweep
@@ -85,9 +86,23 @@ export class EventQueue {
     return { fanout, delivery };
   }
 
-  /** Resolves when the queue answers; rejects within two seconds otherwise. */
+  /** Resolves when the queue would take a job; rejects within two seconds otherwise, with `Unfit` where it says why not. */
   async ping(): Promise<void> {
+    await within(COMMAND_TIMEOUT_MS, this.backend.takesWrites(), 'A ping');
     await this.bounded('fanout', 'A ping', (queue) => queue.getVersion());
+  }
+
+  /** The same, but asks again for so long: a queue that was opened just now is not connected yet. */
+  async pingFor(timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
+    for (;;) {
+      try {
+        return await this.ping();
+      } catch (error) {
+        if (performance.now() >= until) throw error;
+      }
+      await wait(PING_PAUSE_MS);
+    }
   }
 
   /** Stops taking jobs and waits for those that run; jobs can still be added. In five seconds at most. */
@@ -172,7 +187,10 @@ export class EventQueue {
   }
 }
 
-/** Opens the queue on Redis, or on PostgreSQL when there is no `queueUrl`. Does not wait for a connection. */
+/**
+ * Opens the queue on Redis, or on PostgreSQL when there is no `queueUrl`. Does not wait for a connection.
+ * @throws EnvError with what is wrong with `queueUrl`.
+ */
 export function openQueue(settings: QueueSettings): EventQueue {
   const warn = rarely(settings.warn);
   const backend: Backend =

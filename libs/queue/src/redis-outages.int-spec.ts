@@ -1,0 +1,186 @@
+import { Unfit } from '@iss/platform';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../../tools/processes';
+import { type OwnRedis, startOwnRedis } from '../../../tools/redis';
+import { MovingAddress } from '../../../tools/testing/moving-address';
+import {
+  command,
+  kill,
+  makeCertificates,
+  type RedisGroup,
+  startCluster,
+  startSentinelGroup,
+} from '../../../tools/testing/redis-groups';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { type EventQueue, openQueue } from './event-queue';
+
+jest.setTimeout(60_000);
+
+const closings: (() => unknown)[] = [];
+const rejections: unknown[] = [];
+const onRejection = (reason: unknown): void => void rejections.push(reason);
+
+beforeAll(() => void process.on('unhandledRejection', onRejection));
+afterEach(async () => {
+  for (const close of closings.splice(0).reverse()) await close();
+  expect(rejections).toEqual([]);
+});
+afterAll(() => void process.off('unhandledRejection', onRejection));
+
+/** A producer, and a consumer as another process would be; what the consumer was brought. */
+class Pair {
+  readonly received: string[] = [];
+  readonly warnings: string[] = [];
+  readonly producer: EventQueue;
+
+  constructor(queueUrl: string) {
+    const warn = (message: string): void => void this.warnings.push(message);
+    const [producer, consumer] = [1, 2].map(() =>
+      openQueue({ queueUrl, databaseUrl: 'postgres://nobody@nowhere', warn }),
+    );
+    if (producer === undefined || consumer === undefined) throw new Error('No queue');
+    consumer.consume('fanout', async ({ eventIds }) => void this.received.push(...eventIds), { concurrency: 1 });
+    closings.push(() => Promise.all([producer.close(), consumer.close()]));
+    this.producer = producer;
+  }
+
+  /** Waits until what is sent from now on arrives. */
+  async works(what: string): Promise<void> {
+    const arrives = async (): Promise<boolean> => {
+      await this.producer.ping();
+      const id = randomUUID();
+      await this.producer.wakeFanout([id]);
+      await waitFor(() => this.received.includes(id), { deadlineMs: 2_000 });
+      return true;
+    };
+    await waitFor(arrives, { deadlineMs: 30_000, what });
+  }
+
+  async fails(): Promise<unknown> {
+    return waitFor(
+      () =>
+        this.producer.ping().then(
+          () => false,
+          (error: unknown) => error,
+        ),
+      { what: 'the queue to fail' },
+    );
+  }
+}
+
+async function server(options: Parameters<typeof startOwnRedis>[0] = {}): Promise<OwnRedis> {
+  const started = await startOwnRedis(options);
+  closings.push(() => kill(started));
+  return started;
+}
+
+describe('with TLS', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'iss-redis-tls-'));
+  let url: string;
+  let authority: string;
+
+  beforeAll(async () => {
+    const made = makeCertificates(folder);
+    ({ authority } = made);
+    const files = ['--tls-cert-file', made.certificate, '--tls-key-file', made.key, '--tls-ca-cert-file', authority];
+    const port = String(await freePort());
+    const started = await startOwnRedis({ settings: ['--tls-port', port, '--tls-auth-clients', 'no', ...files] });
+    stop = () => kill(started);
+    url = `rediss://127.0.0.1:${port}/0`;
+  });
+  let stop: (() => Promise<void>) | undefined;
+  afterAll(async () => {
+    await stop?.();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('a server is trusted by the authority that is named', () => new Pair(`${url}?cacert=${authority}`).works('TLS'));
+
+  it('and by no other', async () => {
+    const pair = new Pair(url);
+    await waitFor(() => pair.warnings.includes('Redis cannot be reached'));
+    await expect(pair.producer.ping()).rejects.toThrow();
+  });
+});
+
+it.each<[string, () => Promise<RedisGroup>]>([
+  ['Sentinel', startSentinelGroup],
+  ['Cluster', startCluster],
+])('where a primary is killed, its replica takes over by %s', async (_name, start) => {
+  const group = await start();
+  closings.push(() => group.stop());
+  const pair = new Pair(group.queueUrl);
+  await pair.works('the first primary');
+  await kill(await group.primary());
+  await pair.fails();
+  await pair.works('the replica that was promoted');
+});
+
+it('a demoted Redis is left at once for the one that has its address now', async () => {
+  const [first, second] = [await server(), await server()];
+  const address = new MovingAddress(first.url);
+  await address.start();
+  closings.push(() => address.stop());
+  const pair = new Pair(address.url);
+  await pair.works('the first server');
+
+  address.move(second.url);
+  await command(first, 'replicaof', '127.0.0.1', String(second.port));
+  const refused = await pair.fails();
+  expect(refused).toBeInstanceOf(Unfit);
+  expect(refused).toMatchObject({ message: 'Redis takes no writes: it is a replica' });
+  await pair.works('the second server');
+});
+
+it('a Redis that stays a replica is asked again, more and more slowly, until it takes writes', async () => {
+  const [first, second] = [await server(), await server()];
+  const pair = new Pair(first.url);
+  await pair.works('the server');
+  await command(first, 'replicaof', '127.0.0.1', String(second.port));
+  const connections = async (): Promise<number> => {
+    const stats = String(await command(first, 'info', 'stats'));
+    return Number(/total_connections_received:(\d+)/.exec(stats)?.[1]);
+  };
+  const before = await connections();
+  const until = performance.now() + 1_500;
+  while (performance.now() < until) await pair.fails();
+  // Three connections, and those that ask for their number: at the first pace each would have been made 15 times.
+  expect((await connections()) - before).toBeLessThan(25);
+  await command(first, 'replicaof', 'no', 'one');
+  await pair.works('the server that is a primary again');
+});
+
+it('a Redis that hangs holds nobody up, and is used again when it goes on, also where it is empty then', async () => {
+  const redis = await server();
+  const pair = new Pair(redis.url);
+  await pair.works('the server');
+  process.kill(redis.process.pid, 'SIGSTOP');
+  const hangingSince = performance.now();
+  await expect(pair.producer.wakeFanout([randomUUID()])).rejects.toThrow();
+  expect(performance.now() - hangingSince).toBeLessThan(4_000);
+  // The connection is cut then: whoever comes now is told at once, and nothing is kept for a server that says nothing.
+  const toldAtOnce = async (): Promise<boolean> => {
+    const askedAt = performance.now();
+    await expect(pair.producer.wakeFanout([randomUUID()])).rejects.toThrow();
+    return performance.now() - askedAt < 100;
+  };
+  await waitFor(toldAtOnce, { deadlineMs: 10_000, what: 'the connection to be cut' });
+  process.kill(redis.process.pid, 'SIGCONT');
+  await pair.works('the server that goes on');
+
+  await kill(redis);
+  await pair.fails();
+  await server({ port: redis.port });
+  await pair.works('the server that came back empty');
+});
+
+it.each([
+  ['redis://one,two', 'QUEUE_URL must start with redis+sentinel:// or redis+cluster://'],
+  ['rediss://one?cacert=/nowhere/ca.crt', 'QUEUE_URL names a file that cannot be read: ENOENT'],
+])('%s is refused, in a line that says why', (queueUrl, message) => {
+  const settings = { queueUrl, databaseUrl: 'postgres://nobody@nowhere', warn: () => undefined };
+  expect(() => openQueue(settings)).toThrow(message);
+});

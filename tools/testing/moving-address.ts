@@ -1,0 +1,55 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/**
+ * Stands between a test and a server of Redis, so that one test can take it away without disturbing others, and as an
+ * address behind which another server stands from some moment on: connections that are there stay where they are.
+ */
+export class MovingAddress {
+  private server: Server | undefined;
+  private readonly sockets = new Set<Socket>();
+  private port = 0;
+  private target: string;
+
+  constructor(target: string) {
+    this.target = target;
+  }
+
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.port);
+    return url.toString();
+  }
+
+  /** New connections lead there. */
+  move(target: string): void {
+    this.target = target;
+  }
+
+  async start(): Promise<void> {
+    const server = createServer((downstream) => {
+      const { hostname, port } = new URL(this.target);
+      const upstream = connect(Number(port || 6379), hostname);
+      for (const [one, other] of [
+        [downstream, upstream],
+        [upstream, downstream],
+      ] as const) {
+        this.sockets.add(one);
+        one.on('error', () => undefined).on('close', () => other.destroy());
+        one.pipe(other);
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address !== null && typeof address === 'object') this.port = address.port;
+    this.server = server;
+  }
+
+  async stop(): Promise<void> {
+    const { server } = this;
+    this.sockets.forEach((socket) => socket.destroy());
+    this.sockets.clear();
+    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+    this.server = undefined;
+  }
+}
