@@ -1,8 +1,7 @@
 import { UserError } from '../processes.ts';
 
 /**
- * Brings the database up to date, BullMQ's tables too when the queue stands on it. Gives the names of what was applied;
- * `tell` hears what is waited for meanwhile.
+ * What `iss migrate` does, for those who have built the command.
  * @throws UserError in one line when the database can't be reached or refuses.
  */
 export async function applyMigrations(
@@ -10,27 +9,8 @@ export async function applyMigrations(
   queueUrl: string | undefined,
   tell?: (line: string) => void,
 ): Promise<string[]> {
-  const [{ migrate, writableUrl }, { migrateQueue }, { serverUrls }] = await Promise.all([
-    import('@iss/persistence'),
-    import('@iss/queue'),
-    import('@iss/platform'),
-  ]);
-  const servers = serverUrls(databaseUrl).map((url) => URL.parse(url));
-  if (servers.length === 0) throw new UserError('DATABASE_URL: not a postgres:// URL.');
-  try {
-    const applied = await migrate(databaseUrl, tell);
-    if (!queueUrl) await migrateQueue(await writableUrl(databaseUrl));
-    return applied;
-  } catch (error) {
-    const where = servers.map((url) => `${url?.host}${url?.pathname}`).join(' or ');
-    throw new UserError(`The database ${where} (DATABASE_URL) can't be migrated: ${reasonOf(error)}`);
-  }
-}
-
-/** The innermost cause says most: the outer ones only that something failed. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'DomainError') return error.message;
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  if (error instanceof Error) return error.cause === undefined ? error.message : reasonOf(error.cause);
-  return String(error);
+  const cli = await import('@iss/cli/apply-migrations');
+  return cli.applyMigrations(databaseUrl, queueUrl, tell).catch((error: unknown) => {
+    throw new UserError(error instanceof Error ? error.message : String(error));
+  });
 }

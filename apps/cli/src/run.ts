@@ -10,6 +10,7 @@ import { audit } from './commands/audit';
 import { logKey } from './commands/log-key';
 import { showLogKey } from './commands/log-key-show';
 import { restartLog } from './commands/log-restart';
+import { migrate } from './commands/migrate';
 import { monitor } from './commands/monitor';
 import { verify } from './commands/verify';
 import { witness } from './commands/witness';
@@ -23,6 +24,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'log-key show': showLogKey,
   'log-key': logKey,
   'log-restart': restartLog,
+  migrate,
   monitor,
   verify,
   witness,

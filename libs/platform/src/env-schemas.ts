@@ -232,6 +232,7 @@ const workerRules: readonly Rule[] = [
 /** What the operator's command reads. */
 export const operatorSchema = z.object({
   DATABASE_URL: sharedVariables.DATABASE_URL,
+  QUEUE_URL: sharedVariables.QUEUE_URL,
   RATE_LIMIT_PER_MINUTE: gatewayVariables.RATE_LIMIT_PER_MINUTE,
   ...capVariables,
 });

@@ -172,6 +172,8 @@ export function sharedEnv(source: NodeJS.ProcessEnv = process.env): SharedEnv {
 export interface OperatorEnv {
   /** Of the login that owns the tables. */
   databaseUrl: string;
+  /** Undefined: the queue's tables stand in the database too. */
+  queueUrl: string | undefined;
   /** The limits that hold where no other was set, as far as the variables of this process are the gateway's. */
   limits: Readonly<Record<OverridableName, number>>;
 }
@@ -180,7 +182,7 @@ export interface OperatorEnv {
 export function operatorEnv(source: NodeJS.ProcessEnv = process.env): OperatorEnv {
   const env = readEnv(operatorSchema, source);
   const requests_per_minute = env.RATE_LIMIT_PER_MINUTE ?? RATES.requests_per_minute.default;
-  return { databaseUrl: env.DATABASE_URL, limits: { ...toCaps(env), requests_per_minute } };
+  return { databaseUrl: env.DATABASE_URL, queueUrl: env.QUEUE_URL, limits: { ...toCaps(env), requests_per_minute } };
 }
 
 /** The gateway's environment, contract "Environment" and "Numbers". @throws EnvError */

@@ -1,0 +1,60 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../build.ts';
+import { reportError, UserError } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+import { engineNamed } from './engines.ts';
+import { imageSource } from './source.ts';
+import { stageTree } from './tree.ts';
+
+/** Contract of the image: what is larger has something in it that it should not have. */
+const MAX_BYTES = 300e6;
+
+/** `npm run image`: stages the tree, builds the image from it and says what it is; docs/operations/images.md. */
+try {
+  const { values } = parseArgs({
+    options: {
+      base: { type: 'string', default: 'docker.io/library/node:26.10-slim' },
+      name: { type: 'string' },
+      engine: { type: 'string' },
+      output: { type: 'string' },
+      revision: { type: 'string' },
+      'tree-only': { type: 'boolean', default: false },
+    },
+  });
+  await ensureBuilt();
+  const source = imageSource(values.revision);
+  const folder = join(repositoryRoot, 'dist', 'image');
+  const tree = join(folder, 'tree');
+  const staged = stageTree(tree, source.created);
+  copyFileSync(join(tree, 'sbom.cdx.json'), join(folder, 'sbom.cdx.json'));
+  console.log(`${source.revision}, of ${source.created.toISOString()}`);
+  console.log(`tree    ${megabytes(staged.bytes)} in ${staged.files} files: dist/image/tree`);
+  console.log('bill    dist/image/sbom.cdx.json (CycloneDX), /app/sbom.cdx.json in the image');
+  if (!values['tree-only']) {
+    const engine = engineNamed(values.engine);
+    const name = values.name ?? `identity-state-service:${source.version}`;
+    const dockerfile = join(repositoryRoot, 'docker', 'Dockerfile');
+    const digest = engine.build({ ...source, name, base: values.base, tree, dockerfile });
+    const bytes = engine.bytes(name);
+    console.log(`image   ${megabytes(bytes)}: ${name}`);
+    console.log(`digest  ${digest}`);
+    if (values.output !== undefined) {
+      engine.save(name, values.output);
+      console.log(`saved   ${values.output}`);
+    }
+    if (bytes > MAX_BYTES) {
+      throw new UserError(
+        `The image is larger than ${megabytes(MAX_BYTES)}, of which its base has all but ${megabytes(staged.bytes)}: ` +
+          'npm run image:base makes a small one.',
+      );
+    }
+  }
+} catch (error) {
+  process.exitCode = reportError(error);
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
+}

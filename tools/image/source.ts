@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+
+/** What an image is made of. */
+export interface ImageSource {
+  version: string;
+  /** The commit; with `-changed` behind it where files differ from it. */
+  revision: string;
+  /** The commit's time, or what SOURCE_DATE_EPOCH says: what everything in the image is dated with. */
+  created: Date;
+}
+
+/** @throws UserError outside of a git repository, where SOURCE_DATE_EPOCH and `revision` have to say it. */
+export function imageSource(revision: string | undefined): ImageSource {
+  const { version }: { version: string } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
+  const epoch = process.env['SOURCE_DATE_EPOCH'] || git('log', '-1', '--format=%ct');
+  if (epoch === undefined || !/^\d{1,10}$/.test(epoch)) {
+    throw new UserError('SOURCE_DATE_EPOCH must say of when the sources are, in seconds: this is no git repository.');
+  }
+  const commit = revision ?? commitOf();
+  if (commit === undefined) throw new UserError('--revision must say what is built: this is no git repository.');
+  return { version, revision: commit, created: new Date(Number(epoch) * 1000) };
+}
+
+function commitOf(): string | undefined {
+  const commit = git('rev-parse', 'HEAD');
+  return commit === undefined || git('status', '--porcelain') === '' ? commit : `${commit}-changed`;
+}
+
+function git(...words: string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', words, { cwd: repositoryRoot, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}

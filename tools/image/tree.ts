@@ -1,0 +1,219 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { UserError } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+
+/** A file system tree that holds what an image adds to its base, below `/app`. */
+export interface Tree {
+  /** Of all files together. */
+  bytes: number;
+  files: number;
+}
+
+/** The packages of `package-lock.json`, by their folders. */
+interface Lock {
+  packages: Record<string, LockedPackage>;
+}
+interface LockedPackage {
+  version?: string;
+  link?: boolean;
+  dev?: boolean;
+  optional?: boolean;
+  devOptional?: boolean;
+}
+
+/** Of packages: types, maps, sources of either, documentation, and what their authors need; licences stay. */
+const LEFT_OUT_FILES = /(\.map|\.[cm]?ts|\.tsbuildinfo|\.flow|\.md|\.markdown|\.1)$|^\./i;
+const LICENCES = /^(licen[cs]e|notice|copying|third.?party)/i;
+/** Folders of packages that only their authors need; deeper ones may be what they sound like and belong to the package. */
+const LEFT_OUT_FOLDERS = [
+  'test',
+  'tests',
+  '__tests__',
+  'docs',
+  'example',
+  'examples',
+  'bench',
+  'benchmarks',
+  'man',
+  'specs',
+];
+
+/** What is served at /docs, and who may do what with it. */
+const OTHER_FILES = {
+  'docker/entry.cjs': 'entry.cjs',
+  'docs/errors.md': 'docs/errors.md',
+  'docs/webhooks.md': 'docs/webhooks.md',
+  LICENSE: 'LICENSE',
+};
+
+/**
+ * Stages what goes into the image, from what was built and what npm installed by the lock file: no tests, types, maps or
+ * development packages, and a bill of materials, `sbom.cdx.json`. Every file has the time `created` and rights that do not
+ * depend on who stages it, so that the same commit gives the same tree.
+ * @throws UserError when what is installed differs from the lock file.
+ */
+export function stageTree(folder: string, created: Date): Tree {
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  for (const [source, target] of Object.entries(OTHER_FILES))
+    copyFile(join(repositoryRoot, source), join(folder, target));
+  for (const [room, name] of ownRooms()) stageRoom(room, name, folder);
+  const lock = readLock();
+  for (const [path, { version }] of productionPackages(lock)) stagePackage(path, version, folder);
+  fs.writeFileSync(join(folder, 'sbom.cdx.json'), billOfMaterials(lock, created));
+  return settle(folder, created);
+}
+
+/** The apps and the libraries that they are made of, each with the name of its package. */
+function ownRooms(): [string, string][] {
+  return fs
+    .globSync('{apps,libs}/*/package.json', { cwd: repositoryRoot })
+    .sort()
+    .map((file): [string, string] => {
+      const { name }: { name: string } = JSON.parse(fs.readFileSync(join(repositoryRoot, file), 'utf8'));
+      return [dirname(file), name];
+    })
+    .filter(([, name]) => name.startsWith('@iss/'));
+}
+
+/** One of our own: what was compiled from a source that is still there, and what it reads at run time. */
+function stageRoom(room: string, name: string, folder: string): void {
+  const source = join(repositoryRoot, room);
+  const target = join(folder, room);
+  copyFile(join(source, 'package.json'), join(target, 'package.json'));
+  for (const file of fs.globSync('dist/**/*.js', { cwd: source })) {
+    if (fs.existsSync(join(source, file.replace(/^dist/, 'src').replace(/\.js$/, '.ts')))) {
+      copyFile(join(source, file), join(target, file));
+    }
+  }
+  for (const file of fs.globSync('migrations/*.sql', { cwd: source })) copyFile(join(source, file), join(target, file));
+  if (!room.startsWith('libs/')) return;
+  fs.mkdirSync(join(folder, 'node_modules/@iss'), { recursive: true });
+  fs.symlinkSync(join('../..', room), join(folder, 'node_modules', name));
+}
+
+function stagePackage(path: string, version: string | undefined, folder: string): void {
+  const source = join(repositoryRoot, path);
+  const installed: { version?: string } = JSON.parse(fs.readFileSync(join(source, 'package.json'), 'utf8'));
+  if (installed.version !== version) {
+    throw new UserError(`${path} is ${installed.version}, and package-lock.json says ${version}: run npm ci.`);
+  }
+  copyPackage(source, join(folder, path), ['node_modules', ...LEFT_OUT_FOLDERS]);
+}
+
+/** `leftOut` names folders on this level; a package holds no links. */
+function copyPackage(from: string, to: string, leftOut: readonly string[]): void {
+  const entries = fs.readdirSync(from, { withFileTypes: true });
+  const kept = entries.filter(({ name }) => LICENCES.test(name) || !LEFT_OUT_FILES.test(name));
+  for (const entry of kept) {
+    const { name } = entry;
+    if (entry.isDirectory() && !leftOut.includes(name)) copyPackage(join(from, name), join(to, name), []);
+    else if (entry.isFile()) copyFile(join(from, name), join(to, name));
+  }
+}
+
+function copyFile(from: string, to: string): void {
+  fs.mkdirSync(dirname(to), { recursive: true });
+  fs.copyFileSync(from, to);
+}
+
+function readLock(): Lock {
+  return JSON.parse(fs.readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8'));
+}
+
+/** What the processes need: neither what only development needs nor what may be missing. */
+function productionPackages({ packages }: Lock): [string, LockedPackage][] {
+  return Object.entries(packages).filter(
+    ([path, { link, dev, optional, devOptional }]) =>
+      path.startsWith('node_modules/') && !link && !dev && !optional && !devOptional,
+  );
+}
+
+/** CycloneDX, as npm writes it of a project that has these packages only: its `--omit` forgets what development shares. */
+function billOfMaterials(lock: Lock, created: Date): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'iss-sbom-'));
+  try {
+    const own = ownRooms().flatMap(([room, name]) => [room, `node_modules/${name}`]);
+    const kept = new Set(['', ...own, ...productionPackages(lock).map(([path]) => path)]);
+    const packages = Object.entries(lock.packages).filter(([path]) => kept.has(path));
+    const manifest = withoutDevelopment(JSON.parse(fs.readFileSync(join(repositoryRoot, 'package.json'), 'utf8')));
+    const ownLock = {
+      ...lock,
+      packages: { ...Object.fromEntries(packages), '': withoutDevelopment(lock.packages['']) },
+    };
+    fs.writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    fs.writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(ownLock));
+    for (const [room] of ownRooms()) {
+      copyFile(join(repositoryRoot, room, 'package.json'), join(folder, room, 'package.json'));
+    }
+    const npm = spawnSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
+      cwd: folder,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      // Not what the npm that runs this tells its scripts.
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+    });
+    if (npm.status !== 0) throw new UserError(`npm sbom failed: ${npm.stderr || npm.error?.message}`);
+    return settledBill(JSON.parse(npm.stdout), created);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function withoutDevelopment(manifest: object | undefined): object {
+  const left = Object.entries(manifest ?? {}).filter(
+    ([name]) => !['devDependencies', 'optionalDependencies', 'scripts', 'allowScripts'].includes(name),
+  );
+  return Object.fromEntries(left);
+}
+
+interface BillOfMaterials {
+  metadata: { timestamp: string; tools: { vendor: string; name: string; version?: string }[]; component: object };
+}
+
+/** Without what differs from run to run and from npm to npm: its number is made of what it says. */
+function settledBill(bill: BillOfMaterials, created: Date): string {
+  const { metadata } = bill;
+  const settled = {
+    ...bill,
+    metadata: {
+      ...metadata,
+      timestamp: created.toISOString(),
+      tools: metadata.tools.map(({ vendor, name }) => ({ vendor, name })),
+      component: { ...metadata.component, type: 'application', name: 'identity-state-service' },
+    },
+  };
+  const text = (serialNumber: string): string => `${JSON.stringify({ ...settled, serialNumber }, null, 2)}\n`;
+  const digest = createHash('sha256').update(text('')).digest('hex');
+  // A UUID of version 8: made by a rule of our own (RFC 9562, section 5.8).
+  const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`];
+  return text(`urn:uuid:${[...parts, digest.slice(20, 32)].join('-')}`);
+}
+
+/** Gives everything its time and its rights, folders after what is in them. */
+function settle(folder: string, created: Date): Tree {
+  const tree = { bytes: 0, files: 0 };
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      const { bytes, files } = settle(path, created);
+      tree.bytes += bytes;
+      tree.files += files;
+    } else {
+      tree.files += 1;
+      if (entry.isSymbolicLink()) fs.lutimesSync(path, created, created);
+      else {
+        tree.bytes += fs.statSync(path).size;
+        fs.chmodSync(path, 0o644);
+        fs.utimesSync(path, created, created);
+      }
+    }
+  }
+  fs.chmodSync(folder, 0o755);
+  fs.utimesSync(folder, created, created);
+  return tree;
+}
