@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { waitFor } from '../../../tools/testing/wait-for';
+import { publishLog } from './publish-log';
 import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 
 jest.setTimeout(30_000);
@@ -165,6 +166,37 @@ describe('a stream under way', () => {
       return isStill;
     });
     expect(statements()).toBeLessThan(count / 4);
+  });
+
+  it('shows each version as it was, or as erased, where they are erased meanwhile', async () => {
+    const erased = await world.lineage(count, 1_000_000);
+    await publishLog(world.gateway.databaseUrl);
+    const admin = encodeURIComponent('oidc:test#admin');
+    await world.gateway
+      .as('alice', 'put', `/v1/tenants/acme/members/${admin}`)
+      .send({ role: 'tenant_admin' })
+      .expect(200);
+    const path = pathOf('/v1/tenants/acme', erased);
+    const { body } = await world.gateway
+      .as('alice', 'post', `${path}/erasure`)
+      .send({ versions: 'all', reason: 'asked for', reference: 'R-1' })
+      .expect(201);
+    const response = await open(`${path}/export`);
+    expect(response.status).toBe(200);
+    await world.gateway.as('admin', 'post', `${path}/erasures/${body.erasure_id}/confirm`).expect(200);
+    const snapshots = (await lines(response)).map((line): Snapshot & { erased?: unknown } => JSON.parse(line));
+    expect(snapshots.map(({ snapshot_version }) => snapshot_version)).toEqual(
+      Array.from({ length: count }, (_, index) => index + 1),
+    );
+    let parent: string | null = null;
+    for (const { envelope: stored, envelope_hash, prev_hash, erased: isErased } of snapshots) {
+      expect(prev_hash).toBe(parent);
+      parent = envelope_hash;
+      if (isErased !== undefined) expect(stored).toBeUndefined();
+      else expect(createHash('sha256').update(JSON.stringify(stored)).digest('hex')).toBe(envelope_hash);
+    }
+    expect(snapshots.at(0)?.erased).toBeUndefined();
+    expect(snapshots.at(-1)?.erased).toBeDefined();
   });
 
   it('ends at the version that was newest when it began', async () => {
