@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { Ajv } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { repositoryRoot } from '../root.ts';
 import { chartFolder, defaultValues, overlaid } from './chart.ts';
 import type { Fields } from './go-template.ts';
@@ -11,10 +11,13 @@ export const schemaFile = join(chartFolder, 'values.schema.json');
 /** Variables that `config` may not set: `npm start` alone reads them, a Secret holds them, or a value of its own sets them. */
 const NOT_IN_CONFIG = [
   /^(DATA_DIR|IDP_PORT|INBOX_PORT|SEED|WITNESS_PORT|WORKER_METRICS_PORT|LEGACY_TENANT_OWNER|AUTH_MODE)$/,
-  /^(DATABASE_URL|DATABASE_REPLICA_URL|QUEUE_URL|SECRETS_KEYS|SNAPSHOT_ID_SECRET|LOG_SIGNING_KEY|LOG_PQ_SIGNING_KEY)(_FILE)?$/,
+  /^(DATABASE_URL|DATABASE_REPLICA_URL|QUEUE_URL|SECRETS_KEYS|SNAPSHOT_ID_SECRET|LOG_SIGNING_KEY|LOG_PQ_SIGNING_KEY|WEBHOOK_EGRESS_PROXY)(_FILE)?$/,
   /^(APP_ENV|PORT|WORKER_PORT|METRICS_PORT|SHUTDOWN_TIMEOUT_MS|DRAIN_DELAY_MS|QUEUE_BACKEND|OIDC_ISSUER|OIDC_PROJECT_ID)$/,
   /^(TRUSTED_PROXIES|LOG_ORIGIN|LOG_POLICY_FILE|LOG_CHECKPOINT_FILE|BUILD_GIT_SHA|BUILD_AT)$/,
 ];
+
+/** What Node itself reads. */
+export const OF_NODE = ['NODE_OPTIONS', 'NODE_USE_ENV_PROXY', 'HTTPS_PROXY', 'NO_PROXY'];
 
 /** The schema of the chart's values as it has to be: names of variables are those of .env.example. */
 export function valuesSchema(): string {
@@ -22,9 +25,10 @@ export function valuesSchema(): string {
     readFileSync(schemaFile, 'utf8'),
   );
   const known = Object.keys(parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8')));
-  schema.definitions.variables.propertyNames.enum = known
-    .filter((name) => !NOT_IN_CONFIG.some((names) => names.test(name)))
-    .sort();
+  schema.definitions.variables.propertyNames.enum = [
+    ...known.filter((name) => !NOT_IN_CONFIG.some((names) => names.test(name))).sort(),
+    ...OF_NODE,
+  ];
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
@@ -33,8 +37,20 @@ export function faultsOf(values: Fields): string[] {
   const ajv = new Ajv({ allErrors: true, strict: false });
   const check = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8')));
   if (check(overlaid(defaultValues(), values)) === true) return [];
-  return (check.errors ?? []).map(({ instancePath, message, params }) => {
-    const named = 'additionalProperty' in params ? `: ${params.additionalProperty}` : '';
-    return `${instancePath.slice(1).replaceAll('/', '.') || 'values'} ${message}${named}`;
-  });
+  // What is wrong with a name is said once, where the name stands.
+  return (check.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(faultOf);
+}
+
+function faultOf({ keyword, instancePath, message, params }: ErrorObject): string {
+  const below = (name: unknown): string => `${instancePath}/${String(name)}`.slice(1).replaceAll('/', '.');
+  switch (keyword) {
+    case 'additionalProperties':
+      return `${below(params['additionalProperty'])} is no value of this chart`;
+    case 'propertyNames':
+      return `${below(params['propertyName'])} is no variable that can be set here`;
+    case 'required':
+      return `${below(params['missingProperty'])} is missing`;
+    default:
+      return `${instancePath.slice(1).replaceAll('/', '.')} ${message ?? 'is not what it should be'}`;
+  }
 }

@@ -16,7 +16,7 @@ import {
   kustomizeValues,
   RELEASE,
 } from '../deploy/kustomize.ts';
-import { faultsOf, schemaFile, valuesSchema } from '../deploy/values-schema.ts';
+import { faultsOf, OF_NODE, schemaFile, valuesSchema } from '../deploy/values-schema.ts';
 import { repositoryRoot } from '../root.ts';
 import { faultsOfManifests } from '../testing/kubernetes.ts';
 
@@ -37,10 +37,12 @@ const installations: Record<string, Fields> = {
     ...needed,
     image: { repository: 'r/x', digest: `sha256:${'a'.repeat(64)}`, pullSecrets: ['registry'] },
     caConfigMap: 'authorities',
+    replica: true,
     config: { LOG_LEVEL: 'debug', MAX_CONNECTIONS: '1000000' },
     gateway: { config: { CORS_ORIGINS: 'https://app.example.com' }, trustedProxies: '10.0.0.0/8' },
     worker: {
-      config: { WORKER_CONCURRENCY: '256' },
+      config: { WORKER_CONCURRENCY: '256', NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'http://proxy:3128' },
+      egressProxy: true,
       autoscaling: { enabled: true, prometheusUrl: 'http://prometheus:9090' },
     },
     log: {
@@ -56,9 +58,10 @@ const installations: Record<string, Fields> = {
       redis: { ports: [6379, 26379], to: peers },
       issuer: { to: peers },
       witnesses: { to: peers },
-      internet: false,
+      replica: { to: peers },
+      egressProxy: { to: [{ podSelector: { matchLabels: { app: 'proxy' } } }] },
       gatewayEgress: [{ to: peers, ports: [{ port: 4318, protocol: 'TCP' }] }],
-      workerEgress: [{ to: [{ podSelector: { matchLabels: { app: 'proxy' } } }] }],
+      workerEgress: [{ to: peers, ports: [{ port: 4318, protocol: 'TCP' }] }],
     },
     monitoring: { podMonitor: true, rules: true, dashboards: true, labels: { release: 'prometheus' } },
     pod: { nodeSelector: { disk: 'fast' }, tolerations: [{ key: 'a', operator: 'Exists' }], priorityClassName: 'high' },
@@ -133,6 +136,11 @@ describe('what is made of the chart', () => {
     expect(rules.map((rule) => rule['spec'])).toEqual([parse(read('deploy/observability/alerts.yaml'))]);
   });
 
+  it('is of the version of the service', () => {
+    const { appVersion }: { appVersion: string } = parse(read('deploy/chart/Chart.yaml'));
+    expect(appVersion).toBe(JSON.parse(read('package.json')).version);
+  });
+
   it('knows the variables of .env.example (after a change: npm run manifests)', () => {
     expect(readFileSync(schemaFile, 'utf8')).toBe(valuesSchema());
   });
@@ -144,19 +152,16 @@ describe('values', () => {
   });
 
   it.each<[string, Fields]>([
-    ['values must NOT have additional properties: replicas', { replicas: 3 }],
-    ['gateway must NOT have additional properties: replicas', { gateway: { replicas: 3 } }],
-    ['config property name must be valid', { config: { LOGLEVEL: 'debug' } }],
+    ['replicas is no value of this chart', { replicas: 3 }],
+    ['gateway.replicas is no value of this chart', { gateway: { replicas: 3 } }],
+    ['config.LOGLEVEL is no variable that can be set here', { config: { LOGLEVEL: 'debug' } }],
     // Secrets have no place in values.
-    ['config property name must be valid', { config: { DATABASE_URL: 'postgres://u:p@h/d' } }],
+    ['config.DATABASE_URL is no variable that can be set here', { config: { DATABASE_URL: 'postgres://u:p@h/d' } }],
     ['config.LOG_LEVEL must be string', { config: { LOG_LEVEL: 7 } }],
     ['queue must be equal to one of the allowed values', { queue: 'rabbit' }],
-    ["values must have required property 'secrets'", { secrets: null }],
+    ['secrets is missing', { secrets: null }],
     ['gateway.autoscaling.min must be integer', { gateway: { autoscaling: { min: 'two' } } }],
-    [
-      'network.redis.to.0 must NOT have additional properties: cidr',
-      { network: { redis: { to: [{ cidr: '::/0' }] } } },
-    ],
+    ['network.redis.to.0.cidr is no value of this chart', { network: { redis: { to: [{ cidr: '::/0' }] } } }],
   ])('%s', (fault, values) => {
     expect(faultsOf(values)).toContain(fault);
   });
@@ -170,6 +175,9 @@ describe('values', () => {
     ['network.postgresql.to has to be set', { ...needed, network: { redis: { to: peers }, issuer: { to: peers } } }],
     ['network.issuer.to has to be set', { ...needed, network: { redis: { to: peers }, postgresql: { to: peers } } }],
     ['network.redis.to has to be set', { ...needed, network: { issuer: { to: peers }, postgresql: { to: peers } } }],
+    ['log.origin has to be set', { ...needed, log: { policy: 'log a' } }],
+    ['network.replica.to has to be set', { ...needed, replica: true }],
+    ['network.egressProxy.to has to be set', { ...needed, worker: { egressProxy: true } }],
     ['worker.autoscaling.prometheusUrl has to be set', { ...needed, worker: { autoscaling: { enabled: true } } }],
   ])('%s, or the chart says so', (sentence, values) => {
     expect(() => renderChart(RELEASE, values)).toThrow(sentence);
@@ -232,6 +240,17 @@ describe('manifests', () => {
           capabilities: { drop: ['ALL'] },
         });
         for (const kind of ['requests', 'limits']) expect(at(container, 'resources', kind, 'memory')).toBeDefined();
+      }
+    });
+
+    it('run what the image has a command for', () => {
+      const commands = [...read('docker/entry.cjs').matchAll(/^ {2}(\w+): '\.\/apps\//gm)].map(
+        ([, command]) => command,
+      );
+      expect(commands).toEqual(expect.arrayContaining(['gateway', 'worker']));
+      for (const { container } of pods) {
+        expect(commands).toContain(at(container, 'args', 0));
+        expect(container).not.toHaveProperty('command');
       }
     });
 
@@ -335,12 +354,18 @@ describe('manifests', () => {
         SNAPSHOT_ID_SECRET: 'f'.repeat(40),
         LOG_SIGNING_KEY: 'PRIVATE+KEY+log.example.com/iss+00000000+AA==',
         LOG_PQ_SIGNING_KEY: 'PRIVATE+KEY+log.example.com/iss+00000000+AA==',
+        DATABASE_REPLICA_URL: 'postgres://iss_service:secret@replica/iss',
+        WEBHOOK_EGRESS_PROXY: 'http://proxy:3128',
       };
       for (const [name, text] of Object.entries(secrets)) writeFileSync(join(folder, name), text);
       try {
         const known = Object.keys(parseEnv(read('.env.example')));
         for (const { name, env } of pods) {
-          expect(Object.keys(env).filter((one) => !known.includes(one) && one !== 'NODE_EXTRA_CA_CERTS')).toEqual([]);
+          expect(
+            Object.keys(env).filter(
+              (one) => !known.includes(one) && !OF_NODE.includes(one) && one !== 'NODE_EXTRA_CA_CERTS',
+            ),
+          ).toEqual([]);
           const here = Object.entries(env).map(([one, value]) => [one, value.replace('/run/secrets/iss', folder)]);
           if (name === 'gateway') expect(gatewayEnv(Object.fromEntries(here)).drainDelayMs).toBe(5000);
           if (name === 'worker') expect(workerEnv(Object.fromEntries(here))).toBeDefined();
@@ -384,6 +409,17 @@ describe('manifests', () => {
     expect(differing).toEqual([]);
   });
 
+  it('let workers with a proxy reach that instead', () => {
+    const worker = ofKind(new Map(rendered).get('everything') ?? [], 'NetworkPolicy').find(({ metadata }) =>
+      metadata.name.endsWith('-worker'),
+    );
+    expect(JSON.stringify(worker)).not.toContain('0.0.0.0/0');
+    expect(at(worker, 'spec', 'egress')).toContainEqual({
+      to: [{ podSelector: { matchLabels: { app: 'proxy' } } }],
+      ports: [{ port: 3128, protocol: 'TCP' }],
+    });
+  });
+
   it('scale workers on a figure that the worker has', () => {
     const [scaled] = rendered.flatMap(([, manifests]) => ofKind(manifests, 'ScaledObject'));
     const [, figure] = /^max\((\w+)\)$/.exec(String(at(scaled, 'spec', 'triggers', 0, 'metadata', 'query'))) ?? [];
@@ -412,6 +448,29 @@ function isWithin(selector: Record<string, unknown>, labels: Record<string, unkn
 }
 
 describe('Kustomize', () => {
+  it("has manifests for values of one's own, without Helm (npm run manifests -- --values FILE --out FOLDER)", () => {
+    const folder = mkdtempSync(join(tmpdir(), 'iss-manifests-'));
+    const run = (values: Fields): { status: number | null; stderr: string } => {
+      writeFileSync(join(folder, 'values.yaml'), JSON.stringify(values));
+      const given = ['--values', join(folder, 'values.yaml'), '--out', join(folder, 'out')];
+      return spawnSync(process.execPath, [join(repositoryRoot, 'tools/deploy/manifests.ts'), ...given], {
+        encoding: 'utf8',
+      });
+    };
+    try {
+      expect(run({ ...needed, config: { LOGLEVEL: '' } })).toMatchObject({
+        status: 1,
+        stderr: 'config.LOGLEVEL is no variable that can be set here\n',
+      });
+      expect(run({})).toMatchObject({ status: 1, stderr: expect.stringContaining('image.repository has to be set') });
+      expect(globSync('out/**', { cwd: folder })).toEqual([]);
+      expect(run(needed)).toMatchObject({ status: 0 });
+      expect(globSync('out/*', { cwd: folder }).sort()).toEqual(['out/base', 'out/migration']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it.each(['base', 'migration', 'overlays/example', 'overlays/example/migration'])(
     '%s is built (kubectl kustomize)',
     (folder) => {
