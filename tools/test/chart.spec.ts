@@ -471,24 +471,79 @@ describe('Kustomize', () => {
     }
   });
 
-  it.each(['base', 'migration', 'overlays/example', 'overlays/example/migration'])(
-    '%s is built (kubectl kustomize)',
-    (folder) => {
-      const { error, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(kustomizeFolder, folder)], {
-        encoding: 'utf8',
-      });
-      if (error !== undefined) {
-        console.log(`kubectl is not installed: deploy/kustomize/${folder} was not built`);
-        return;
-      }
-      expect(stderr).toBe('');
-      const built = parseAllDocuments(stdout, YAML).map((document): Manifest => document.toJS());
-      expect(faultsOfManifests(built)).toEqual([]);
-      if (folder.startsWith('overlays')) {
-        for (const manifest of built) expect(manifest.metadata).toMatchObject({ namespace: 'identity' });
-        const images = podsOf(built).map(({ container }) => at(container, 'image'));
-        expect(new Set(images)).toEqual(new Set(['registry.example.com/identity-state-service:1.0.0']));
-      }
-    },
-  );
+  const build = (folder: string): Manifest[] | null => {
+    const { error, stdout, stderr } = spawnSync('kubectl', ['kustomize', join(kustomizeFolder, folder)], {
+      encoding: 'utf8',
+    });
+    if (error !== undefined) {
+      console.log(`kubectl is not installed: deploy/kustomize/${folder} was not built`);
+      return null;
+    }
+    expect(stderr).toBe('');
+    return documentsOf(stdout);
+  };
+
+  it.each(['base', 'migration'])('%s is built (kubectl kustomize)', (folder) => {
+    const built = build(folder);
+    if (built === null) return;
+    const made = [...kustomizeFiles(kustomizeValues())].filter(
+      ([file]) => file.startsWith(`${folder}/`) && !file.endsWith('kustomization.yaml'),
+    );
+    expect(sorted(built)).toEqual(sorted(made.flatMap(([, text]) => documentsOf(text))));
+  });
+
+  it('the example is built (kubectl kustomize)', () => {
+    const [apps, migration] = [build('overlays/example'), build('overlays/example/migration')];
+    if (apps === null || migration === null) return;
+    const built = [...apps, ...migration];
+    expect(faultsOfManifests(built)).toEqual([]);
+    for (const manifest of built) expect(manifest.metadata).toMatchObject({ namespace: 'identity' });
+    const images = podsOf(built).map(({ container }) => at(container, 'image'));
+    expect(new Set(images)).toEqual(new Set(['registry.example.com/identity-state-service:1.0.0']));
+    // KEDA says how many workers there are, the overlay where PostgreSQL is and who issues tokens.
+    const workers = built.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-worker'));
+    expect(at(workers, 'spec')).not.toHaveProperty('replicas');
+    const policies = ofKind(built, 'NetworkPolicy').map((policy) =>
+      at(policy, 'spec', 'egress', 1, 'to', 0, 'ipBlock'),
+    );
+    expect(policies).toEqual(Array(4).fill({ cidr: '10.1.0.0/24' }));
+    expect(podsOf(built).find(({ name }) => name === 'gateway')?.env).toMatchObject({
+      APP_ENV: 'production',
+      OIDC_ISSUER: 'https://id.example.com',
+    });
+  });
 });
+
+describe('Helm, where it is installed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'iss-helm-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(Object.entries(installations))('makes the same of: %s', (name, values) => {
+    const file = join(folder, 'values.yaml');
+    writeFileSync(file, JSON.stringify(values));
+    const given = ['template', RELEASE.name, join(repositoryRoot, 'deploy/chart'), '--namespace', RELEASE.namespace];
+    const { error, status, stdout, stderr } = spawnSync('helm', [...given, '--values', file], {
+      encoding: 'utf8',
+      maxBuffer: 16_000_000,
+    });
+    if (error !== undefined) {
+      console.log(`helm is not installed: ${name} was rendered by tools/deploy alone`);
+      return;
+    }
+    expect([status, stderr]).toEqual([0, expect.any(String)]);
+    expect(sorted(documentsOf(stdout))).toEqual(sorted(renderChart(RELEASE, values).manifests));
+  });
+});
+
+function documentsOf(text: string): Manifest[] {
+  return parseAllDocuments(text, YAML).flatMap((document) => {
+    expect(document.errors).toEqual([]);
+    const manifest: Manifest | null = document.toJS();
+    return manifest === null ? [] : [manifest];
+  });
+}
+
+function sorted(manifests: readonly Manifest[]): Manifest[] {
+  const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
+  return [...manifests].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
+}
