@@ -70,6 +70,19 @@ module.exports = {
       to: { path: ['persistence', 'queue'].flatMap(lib) },
     },
     {
+      name: 'opentelemetry-only-in-otlp',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/platform/src/otlp/' },
+      to: { path: '^node_modules/@opentelemetry/' },
+    },
+    {
+      // While telemetry is off, nothing of it is loaded.
+      name: 'otlp-is-loaded-when-it-is-on',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/platform/src/otlp/' },
+      to: { path: '^libs/platform/src/otlp/', dynamic: false },
+    },
+    {
       // What wrote it cannot vouch for itself: nothing is common to them but the hashes of the tree.
       name: 'the-auditor-shares-nothing-with-the-writer',
       severity: 'error',

@@ -65,6 +65,14 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'libs/persistence/src/stores/grant.store.ts': importOf('@nestjs/common'),
   },
   'bullmq-only-in-queue': { ...packageOf('bullmq'), 'apps/webhook-worker/src/jobs.ts': importOf('bullmq') },
+  'opentelemetry-only-in-otlp': {
+    ...packageOf('@opentelemetry/api'),
+    'apps/api-gateway/src/spans.ts': importOf('@opentelemetry/api'),
+  },
+  'otlp-is-loaded-when-it-is-on': {
+    'libs/platform/src/spans.ts': importOf('./otlp/open'),
+    'libs/platform/src/otlp/open.ts': '',
+  },
   'persistence-and-queue-do-not-know-one-another': {
     'libs/persistence/src/jobs.ts': importOf('@iss/queue'),
     'libs/queue/src/index.ts': '',

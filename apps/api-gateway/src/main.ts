@@ -1,4 +1,13 @@
-import { boot, createLogger, createRegistry, gatewayEnv, onShutdown, startMetricsServer, warnTo } from '@iss/platform';
+import {
+  boot,
+  createLogger,
+  createRegistry,
+  gatewayEnv,
+  onShutdown,
+  startMetricsServer,
+  startTelemetry,
+  warnTo,
+} from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createGateway, drain } from './app';
@@ -8,6 +17,14 @@ async function main(): Promise<void> {
   const settings = gatewayEnv();
   const logger = createLogger({ name: 'api-gateway', level: settings.logLevel });
   const metrics = createRegistry('api-gateway');
+  const endTelemetry = await startTelemetry({
+    settings: settings.telemetry,
+    serviceName: 'api-gateway',
+    version: settings.build.gitSha,
+    registry: metrics,
+    warn: warnTo(logger),
+    flushMs: settings.shutdownTimeoutMs / 4,
+  });
   const database = await openDatabase({
     url: settings.databaseUrl,
     replicaUrl: settings.databaseReplicaUrl,
@@ -24,6 +41,7 @@ async function main(): Promise<void> {
     timeoutMs: settings.drainDelayMs + settings.shutdownTimeoutMs,
     close: async () => {
       await drain(app, settings.drainDelayMs);
+      await endTelemetry();
       await metricsServer.close();
       await handOver.close();
       await queue.close();

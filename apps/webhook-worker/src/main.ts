@@ -1,5 +1,14 @@
 // First: it stops a process whose Node.js could not load the others.
-import { boot, createLogger, createRegistry, onShutdown, startMetricsServer, warnTo, workerEnv } from '@iss/platform';
+import {
+  boot,
+  createLogger,
+  createRegistry,
+  onShutdown,
+  startMetricsServer,
+  startTelemetry,
+  warnTo,
+  workerEnv,
+} from '@iss/platform';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createWorker } from './app';
@@ -18,6 +27,14 @@ async function main(): Promise<void> {
     warn: warnTo(logger),
   });
   const metrics = createRegistry('webhook-worker');
+  const endTelemetry = await startTelemetry({
+    settings: settings.telemetry,
+    serviceName: 'webhook-worker',
+    version: settings.build.gitSha,
+    registry: metrics,
+    warn: warnTo(logger),
+    flushMs: settings.shutdownTimeoutMs / 4,
+  });
   const metricsServer = await startMetricsServer(metrics, settings);
   const worker = await createWorker({ settings, database, queue, metrics, logger });
   onShutdown({
@@ -25,6 +42,7 @@ async function main(): Promise<void> {
     timeoutMs: settings.shutdownTimeoutMs,
     close: async () => {
       await worker.stop();
+      await endTelemetry();
       await metricsServer.close();
       await queue.close();
       await database.close();

@@ -5,6 +5,7 @@ import { replicaUrls, serverUrls } from './database-url';
 import { capVariables, connectionVariables, limitVariables, MAX_LIMIT_VALUE, workVariables } from './limits';
 import { isPlainQueueUrl, readQueueUrl } from './queue-url';
 import { SecretBox } from './secret-box';
+import { SAMPLERS } from './telemetry';
 import { checkedText, flag, url, wholeNumber, word } from './variables';
 
 const DAY_MS = 86_400_000;
@@ -33,6 +34,19 @@ const sharedVariables = {
   )
     .transform(toDelays)
     .default([1000, 5000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']).optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: checkedText('must be name=value,…, percent-encoded', areHeaders).optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: word(['http/protobuf']).default('http/protobuf'),
+  OTEL_SDK_DISABLED: flag().default(false),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+  OTEL_TRACES_EXPORTER: word(['otlp', 'none']).default('otlp'),
+  OTEL_METRICS_EXPORTER: word(['otlp', 'none']).default('otlp'),
+  OTEL_TRACES_SAMPLER: word(SAMPLERS).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: checkedText('must be a number from 0 to 1', isRatio).transform(Number).default(1),
+  OTEL_BSP_MAX_QUEUE_SIZE: wholeNumber(1, 100_000).default(2048),
+  OTEL_BSP_SCHEDULE_DELAY: wholeNumber(1, MAX_TIMEOUT_MS).default(5000),
+  OTEL_METRIC_EXPORT_INTERVAL: wholeNumber(100, MAX_TIMEOUT_MS).default(60_000),
   BUILD_GIT_SHA: z.string().optional(),
   BUILD_AT: checkedText('must be an RFC 3339 date-time', isDateTime).optional(),
 };
@@ -267,6 +281,19 @@ function isProxyUrl(text: string): boolean {
   try {
     decodeURIComponent(url.username + url.password);
     return true;
+  } catch {
+    return false;
+  }
+}
+
+function isRatio(text: string): boolean {
+  return /^(0(\.\d{1,15})?|1(\.0{1,15})?)$/.test(text);
+}
+
+function areHeaders(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return text.split(',').every((pair) => /^\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*=/.test(pair));
   } catch {
     return false;
   }

@@ -70,6 +70,25 @@ describe('gatewayEnv', () => {
     expect(gatewayEnv({ ...production, DRAIN_DELAY_MS: '0' }).drainDelayMs).toBe(0);
   });
 
+  it('sends telemetry where an endpoint is named, and nowhere else', () => {
+    const on = { ...local, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+    expect(gatewayEnv({ ...local, OTEL_TRACES_SAMPLER: 'always_on' }).telemetry).toBeNull();
+    expect(gatewayEnv({ ...on, OTEL_SDK_DISABLED: 'true' }).telemetry).toBeNull();
+    expect(gatewayEnv(on).telemetry).toMatchObject({ traces: true, metrics: true, sampler: 'parentbased_always_on' });
+    expect(
+      gatewayEnv({ ...on, OTEL_METRICS_EXPORTER: 'none', OTEL_TRACES_SAMPLER_ARG: '0.25' }).telemetry,
+    ).toMatchObject({ traces: true, metrics: false, samplerRatio: 0.25 });
+    for (const [name, value] of [
+      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+      ['OTEL_EXPORTER_OTLP_HEADERS', 'no header'],
+      ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%'],
+      ['OTEL_TRACES_SAMPLER', 'sometimes'],
+      ['OTEL_TRACES_SAMPLER_ARG', '1.5'],
+    ] as const) {
+      expect(faultyVariables({ ...on, [name]: value })).toEqual([name]);
+    }
+  });
+
   it('trusts the proxies that are named, and none unless they are', () => {
     expect(gatewayEnv(production).trustedProxies).toEqual([]);
     const trusting = gatewayEnv({ ...production, TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1' });
@@ -224,6 +243,25 @@ describe('the queue in staging and production', () => {
       'QUEUE_URL is not set: it must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
     ]);
   });
+});
+
+describe('the way out of the worker', () => {
+  const worker = { ...production, OIDC_ISSUER: undefined };
+
+  it('asks the name servers, and the machine where private targets may be', () => {
+    expect(workerEnv(worker)).toMatchObject({ dns: 'direct', egressProxyUrl: undefined });
+    expect(workerEnv({ ...worker, WEBHOOK_DNS: 'system' }).dns).toBe('system');
+    expect(workerEnv({ ...shared, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' }).dns).toBe('system');
+  });
+
+  it.each(['proxy:3128', 'socks5://proxy:1080', 'http://proxy:3128/path', 'http://user:%@proxy:3128'])(
+    'refuses the proxy %s without repeating it',
+    (WEBHOOK_EGRESS_PROXY) => {
+      const [line, ...others] = faults(workerEnv, { ...worker, WEBHOOK_EGRESS_PROXY });
+      expect([others, line]).toEqual([[], expect.stringMatching(/^WEBHOOK_EGRESS_PROXY must be http:/)]);
+      expect(line).not.toContain(WEBHOOK_EGRESS_PROXY);
+    },
+  );
 });
 
 describe('sharedEnv and workerEnv', () => {

@@ -14,6 +14,7 @@ import {
 } from './limits';
 import { SecretBox } from './secret-box';
 import { withSecretFiles } from './secret-files';
+import type { TelemetrySettings } from './telemetry';
 
 /** Ids of applied updates need no secrecy on a developer's machine, and should be the same on each. */
 const DEVELOPMENT_SNAPSHOT_ID_SECRET = 'snapshot ids of local and development deployments';
@@ -63,6 +64,8 @@ export interface SharedEnv {
   /** The wait before each retry of a delivery; after the last, the delivery is dead. */
   retryScheduleMs: readonly number[];
   build: { gitSha: string | undefined; at: string | undefined };
+  /** Null: no traces and figures are sent anywhere. */
+  telemetry: TelemetrySettings | null;
 }
 
 /** Where an app serves its figures. */
@@ -275,5 +278,21 @@ function toShared(env: z.output<typeof sharedSchema>): SharedEnv {
     allowPrivateTargets: env.WEBHOOK_ALLOW_PRIVATE_TARGETS,
     retryScheduleMs: env.WEBHOOK_RETRY_SCHEDULE_MS,
     build: { gitSha: env.BUILD_GIT_SHA, at: env.BUILD_AT },
+    telemetry: toTelemetry(env),
+  };
+}
+
+function toTelemetry(env: z.output<typeof sharedSchema>): TelemetrySettings | null {
+  if (env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || env.OTEL_SDK_DISABLED) return null;
+  return {
+    endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+    headers: env.OTEL_EXPORTER_OTLP_HEADERS,
+    traces: env.OTEL_TRACES_EXPORTER === 'otlp',
+    metrics: env.OTEL_METRICS_EXPORTER === 'otlp',
+    sampler: env.OTEL_TRACES_SAMPLER,
+    samplerRatio: env.OTEL_TRACES_SAMPLER_ARG,
+    queuedSpans: env.OTEL_BSP_MAX_QUEUE_SIZE,
+    spanDelayMs: env.OTEL_BSP_SCHEDULE_DELAY,
+    metricIntervalMs: env.OTEL_METRIC_EXPORT_INTERVAL,
   };
 }

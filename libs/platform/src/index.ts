@@ -18,4 +18,6 @@ export * from './recent-map';
 export * from './secret-box';
 export * from './secret-files';
 export * from './shutdown';
+export * from './start-telemetry';
+export * from './telemetry';
 export * from './within';

@@ -11,6 +11,7 @@ export const SECRET_VARIABLES = [
   'LOG_SIGNING_KEY',
   'LOG_PQ_SIGNING_KEY',
   'WEBHOOK_EGRESS_PROXY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
 /** An environment whose secrets were read from their files. */

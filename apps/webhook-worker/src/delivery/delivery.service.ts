@@ -61,11 +61,14 @@ export class DeliveryService {
     if (attempt === null) return { kind: 'nothing' };
     const trace = traceAttempt(attempt);
     const result = await this.send(attempt, trace);
+    trace.sent(result);
     this.recordings += 1;
     const { targetHost } = attempt;
-    this.record({ ...pending, targetHost }, attempt, trace, result)
+    trace
+      .within(() => this.record({ ...pending, targetHost }, attempt, trace, result))
       .catch((error: unknown) => this.warn('The result of an attempt was lost; the sweep will come back to it', error))
       .finally(() => {
+        trace.end(result);
         this.recordings -= 1;
         if (this.recordings === 0) this.onRecorded?.();
       });

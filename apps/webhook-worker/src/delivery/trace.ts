@@ -1,20 +1,98 @@
+import { eventIdOf } from '@iss/domain';
+import type { AttemptResult, DeliveryAttempt } from '@iss/persistence';
+import { telemetry, type Tracer } from '@iss/platform';
 import { randomUUID } from 'node:crypto';
 
 /** The attempt's part of a distributed trace (W3C Trace Context, version 00). */
 export interface AttemptTrace {
   /** 32 hexadecimal digits, the same for all that one request caused. */
-  traceId: string;
+  readonly traceId: string;
   /** The header of the attempt, under a span id of its own. */
-  traceparent: string;
+  readonly traceparent: string;
+  /** The answer came, or none did. */
+  sent(result: Pick<AttemptResult, 'statusCode' | 'errorPhase'>): void;
+  /** Runs the work as part of the attempt. */
+  within<T>(work: () => T): T;
+  /** Nothing more is done for the attempt. */
+  end(result: Pick<AttemptResult, 'status'>): void;
 }
+
+/** Of an attempt, what its trace tells. */
+type Traced = Pick<
+  DeliveryAttempt,
+  'traceparent' | 'eventId' | 'eventType' | 'deliveryId' | 'subscriptionId' | 'targetHost' | 'attempt'
+>;
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
 const SAMPLED = '01';
 
 /** Continues the trace of the request that caused the event; an event without one has a trace named by its own id. */
-export function traceAttempt({ traceparent, eventId }: { traceparent: string | null; eventId: string }): AttemptTrace {
-  const [, traceId = eventId.replaceAll('-', ''), flags = SAMPLED] = TRACEPARENT.exec(traceparent ?? '') ?? [];
-  return { traceId, traceparent: `00-${traceId}-${spanId()}-${flags}` };
+export function traceAttempt(attempt: Traced): AttemptTrace {
+  const { tracer } = telemetry;
+  return tracer === null ? untold(attempt) : told(attempt, tracer);
+}
+
+function untold({ traceparent, eventId }: Traced): AttemptTrace {
+  const [, traceId = idOf(eventId), flags = SAMPLED] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+  return {
+    traceId,
+    traceparent: `00-${traceId}-${spanId()}-${flags}`,
+    sent: () => undefined,
+    within: (work) => work(),
+    end: () => undefined,
+  };
+}
+
+/** Two spans: the delivery, from its claim until it is recorded, and in it the request to the receiver. */
+function told(attempt: Traced, tracer: Tracer): AttemptTrace {
+  const { eventId, eventType, deliveryId, subscriptionId, targetHost } = attempt;
+  const isKnown = TRACEPARENT.test(attempt.traceparent ?? '');
+  const delivery = tracer.begin({
+    name: `process ${eventType}`,
+    kind: 'consumer',
+    parent: isKnown ? attempt.traceparent : null,
+    ...(!isKnown && { traceId: idOf(eventId) }),
+    attributes: {
+      'messaging.system': 'iss_outbox',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': eventType,
+      'messaging.message.id': eventIdOf(eventId),
+      'iss.delivery_id': deliveryId,
+      'iss.subscription_id': subscriptionId,
+    },
+  });
+  const { hostname = '', port = '' } = URL.parse(`https://${targetHost}`) ?? {};
+  const request = tracer.begin({
+    name: 'POST',
+    kind: 'client',
+    parent: delivery.traceparent,
+    attributes: {
+      'http.request.method': 'POST',
+      'server.address': hostname,
+      ...(port !== '' && { 'server.port': Number(port) }),
+      ...(attempt.attempt > 1 && { 'http.request.resend_count': attempt.attempt - 1 }),
+    },
+  });
+  return {
+    traceId: request.traceparent.slice(3, 35),
+    traceparent: request.traceparent,
+    sent: ({ statusCode, errorPhase }) =>
+      request.end({
+        ...(statusCode !== null && { attributes: { 'http.response.status_code': statusCode } }),
+        ...(errorPhase !== null && { error: errorPhase === 'status' ? String(statusCode) : errorPhase }),
+      }),
+    within: (work) => tracer.within(delivery, work),
+    end: ({ status }) =>
+      delivery.end({
+        attributes: { 'iss.delivery_status': status },
+        ...(status !== 'succeeded' && { error: status }),
+      }),
+  };
+}
+
+function idOf(eventId: string): string {
+  return eventId.replaceAll('-', '');
 }
 
 /** 16 hexadecimal digits, 62 bits of them random: UUIDs draw on randomness in stock, where random bytes are fetched each time. */

@@ -1,3 +1,4 @@
+import { telemetry } from '@iss/platform';
 import type { ClientBase, Pool } from 'pg';
 import { rowOf, type RowShape, rowShape } from './row-shape';
 import { type Statement, valuesOf } from './statement';
@@ -11,7 +12,18 @@ const shapes = new Map<string, RowShape>();
  * What the driver keeps of a query lives until the next full garbage collection, once one of them has become old: each
  * holds on to the next. So that values and rows do not live as long, they are taken out of it.
  */
-export async function ask<Parameters extends object, Row extends object>(
+export function ask<Parameters extends object, Row extends object>(
+  on: Pool | ClientBase,
+  query: Statement<Parameters, Row>,
+  parameters: Parameters,
+): Promise<Row[]> {
+  const { tracer } = telemetry;
+  return tracer === null
+    ? send(on, query, parameters)
+    : tracer.statement(query.name, () => send(on, query, parameters));
+}
+
+async function send<Parameters extends object, Row extends object>(
   on: Pool | ClientBase,
   query: Statement<Parameters, Row>,
   parameters: Parameters,

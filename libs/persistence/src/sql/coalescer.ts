@@ -1,4 +1,5 @@
 import { DomainError } from '@iss/domain';
+import { telemetry } from '@iss/platform';
 import { StatementGivenUp } from './db-errors';
 import type { LoneStatements } from './lone-statements';
 import { type Queued, Turns } from './turns';
@@ -88,6 +89,7 @@ export class Coalescer<Input, Output> {
     const size = sizeOf?.(input) ?? 0;
     return new Promise<Output>((resolve, reject) => {
       const row = { whose, input, size, resolve, reject, next: null };
+      telemetry.tracer?.note(row);
       if (size > LARGE_INPUT || lone.paysFor(whose)) {
         this.runAlone(row);
         return;
@@ -148,10 +150,7 @@ export class Coalescer<Input, Output> {
   private async runTogether(rows: readonly Waiting<Input, Output>[]): Promise<void> {
     const startedAt = performance.now();
     try {
-      const outcomes = await this.shared.run(
-        rows.map((row) => row.input),
-        false,
-      );
+      const outcomes = await this.run(rows, false);
       rows.forEach((row, index) => {
         const outcome = outcomes[index];
         if (outcome === 'tooLarge') this.runAlone(row);
@@ -171,15 +170,24 @@ export class Coalescer<Input, Output> {
     }
   }
 
+  /** Whoever's turn it is, the statement is done for the requests whose rows it holds. */
+  private run(rows: readonly Waiting<Input, Output>[], isAlone: boolean): Promise<readonly Outcome<Output>[]> {
+    const inputs = rows.map((row) => row.input);
+    const { tracer } = telemetry;
+    return tracer === null
+      ? this.shared.run(inputs, isAlone)
+      : tracer.carrying(rows, () => this.shared.run(inputs, isAlone));
+  }
+
   /** `isToBlame`: it fails alone too, or takes longer than `shareMs`. */
   private runAlone(row: Waiting<Input, Output>, isToBlame = (): void => undefined, shareMs = Infinity): void {
-    const { lone, run } = this.shared;
+    const { lone } = this.shared;
     lone
       .run(row.whose, async () => {
         const startedAt = performance.now();
         let failed = true;
         try {
-          const [outcome] = await run([row.input], true);
+          const [outcome] = await this.run([row], true);
           failed = false;
           return outcome;
         } finally {

@@ -1,3 +1,4 @@
+import { telemetry } from '@iss/platform';
 import { type Queued, Turns } from './turns';
 
 interface Task extends Queued<Task> {
@@ -35,11 +36,13 @@ export class LoneStatements {
 
   /** What `work` gives, as soon as it is this owner's turn. */
   run<T>(whose: string, work: () => Promise<T>): Promise<T> {
+    // Whoever ends has the next one begin, which is not done for it.
+    const begin = telemetry.tracer?.bound(work) ?? work;
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         this.running += 1;
         this.runningOf.set(whose, (this.runningOf.get(whose) ?? 0) + 1);
-        work()
+        begin()
           .then(resolve, reject)
           .finally(() => this.end(whose));
       };

@@ -46,8 +46,7 @@ export class AccessLog {
 
   private record(request: Request, { statusCode: status }: Response, durationMs: number): void {
     const { method } = request;
-    const route: unknown = request.route;
-    const pattern = typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : 'none';
+    const pattern = routeOf(request) ?? 'none';
     const counted = METHODS.has(method) ? method : 'other';
     this.durations.observe({ method: counted, route: pattern, status }, durationMs / 1_000);
     const path = pathOf(request.originalUrl);
@@ -66,6 +65,12 @@ export class AccessLog {
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
     });
   }
+}
+
+/** The pattern of the route that a request found, as `/v1/tenants/:tenant_id`. */
+export function routeOf(request: Request): string | undefined {
+  const route: unknown = request.route;
+  return typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : undefined;
 }
 
 function pathOf(url: string): string {

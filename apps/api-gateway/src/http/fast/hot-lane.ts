@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { telemetry } from '@iss/platform';
 import {
   type CanActivate,
   type ExceptionFilter,
@@ -16,6 +17,7 @@ import { inTurn } from '../answer/in-turn';
 import { sendWhole } from '../answer/json-adapter';
 import { JsonText, TextStream } from '../answer/json-text';
 import { PublicFile, sendPublicFile } from '../answer/public-file';
+import { traced } from '../answer/request-spans';
 import { setHeaders, standingHeaders } from '../answer/standing-headers';
 import { ERRORS_PATH } from '../errors/error-statuses';
 import { requiringHost } from '../errors/malformed-requests';
@@ -81,10 +83,12 @@ export class HotLane implements OnApplicationBootstrap {
   private install(server: Server): void {
     const express = this.host.httpAdapter.getInstance();
     server.removeAllListeners('request');
-    const serve = inBatches((request, response) => {
+    const serve = (request: Request, response: Response): void => {
       if (!this.take(request, response)) express(request, response);
-    });
-    server.on('request', inTurn(requiringHost(serve, ERRORS_PATH)));
+    };
+    const { tracer } = telemetry;
+    const listener = inBatches(tracer === null ? serve : traced(serve, tracer));
+    server.on('request', inTurn(requiringHost(listener, ERRORS_PATH)));
   }
 
   private take(request: Request, response: Response): boolean {

@@ -1,4 +1,5 @@
 import type { RequestTrace } from '../../request-trace';
+import type { Span } from '@iss/platform';
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
@@ -9,6 +10,8 @@ declare module 'express-serve-static-core' {
     requestId: string;
     /** Our part of the caller's distributed trace, or of a new one (W3C Trace Context, version 00). */
     traceparent: string;
+    /** While telemetry is on. */
+    span?: Span;
   }
 }
 
@@ -24,7 +27,13 @@ const SAMPLED = 0x01;
 export function identify(request: Request): void {
   const given = request.headers['x-request-id'];
   request.requestId = typeof given === 'string' && SANE.test(given) ? given : randomUUID();
-  request.traceparent = continueTrace(request.headers['traceparent']);
+  request.traceparent = request.span?.traceparent ?? continueTrace(request.headers['traceparent']);
+}
+
+/** The caller's `traceparent` where it is valid, else null. */
+export function callersTrace({ headers }: Pick<Request, 'headers'>): string | null {
+  const given = headers['traceparent'];
+  return typeof given === 'string' && TRACEPARENT.test(given) ? given : null;
 }
 
 export function requestIdMiddleware(request: Request, _response: Response, next: NextFunction): void {

@@ -1,0 +1,155 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span as ApiSpan,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer as ApiTracer,
+} from '@opentelemetry/api';
+import { type IdGenerator, RandomIdGenerator } from '@opentelemetry/sdk-trace';
+import type { Span, SpanStart, Tracer } from '../telemetry';
+
+/** Random ids, but for a trace that is told its own. */
+export class TraceIds implements IdGenerator {
+  private readonly random = new RandomIdGenerator();
+  private next: string | undefined;
+
+  generateSpanId(): string {
+    return this.random.generateSpanId();
+  }
+
+  generateTraceId(): string {
+    return this.next ?? this.random.generateTraceId();
+  }
+
+  /** Traces that begin in `work` have this id. */
+  with<T>(traceId: string | undefined, work: () => T): T {
+    this.next = traceId;
+    try {
+      return work();
+    } finally {
+      this.next = undefined;
+    }
+  }
+}
+
+/** For which spans something is done, and for how many requests, sampled or not. */
+interface Carried {
+  spans: readonly ApiSpan[];
+  requests: number;
+}
+
+const NOTHING: Carried = { spans: [], requests: 0 };
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER } as const;
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+class OpenSpan implements Span {
+  readonly traceparent: string;
+
+  constructor(readonly inner: ApiSpan) {
+    const { traceId, spanId, traceFlags } = inner.spanContext();
+    this.traceparent = `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+  }
+
+  end({ name, attributes, error }: Parameters<Span['end']>[0] = {}): void {
+    if (name !== undefined) this.inner.updateName(name);
+    if (attributes !== undefined) this.inner.setAttributes(attributes);
+    if (error !== undefined) fail(this.inner, error);
+    this.inner.end();
+  }
+}
+
+/**
+ * Spans of OpenTelemetry's own tracer. What runs is known by Node's asynchronous context; where requests wait in a queue of
+ * ours, whose turn it is has another one's context, so that queues note it and run what they hold as part of that.
+ */
+export class SpanTracer implements Tracer {
+  private readonly running = new AsyncLocalStorage<Carried>();
+  private readonly noted = new WeakMap<object, Carried>();
+
+  constructor(
+    private readonly tracer: ApiTracer,
+    private readonly ids: TraceIds,
+  ) {}
+
+  begin({ name, kind, parent, traceId, attributes }: SpanStart): OpenSpan {
+    const from = contextOf(parent);
+    const start = (): ApiSpan => this.tracer.startSpan(name, { kind: KINDS[kind], attributes }, from);
+    return new OpenSpan(this.ids.with(traceId, start));
+  }
+
+  within<T>(span: Span, work: () => T): T {
+    return this.running.run({ spans: span instanceof OpenSpan ? [span.inner] : [], requests: 1 }, work);
+  }
+
+  bound<T>(work: () => T): () => T {
+    return AsyncLocalStorage.bind(work);
+  }
+
+  note(piece: object): void {
+    const { spans } = this.running.getStore() ?? NOTHING;
+    this.noted.set(piece, { spans, requests: 1 });
+  }
+
+  carrying<T>(pieces: readonly object[], work: () => T): T {
+    const spans = pieces.flatMap((piece) => this.noted.get(piece)?.spans ?? []);
+    return this.running.run({ spans: [...new Set(spans)], requests: pieces.length }, work);
+  }
+
+  /**
+   * A statement that several requests share is a span of the first one's trace, linked to the others' spans; in each other
+   * trace a span of the same name and time stands for it and is linked to it. So every trace shows what was waited for, and
+   * nothing that was done once is counted as done for each.
+   */
+  async statement<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const { spans, requests } = this.running.getStore() ?? NOTHING;
+    // What goes on after its request has ended, or is not sampled, is not told.
+    const [first, ...others] = spans.filter((span) => span.isRecording());
+    if (first === undefined) return work();
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name };
+    const batch = requests > 1 ? { 'db.operation.batch.size': requests } : {};
+    const links = others.map((span) => ({ context: span.spanContext() }));
+    const span = this.tracer.startSpan(
+      name,
+      { kind: SpanKind.CLIENT, attributes: { ...attributes, ...batch }, links },
+      partOf(first),
+    );
+    const shown = others.map((other) =>
+      this.tracer.startSpan(
+        name,
+        { kind: SpanKind.INTERNAL, attributes: { 'db.query.summary': name }, links: [{ context: span.spanContext() }] },
+        partOf(other),
+      ),
+    );
+    try {
+      return await work();
+    } catch (error) {
+      const code: unknown = Reflect.get(Object(error), 'code');
+      if (typeof code === 'string') span.setAttribute('db.response.status_code', code);
+      for (const each of [span, ...shown]) fail(each, typeof code === 'string' ? code : 'error');
+      throw error;
+    } finally {
+      for (const each of [span, ...shown]) each.end();
+    }
+  }
+}
+
+function fail(span: ApiSpan, error: string): void {
+  span.setAttribute('error.type', error);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function partOf(span: ApiSpan): Context {
+  return trace.setSpan(ROOT_CONTEXT, span);
+}
+
+/** The context of who caused it; the root's where there is none, or none that is valid. */
+function contextOf(traceparent: string | null): Context {
+  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+  const context = { traceId, spanId, traceFlags: parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
+  return isSpanContextValid(context) ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT;
+}
