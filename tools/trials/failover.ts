@@ -9,7 +9,7 @@ import { runTrial, type Trial } from './frame/trial.ts';
 
 /**
  * `npm run trial:failover`: PostgreSQL with a synchronous standby; the primary is killed (kill -9) and the standby promoted
- * while a writer writes. The gateway and the worker know both hosts.
+ * while a writer writes. The gateway and the worker know both hosts. Before, `iss audit` reads the standby.
  */
 const WRITERS = 8;
 const BEFORE_MS = 3_000;
@@ -43,6 +43,11 @@ await runTrial('failover', async (trial) => {
   });
   const receiver = await DeliveryRecorder.start(trial, service);
   const writer = LedgerWriter.start(trial, service, { writers: WRITERS, pauseMs: 0 });
+  await pause(BEFORE_MS);
+  for (const options of [['--vkey', service.vkey], ['--no-log']]) {
+    const { status, line } = service.audit(standby.url(), options);
+    trial.judge(status === 0, `iss audit ${options[0]} of the standby, while it is written to: ${line}`);
+  }
   await pause(BEFORE_MS);
 
   const killedAtMs = Date.now();

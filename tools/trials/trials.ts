@@ -8,6 +8,15 @@ export interface TrialPlan {
 
 /** Every trial, by its file in this folder; `npm run trial:<name>` runs it, and docs/trials.md says what it does. */
 export const TRIALS = {
+  restore: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  patroni: {
+    packages: ['postgresql', 'patroni', 'python3-etcd', 'etcd-server', 'haproxy', 'redis-server'],
+    takes: 'minutes',
+  },
+  'disk-full': { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  'connection-limit': { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  'clock-skew': { packages: ['postgresql', 'redis-server', 'faketime'], takes: 'minutes' },
+  'key-rotation': { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   failover: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
 } as const satisfies Record<string, TrialPlan>;
 export type TrialName = keyof typeof TRIALS;

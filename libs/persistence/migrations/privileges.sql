@@ -37,4 +37,6 @@ GRANT SELECT, INSERT ON tenant_feed, shared_feed TO iss_app;
 GRANT SELECT, UPDATE (size) ON log_feed TO iss_app;
 GRANT SELECT, INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),
   UPDATE (status, reason, confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON erasures TO iss_app;
+-- A restore without the role leaves out both, and everybody may execute a function of which nothing is said.
+REVOKE EXECUTE ON FUNCTION erase_versions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION erase_versions TO iss_app;

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
 import { freePort, type OwnedProcess } from '../../processes.ts';
@@ -20,11 +20,11 @@ export function postgresAccount(): { uid?: number; gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** Makes a folder that belongs to the account of PostgreSQL. */
+/** Makes a folder that belongs to the account of PostgreSQL; one that is there is given to it, with what is in it. */
 export function folderForPostgres(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { uid, gid } = postgresAccount();
-  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+  if (uid !== undefined && gid !== undefined) execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
   return folder;
 }
 

@@ -129,6 +129,7 @@ export class TrialService {
     const name = `${app}-${++this.count}`;
     const [portVariable, list] =
       app === 'api-gateway' ? (['PORT', this.gateways] as const) : (['WORKER_PORT', this.workers] as const);
+    let hasStarted = false;
     const started = new ProductProcess({
       name,
       url: `http://127.0.0.1:${port}`,
@@ -140,11 +141,12 @@ export class TrialService {
         ...environment,
       },
       logFile: this.logFile(name),
-      onUnexpectedEnd: (how) => this.faults.push(`${name} ended: ${how}`),
+      onUnexpectedEnd: (how) => hasStarted && this.faults.push(`${name} ended: ${how}`),
     });
-    list.push(started);
     this.trial.atEnd(() => started.stop(STOP_MS));
     await started.start();
+    hasStarted = true;
+    list.push(started);
     return started;
   }
 
@@ -199,7 +201,7 @@ export class TrialService {
   }
 
   /** Judges that all that is in a database comes into its log, that the workers say so, and that `iss audit` finds nothing. */
-  async judgeLog(trial: Trial, databaseUrl: string): Promise<void> {
+  async judgeLog(trial: Trial, databaseUrl: string, vkey = this.vkey): Promise<void> {
     const size = await this.waitForLog(databaseUrl).catch(() => undefined);
     const answers = await Promise.all(this.workers.map((worker) => this.readiness(worker)));
     const isWell = answers.every(({ body }) => body.includes('"log":{"status":"ok"'));
@@ -207,13 +209,19 @@ export class TrialService {
       size !== undefined && isWell,
       `${size === undefined ? 'facts wait for their entry in' : `${size} entries, signed, in`} the log; the worker says ${answers.map(({ body }) => body).join(' ')}`,
     );
-    const audit = this.audit(databaseUrl);
+    trial.judge(this.faults.length === 0, `processes that ended by themselves: ${this.faults.join('; ') || 'none'}`);
+    const audit = this.audit(databaseUrl, ['--vkey', vkey]);
     trial.judge(audit.status === 0, `iss audit: ${audit.line}`);
   }
 
-  /** `iss audit` of a database with the log's verifier key, as a line. */
-  audit(databaseUrl: string, ...options: string[]): Ended & { line: string } {
-    const ended = iss('audit', '--database-url', databaseUrl, '--vkey', this.vkey, ...options);
+  /** What a process has written into its log. */
+  logOf(one: ProductProcess): string {
+    return readFileSync(this.logFile(one.name), 'utf8');
+  }
+
+  /** `iss audit` of a database, by the log's verifier key unless options say otherwise, with its words as a line. */
+  audit(databaseUrl: string, options: readonly string[] = ['--vkey', this.vkey]): Ended & { line: string } {
+    const ended = iss('audit', '--database-url', databaseUrl, ...options);
     return { ...ended, line: `${ended.stdout}${ended.status === 2 ? ended.stderr : ''}`.trim().replaceAll('\n', ' ') };
   }
 

@@ -1,0 +1,113 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { startOwnRedis } from '../redis.ts';
+import { startTestIssuer } from '../testing/test-issuer.ts';
+import { DeliveryRecorder } from './frame/deliveries.ts';
+import { judgeLedger, LedgerWriter } from './frame/ledger.ts';
+import { TrialPostgres } from './frame/postgres.ts';
+import { iss, runTool, TrialService } from './frame/service.ts';
+import { runTrial } from './frame/trial.ts';
+
+/**
+ * `npm run trial:key-rotation`: every key is replaced while a writer writes: the ring that seals secrets, by the steps of
+ * docs/operations/keys.md; the log's signing key, with both signing for a while; the identity provider's, from one moment to the next.
+ */
+const STEP = 100;
+
+await runTrial('key-rotation', async (trial) => {
+  const server = await TrialPostgres.create(trial, 'primary', { max_connections: '200' });
+  await server.start();
+  await server.query('CREATE DATABASE iss', [], 'postgres');
+  const redis = await startOwnRedis();
+  trial.atEnd(() => redis.stop());
+  const issuer = await startTestIssuer();
+  trial.atEnd(() => issuer.stop());
+  let token = await issuer.mint('alice');
+  const keyOf = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
+  const [oldKey, newKey] = [keyOf('old'), keyOf('new')];
+  const service = await TrialService.start(trial, {
+    databaseUrl: server.url(),
+    queueUrl: redis.url,
+    gateways: 2,
+    environment: {
+      AUTH_MODE: undefined,
+      OIDC_ISSUER: issuer.oidcIssuer,
+      OIDC_PROJECT_ID: issuer.projectId,
+      SECRETS_KEYS: oldKey,
+      DRAIN_DELAY_MS: '1000',
+    },
+    headers: () => Promise.resolve({ authorization: `Bearer ${token}` }),
+  });
+  const receiver = await DeliveryRecorder.start(trial, service);
+  const writer = LedgerWriter.start(trial, service);
+  await writer.waitForMore(STEP);
+
+  /** Each process is replaced by one with this environment, one after the other. */
+  const roll = async (environment: Record<string, string>): Promise<void> => {
+    service.environment = { ...service.environment, ...environment };
+    for (const [app, list] of [
+      ['api-gateway', service.gateways],
+      ['webhook-worker', service.workers],
+    ] as const) {
+      for (const old of [...list]) {
+        await service.startOne(app);
+        list.splice(list.indexOf(old), 1);
+        await old.stop(15_000);
+      }
+    }
+    await writer.waitForMore(STEP);
+  };
+
+  // The ring: the new one last, then first; sealed anew; the old one dropped.
+  await roll({ SECRETS_KEYS: `${oldKey},${newKey}` });
+  await roll({ SECRETS_KEYS: `${newKey},${oldKey}` });
+  const resealed = runTool('db/rotate-keys', {
+    DATABASE_URL: server.url(),
+    QUEUE_URL: redis.url,
+    APP_ENV: 'local',
+    SECRETS_KEYS: `${newKey},${oldKey}`,
+  });
+  trial.judge(
+    resealed.status === 0 && resealed.stdout.includes('needs these keys any more: old'),
+    `npm run keys:rotate: ${`${resealed.stdout}${resealed.stderr}`.trim().split('\n').join(' ')}`,
+  );
+  await roll({ SECRETS_KEYS: newKey });
+  trial.judge(writer.statuses.size === 1, `the ring is replaced under load: ${writer.summary}`);
+
+  // The log's key: both sign, then the new one alone.
+  const file = trial.path('log-2.key');
+  const made = iss('log-key', '--origin', service.origin, '--out', file);
+  const newVkey = made.stdout.trim();
+  const [oldLogKey, newLogKey] = [service.environment['LOG_SIGNING_KEY'] ?? '', readFileSync(file, 'utf8').trim()];
+  await roll({ LOG_SIGNING_KEY: `${oldLogKey},${newLogKey}` });
+  await service.waitForLog(server.url()).catch(() => undefined);
+  const both = await service.request('GET', '/log/checkpoint');
+  const signatures = both.body.split('\n').filter((line) => line.startsWith('— ')).length;
+  trial.judge(signatures === 2, `signatures below a checkpoint while both keys sign: ${signatures}`);
+  await roll({ LOG_SIGNING_KEY: newLogKey });
+
+  // The issuer's key, from one moment to the next.
+  const fetchedBefore = issuer.keySetRequests;
+  await issuer.rotate();
+  token = await issuer.mint('alice');
+  await writer.waitForMore(STEP);
+  trial.judge(
+    writer.statuses.size === 1 && issuer.keySetRequests > fetchedBefore,
+    `the issuer’s key is replaced under load: ${writer.summary}; key sets fetched: ${issuer.keySetRequests - fetchedBefore}`,
+  );
+  await writer.stop();
+
+  const { stored } = await judgeLedger(trial, writer, server.url());
+  await receiver.judge(trial, stored);
+  const wrong = receiver.delivered.filter(
+    ({ body, signature }) => createHmac('sha256', receiver.secret).update(body).digest('hex') !== signature,
+  );
+  trial.judge(wrong.length === 0, `deliveries with another signature than the subscription’s: ${wrong.length}`);
+  await service.waitForLog(server.url());
+  const policy = trial.path('policy');
+  writeFileSync(policy, `log ${service.vkey}\nlog ${newVkey}\nquorum none\n`);
+  const audit = service.audit(server.url(), ['--policy', policy]);
+  trial.judge(audit.status === 0, `iss audit, with both verifier keys: ${audit.line}`);
+  const logs = [...service.gateways, ...service.workers].map((one) => service.logOf(one)).join('');
+  trial.judge(!/cannot be opened/.test(logs), 'no secret that cannot be opened');
+});
