@@ -4,8 +4,29 @@
  * @packageDocumentation
  */
 export { IdentityState, type IdentityStateOptions, type RawRequest } from './identity-state.ts';
-export { Tenant } from './tenant.ts';
-export { type AsOf, Subject } from './subject.ts';
+export { type SubjectFilter, Tenant } from './tenant.ts';
+export { type AsOf, type ChangeOptions, Subject } from './subject.ts';
+export type { HistoryOptions } from './history.ts';
+export type { ChangesOptions } from './changes.ts';
+export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './import.ts';
+export {
+  type CreatedSubscription,
+  type DeliveryFilter,
+  Grants,
+  type RefreshRequestFilter,
+  RefreshRequests,
+  type Scope,
+  Webhooks,
+} from './resources.ts';
+export { compare } from './compare.ts';
+export {
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookFailure,
+  type WebhookHeaders,
+  type WebhookOptions,
+  WebhookVerificationError,
+} from './webhook.ts';
 export type { ReadOptions } from './read.ts';
 export type * from './types.ts';
 export type * as api from './generated/types.ts';

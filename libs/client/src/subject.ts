@@ -1,7 +1,14 @@
-import { VerificationError } from './errors.ts';
-import { pathOf, type Transport } from './http/transport.ts';
+import { patchOf, requireWritten } from './compare.ts';
+import { ConflictError, StaleBaseError, VerificationError } from './errors.ts';
+import type * as api from './generated/types.ts';
+import { exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
+import { decode } from './http/answer.ts';
+import { itemsOf } from './http/pages.ts';
+import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
+import { MAX_CHANGE_ROUNDS } from './limits.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import type { Snapshot, SubjectType } from './types.ts';
+import { RefreshRequests, type Scope } from './resources.ts';
+import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 /** Which version was the newest at a moment: by when it was stored, or by what its writer said (`effective`). */
@@ -10,12 +17,20 @@ export interface AsOf {
   basis?: 'recorded' | 'effective' | undefined;
 }
 
+export interface ChangeOptions extends ReadOptions {
+  /** From where what changed is known: it is added, and named for each value that the draft changed and says nothing of. */
+  evidence?: readonly Evidence[] | undefined;
+  /** Who wanted it, where that is somebody else than the caller. */
+  initiatedBy?: string | undefined;
+}
+
 /** How often the latest version is asked for anew where it is older than one that was seen. */
 const LATEST_ATTEMPTS = 4;
 const LATEST_PAUSE_MS = 250;
 
 /** A subject as a tenant sees it, which owns it or may read it. `A` is the type of its attributes: the caller's word. */
 export class Subject<A extends object> {
+  readonly refreshRequests: RefreshRequests;
   private readonly path: string;
   private readonly asked: { readonly subjectType: SubjectType; readonly subjectId: string };
 
@@ -29,6 +44,10 @@ export class Subject<A extends object> {
   ) {
     this.path = pathOf('v1', 'tenants', tenantId, 'subjects', subjectType, subjectId);
     this.asked = { subjectType, subjectId };
+    this.refreshRequests = new RefreshRequests(
+      transport,
+      `${pathOf('v1', 'subjects', subjectType, subjectId)}/refresh-requests`,
+    );
   }
 
   /**
@@ -60,6 +79,162 @@ export class Subject<A extends object> {
   /** A version by its number. @throws VerificationError, NotFoundError, ErasedError, ForbiddenError */
   async version(version: number, options: ReadOptions = {}): Promise<Snapshot<A>> {
     return this.read(`snapshots/${version}`, {}, { version }, options);
+  }
+
+  /** Every version with its content, newest first unless said otherwise. */
+  history(options: HistoryOptions = {}): AsyncGenerator<Version<A>, void, undefined> {
+    return historyOf(this.lineage(), options);
+  }
+
+  /** Every version without its content. */
+  headers(options: HistoryOptions = {}): AsyncGenerator<SnapshotHeader, void, undefined> {
+    return headersOf(this.lineage(), options);
+  }
+
+  /** Every version with its content from the first one on, in one stream; by the log all are proved against one checkpoint. */
+  export(options: ReadOptions = {}): AsyncGenerator<Version<A>, void, undefined> {
+    return exportOf(this.lineage(), options);
+  }
+
+  /**
+   * Changes the subject: the draft is the latest version's content, what becomes of it is made a minimal patch (RFC 6902),
+   * proposed and applied. Where somebody else was faster, `edit` runs again on what is the latest then. Gives the version
+   * that was written, or the latest one where the draft was left as it was.
+   *
+   * @throws StaleBaseError where others were faster again and again; ValidationError; VerificationError `written` where the
+   *   version that was written is not its base and the patch
+   */
+  async change(
+    edit: (draft: Envelope<A>, base: Snapshot<A>) => void | Promise<void>,
+    { evidence = [], initiatedBy, ...options }: ChangeOptions = {},
+  ): Promise<Snapshot<A>> {
+    for (let round = 1; ; round++) {
+      const base = await this.latest(options);
+      const draft = structuredClone(base.envelope);
+      await edit(draft, base);
+      const patch = patchOf(base.envelope, draft, evidence);
+      if (patch.length === 0) return base;
+      try {
+        return await this.applyPatch(base, patch, initiatedBy, options);
+      } catch (error) {
+        if (!(error instanceof StaleBaseError) || round === MAX_CHANGE_ROUNDS) throw error;
+      }
+    }
+  }
+
+  /** Proposes a patch on a version, which must be the latest. Nothing is changed before it is applied. */
+  async propose(
+    proposal: Omit<api.ProposeSubjectUpdateBody, 'subject_id'>,
+    options: CallOptions = {},
+  ): Promise<api.Update> {
+    return this.call('POST', '/updates', options, { subject_id: this.subjectId, ...proposal });
+  }
+
+  /** Updates, newest first. */
+  updates(
+    filter: { status?: api.Update['status'] } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.Update, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/updates`, filter, options);
+  }
+
+  async update(updateId: string, options: CallOptions = {}): Promise<api.Update> {
+    return this.call('GET', `/updates${pathOf(updateId)}`, options);
+  }
+
+  /** Writes the next version. @throws StaleBaseError where another one was written meanwhile */
+  async apply(updateId: string, options: CallOptions = {}): Promise<api.AppliedUpdate> {
+    return this.call('POST', `/updates${pathOf(updateId)}/apply`, options);
+  }
+
+  async withdraw(updateId: string, options: CallOptions = {}): Promise<api.Update> {
+    return this.call('POST', `/updates${pathOf(updateId)}/withdraw`, options);
+  }
+
+  /** What the service says changed, with the evidence behind it. It is not verified: `compare` is, of verified versions. */
+  async diff(versions: { from: number; to: number }, options: CallOptions = {}): Promise<api.VersionDiffResult> {
+    const query = { from_version: versions.from, to_version: versions.to };
+    return decode(await this.transport.text({ method: 'GET', path: `${this.path}/diff`, query }, options));
+  }
+
+  /** Of each value since when, by whom and from which evidence it stands, as the service says. */
+  provenance(
+    filter: { path?: string; version?: number } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.Provenance['items'][number], void, undefined> {
+    return itemsOf(this.transport, `${this.path}/provenance`, filter, options);
+  }
+
+  /** Lets another tenant read the subject. */
+  async share(
+    grant: { grantee_tenant_id: string; scopes: Scope[]; expires_at?: string | null; purpose?: string | null },
+    options: CallOptions = {},
+  ): Promise<api.CreatedGrant> {
+    const path = pathOf('v1', 'tenants', this.tenantId, 'grants');
+    const body = JSON.stringify({ ...grant, subject_type: this.subjectType, subject_id: this.subjectId });
+    return decode(await this.transport.text({ method: 'POST', path, body }, options));
+  }
+
+  /** Every grant on the subject, also those that are over. */
+  grants(options: CallOptions = {}): AsyncGenerator<api.Grant, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/grants`, {}, options);
+  }
+
+  /** Who could read it, from when to when. */
+  accessHistory(options: CallOptions = {}): AsyncGenerator<api.AccessPeriod, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/access-history`, {}, options);
+  }
+
+  /** Who was shown which versions. */
+  disclosures(options: CallOptions = {}): AsyncGenerator<api.Disclosure, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/disclosures`, {}, options);
+  }
+
+  private async applyPatch(
+    base: Snapshot<A>,
+    patch: api.ProposeSubjectUpdateBody['patch_ops'],
+    initiatedBy: string | undefined,
+    options: ReadOptions,
+  ): Promise<Snapshot<A>> {
+    const { update_id: updateId } = await this.propose(
+      {
+        base_snapshot_version: base.snapshot_version,
+        patch_ops: patch,
+        // Asked twice, it answers the first one.
+        request_id: crypto.randomUUID(),
+        ...(initiatedBy === undefined ? {} : { initiated_by: initiatedBy }),
+      },
+      options,
+    );
+    const version = await this.versionOf(updateId, base.snapshot_version + 1, options);
+    const written = await this.version(version, options);
+    if (this.verifier.modeOf(options.verify) !== false) requireWritten(base.envelope, patch, written.envelope);
+    return written;
+  }
+
+  /** Applies an update, whether or not the answer to an earlier attempt was lost; its version. */
+  private async versionOf(updateId: string, version: number, options: CallOptions): Promise<number> {
+    try {
+      return (await this.apply(updateId, options)).snapshot_version;
+    } catch (error) {
+      if (error instanceof StaleBaseError) {
+        // What is stale stays proposed, and counts.
+        await this.withdraw(updateId, options).catch(() => undefined);
+        throw error;
+      }
+      if (error instanceof ConflictError && (await this.update(updateId, options)).status === 'applied') return version;
+      throw error;
+    }
+  }
+
+  private async call<T>(method: 'GET' | 'POST', below: string, options: CallOptions, body?: unknown): Promise<T> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    return decode(await this.transport.text({ method, path: this.path + below, ...sent }, options));
+  }
+
+  private lineage(): Lineage {
+    const { transport, verifier, tenantId, path, asked } = this;
+    return { transport, verifier, tenantId, path, ...asked };
   }
 
   private async read(

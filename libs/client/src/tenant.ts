@@ -1,11 +1,31 @@
-import { pathOf, type Transport } from './http/transport.ts';
-import { Subject } from './subject.ts';
+import { canonicalize } from '@iss/domain/pure';
+import { changesOf, type ChangesOptions } from './changes.ts';
+import { VerificationError } from './errors.ts';
+import type * as api from './generated/types.ts';
+import { decode } from './http/answer.ts';
+import { itemsOf } from './http/pages.ts';
+import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
+import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
+import { jsonOf } from './json.ts';
 import { readSnapshot, type ReadOptions } from './read.ts';
-import type { EntityAttributes, IndividualAttributes, OrganizationAttributes, Snapshot, SubjectType } from './types.ts';
+import { Grants, type RefreshRequestFilter, Webhooks } from './resources.ts';
+import { Subject } from './subject.ts';
+import type {
+  Change,
+  EntityAttributes,
+  IndividualAttributes,
+  OrganizationAttributes,
+  Snapshot,
+  SnapshotHeader,
+  SubjectType,
+} from './types.ts';
+import { hashText } from './verify/hash.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 /** A tenant that the caller acts for. */
 export class Tenant {
+  readonly grants: Grants;
+  readonly webhooks: Webhooks;
   private readonly path: string;
 
   /** Made by `IdentityState`. */
@@ -15,6 +35,8 @@ export class Tenant {
     readonly tenantId: string,
   ) {
     this.path = pathOf('v1', 'tenants', tenantId);
+    this.grants = new Grants(transport, `${this.path}/grants`);
+    this.webhooks = new Webhooks(transport, tenantId);
   }
 
   organization<A extends object = OrganizationAttributes>(subjectId: string): Subject<A> {
@@ -46,4 +68,68 @@ export class Tenant {
       options,
     );
   }
+
+  /**
+   * Writes a version as its writer has it: the first one of a subject makes the tenant its owner, each later one must follow
+   * the latest. What was stored is compared with what was sent.
+   *
+   * @throws ConflictError, which says which version would be next; VerificationError `written`
+   */
+  async write(envelope: api.Envelope, options: CallOptions = {}): Promise<SnapshotHeader> {
+    const body = canonicalize(jsonOf(envelope));
+    const written = decode<SnapshotHeader>(
+      await this.transport.text({ method: 'POST', path: `${this.path}/entity-states`, body }, options),
+    );
+    if (written.envelope_hash !== (await hashText(body))) {
+      throw new VerificationError('written', `${envelope.snapshot_id} was stored with another hash than it has.`);
+    }
+    this.verifier.claim(written, written.subject);
+    return written;
+  }
+
+  /** Writes many versions, in their order: a whole archive. See {@link ImportReport}. */
+  async import(
+    records: Iterable<ImportRecord> | AsyncIterable<ImportRecord>,
+    options: ImportOptions = {},
+  ): Promise<ImportReport> {
+    return importRecords(this.transport, `${this.path}/entity-states/batch`, records, options);
+  }
+
+  /** What changed of all that the tenant owns or may read, in the order of the log. */
+  changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, undefined> {
+    return changesOf(this.transport, this.verifier, `${this.path}/changes`, options);
+  }
+
+  /** The subjects that the tenant owns. */
+  subjects(filter: SubjectFilter = {}, options: CallOptions = {}): AsyncGenerator<api.Subject, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/subjects`, { ...filter }, options);
+  }
+
+  /** The subjects of others that the tenant may read. */
+  accessibleSubjects(
+    filter: Pick<SubjectFilter, 'identifier' | 'q'> = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.AccessibleSubject, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/accessible-subjects`, { ...filter }, options);
+  }
+
+  /** Requests to refresh subjects: of others to the tenant, or its own. */
+  refreshRequests(
+    filter: RefreshRequestFilter = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<api.RefreshRequest, void, undefined> {
+    return itemsOf(this.transport, `${this.path}/refresh-requests`, { ...filter }, options);
+  }
+}
+
+/** Which subjects: what is left out filters nothing. */
+export interface SubjectFilter {
+  subject_type?: SubjectType;
+  subject_id_prefix?: string;
+  /** Those whose latest version has such values. */
+  evidence?: 'missing' | 'carried';
+  /** As `lei:5493001KJTIIGC8Y1R12`, however it is written. */
+  identifier?: string;
+  /** How a name begins. */
+  q?: string;
 }

@@ -6,3 +6,4 @@ export * from './json/canonicalize';
 export * from './json/pointer';
 export * from './json/equals';
 export * from './json/diff';
+export { PROTECTED_ROOTS } from './envelope/protected-roots';

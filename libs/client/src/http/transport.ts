@@ -194,7 +194,8 @@ function waitBefore(error: unknown, attempt: number, { method, isRepeatable = tr
   const backoff = Math.random() * 200 * 2 ** attempt;
   if (error instanceof ApiError) {
     const isRunning = error.status === 409 && error.details.some(({ code }) => code === 'running');
-    if (error.status !== 429 && error.status !== 503 && !isRunning) return null;
+    const isPassing = error.status === 429 || error.status === 503 || error.code === 'not_logged_yet' || isRunning;
+    if (!isPassing) return null;
     return isRepeatable ? (error.retryAfterMs ?? backoff) : null;
   }
   // What breaks may break while the answer is read, in words of the platform's own.

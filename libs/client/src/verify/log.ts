@@ -1,4 +1,4 @@
-import { canonicalize, isJsonObject, type JsonObject } from '@iss/domain/pure';
+import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '@iss/domain/pure';
 import {
   type Checkpoint,
   decodeHash,
@@ -10,13 +10,12 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '@iss/tlog';
-import { VerificationError } from '../errors.ts';
-import type * as api from '../generated/types.ts';
-import { decode } from '../http/answer.ts';
+import { ApiError, VerificationError } from '../errors.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import { CLOCK_SKEW_MS } from '../limits.ts';
 import type { Link } from './known-versions.ts';
-import { parseStrictly } from './snapshot.ts';
+import type { Version } from '../types.ts';
+import { linkOf, parseStrictly } from './snapshot.ts';
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -75,33 +74,30 @@ export class LogTrust {
   async prove(tenantId: string, version: Link, createdAt: string, options: CallOptions): Promise<LogPlace> {
     const floors = await this.floors();
     const path = pathOf('v1', 'tenants', tenantId, 'snapshots', version.snapshotId, 'log-proof');
-    const answer = decode<api.LogProof>(
+    const proof = parseStrictly(
       await this.transport.text({ method: 'GET', path, query: { wait: WAIT_SECONDS } }, options),
     );
-    return this.proveEntry(answer, version, createdAt, floors, options);
+    const note = memberOf(proof, 'checkpoint');
+    if (typeof note !== 'string') throw new VerificationError('malformed', 'The answer is not a proof of the log.');
+    const verified = await this.accept(note, floors, options);
+    const logIndex = requireIncluded(proof, leafOf(proof), verified.checkpoint);
+    const owner = requireEntry(memberOf(proof, 'entry'), version, createdAt);
+    return { logIndex, tenantId: owner, checkpoint: shown(note, verified) };
   }
 
-  private async proveEntry(
-    { entry, log_index: logIndex, inclusion, checkpoint: note }: api.LogProof,
-    version: Link,
-    createdAt: string,
-    floors: Floors,
-    options: CallOptions,
-  ): Promise<LogPlace> {
-    if (typeof note !== 'string' || typeof entry !== 'string' || !Array.isArray(inclusion)) {
-      throw new VerificationError('malformed', 'The answer is not a proof of the log.');
-    }
+  /** Proves lines of a bundle, all by the one checkpoint that it begins with. @throws VerificationError */
+  async bundle(note: string, floors: Floors, options: CallOptions): Promise<BundleProof> {
     const verified = await this.accept(note, floors, options);
-    held('not_in_log', () =>
-      verifyInclusion(
-        leafHash(new TextEncoder().encode(entry)),
-        logIndex,
-        verified.checkpoint,
-        inclusion.map((hash) => decodeHash(hash, 'hash of the inclusion proof')),
-      ),
-    );
-    const tenantId = requireEntry(entry, version, createdAt);
-    return { logIndex, tenantId, checkpoint: shown(note, verified) };
+    const checkpoint = shown(note, verified);
+    return (version, line) => {
+      const logIndex = requireIncluded(line, leafOf(line), verified.checkpoint);
+      if (version.erased !== undefined) {
+        requireErased(memberOf(line, 'erased'), logIndex, version, verified.checkpoint);
+        return null;
+      }
+      const link = linkOf(version, version.envelope_hash ?? '');
+      return { logIndex, tenantId: requireEntry(memberOf(line, 'entry'), link, version.created_at), checkpoint };
+    };
   }
 
   /**
@@ -137,7 +133,7 @@ export class LogTrust {
   }
 
   /** How many entries each log of the policy has shown. */
-  private async floors(): Promise<Floors> {
+  async floors(): Promise<Floors> {
     const policy = await this.policy;
     const floors = new Map<string, number>();
     for (const { key } of policy.logs) {
@@ -164,18 +160,21 @@ export class LogTrust {
   ): Promise<void> {
     const isProofNeeded = older.size > 0 && older.size < newer.size;
     const query = { from: older.size, to: newer.size };
-    const text = isProofNeeded
-      ? await this.transport.text({ method: 'GET', path: '/log/consistency', query }, options)
-      : null;
     try {
-      const proof = text === null ? [] : decode<api.ConsistencyProof>(text).proof;
+      const text = isProofNeeded
+        ? await this.transport.text({ method: 'GET', path: '/log/consistency', query }, options)
+        : null;
+      const proof = text === null ? [] : memberOf(parseStrictly(text), 'proof');
+      const hashes = Array.isArray(proof) ? proof : [];
       verifyConsistency(
         older,
         newer,
-        proof.map((hash) => decodeHash(hash, 'hash of the consistency proof')),
+        hashes.map((hash) => decodeHash(textOf(hash), 'hash of the consistency proof')),
       );
     } catch (cause) {
-      if (!(cause instanceof TlogError)) throw cause;
+      // A log that cannot prove that it continues is taken at its word.
+      const isRefused = cause instanceof TlogError || (cause instanceof ApiError && [400, 404].includes(cause.status));
+      if (!isRefused) throw cause;
       const message = `The log of ${newer.size} entries does not continue that of ${older.size}: ${cause.message}`;
       throw new VerificationError('forked', message, { evidence, cause });
     }
@@ -193,10 +192,66 @@ export class LogTrust {
   }
 }
 
-type Floors = ReadonlyMap<string, number>;
+/** How many entries each log had shown when something was asked for. */
+export type Floors = ReadonlyMap<string, number>;
+
+/** Proves a version by its line of a bundle; of an erased one, that it was erased: null. @throws VerificationError */
+export type BundleProof = (version: Version<unknown>, line: JsonValue) => LogPlace | null;
+
+/** The leaf that a proof is about: its entry's, or of an erased one what is left. */
+function leafOf(proof: JsonValue): Uint8Array {
+  const entry = memberOf(proof, 'entry');
+  if (typeof entry === 'string') return leafHash(new TextEncoder().encode(entry));
+  const hex = textOf(memberOf(proof, 'leaf_hash'));
+  return Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (byte) => parseInt(byte, 16));
+}
+
+/** Where the leaf is in the tree of a checkpoint. */
+function requireIncluded(proof: JsonValue, leaf: Uint8Array, checkpoint: Checkpoint): number {
+  const logIndex = Number(memberOf(proof, 'log_index'));
+  const inclusion = memberOf(proof, 'inclusion');
+  if (!Array.isArray(inclusion)) throw new VerificationError('malformed', 'The answer is not a proof of the log.');
+  held('not_in_log', () => {
+    const hashes = inclusion.map((hash) => decodeHash(textOf(hash), 'hash of the inclusion proof'));
+    verifyInclusion(leaf, logIndex, checkpoint, hashes);
+  });
+  return logIndex;
+}
+
+/** That the log says of the version at this place that it was erased. */
+function requireErased(
+  proof: JsonValue | undefined,
+  logIndex: number,
+  { subject }: Version<unknown>,
+  checkpoint: Checkpoint,
+): void {
+  if (proof === undefined)
+    throw new VerificationError('envelope_missing', 'Content is left out, and no erasure is proved.');
+  requireIncluded(proof, leafOf(proof), checkpoint);
+  const entry = parseStrictly(textOf(memberOf(proof, 'entry')));
+  const indexes = memberOf(entry, 'erased_indexes');
+  const isOfIt =
+    memberOf(entry, 'type') === 'subject.erased' &&
+    memberOf(entry, 'subject_type') === subject.subject_type &&
+    memberOf(entry, 'subject_id') === subject.subject_id &&
+    Array.isArray(indexes) &&
+    indexes.includes(logIndex);
+  if (!isOfIt)
+    throw new VerificationError('not_in_log', 'The entry of the log says of another version that it was erased.');
+}
+
+/** What is no text is no proof of anything: the empty one is refused as such. */
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}
 
 /** The owner by the entry, if that is of this version. @throws VerificationError `not_in_log` */
-function requireEntry(text: string, version: Link, createdAt: string): string {
+function requireEntry(text: JsonValue | undefined, version: Link, createdAt: string): string {
+  if (typeof text !== 'string') throw new VerificationError('malformed', 'The proof has no entry.');
   const entry = parseStrictly(text);
   const expected: JsonObject = {
     type: 'snapshot.created',

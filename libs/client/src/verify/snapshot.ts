@@ -41,7 +41,7 @@ export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Ver
  * @throws VerificationError
  */
 export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, asked: Asked): Promise<Link> {
-  const { subject, snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash, envelope } = snapshot;
+  const { subject, snapshot_id, snapshot_version, generated_at, envelope_hash, envelope } = snapshot;
   const where = `Version ${snapshot_version} of ${subject.subject_type} ${subject.subject_id}`;
   const require = (holds: boolean, failure: VerificationFailure, message: string): void => {
     if (!holds) throw new VerificationError(failure, `${where}: ${message}`);
@@ -60,14 +60,7 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
   if (envelope_hash === null) {
     throw new VerificationError('unhashed', `${where} has no hash, so nothing of it can be verified.`);
   }
-  const link: Link = {
-    subjectType: subject.subject_type,
-    subjectId: subject.subject_id,
-    version: snapshot_version,
-    snapshotId: snapshot_id.toLowerCase(),
-    envelopeHash: envelope_hash,
-    prevHash: prev_hash,
-  };
+  const link = linkOf(snapshot, envelope_hash);
   if (snapshot.erased !== undefined) return link;
   const content: unknown = envelope;
   if (!isJsonObject(content)) throw new VerificationError('envelope_missing', `${where} comes without its content.`);
@@ -85,6 +78,27 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
       inHeader, 'header', `${name} is ${JSON.stringify(inHeader)}, and ${JSON.stringify(inContent)} in its content.`);
   }
   return link;
+}
+
+/** A version as it is remembered, and as its entry in the log names it. */
+export function linkOf(
+  {
+    subject,
+    snapshot_id,
+    snapshot_version,
+    prev_hash,
+  }: Omit<Version<unknown>, 'envelope' | 'generated_at' | 'created_at'>,
+  envelopeHash: string,
+): Link {
+  return {
+    subjectType: subject.subject_type,
+    subjectId: subject.subject_id,
+    version: snapshot_version,
+    // UUIDs are equal whatever their case.
+    snapshotId: snapshot_id.toLowerCase(),
+    envelopeHash,
+    prevHash: prev_hash,
+  };
 }
 
 const SUBJECT_TYPES: readonly unknown[] = ['individual', 'organization', 'entity'] satisfies SubjectType[];

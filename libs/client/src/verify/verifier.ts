@@ -5,8 +5,8 @@ import { pagesOf } from '../http/pages.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import type { SnapshotHeader, Verify, Version } from '../types.ts';
 import { KnownVersions, type Link } from './known-versions.ts';
-import type { LogPlace, LogTrust } from './log.ts';
-import { type Asked, requireVersion, verifySnapshot } from './snapshot.ts';
+import type { BundleProof, Floors, LogPlace, LogTrust } from './log.ts';
+import { type Asked, linkOf, requireVersion, verifySnapshot } from './snapshot.ts';
 
 /** What was verified of a snapshot that was handed over. */
 export interface Verification {
@@ -40,10 +40,13 @@ export class Verifier {
   /** @throws IdentityStateError for `log` without anybody to trust */
   modeOf(wanted: Verify | undefined): Verify {
     const mode = wanted ?? this.usual;
-    if (mode === 'log' && this.log === null) {
-      throw new IdentityStateError("verify: 'log' needs somebody to trust: give `trust` when the client is made.");
-    }
+    if (mode === 'log') this.requireLog();
     return mode;
+  }
+
+  private requireLog(): LogTrust {
+    if (this.log !== null) return this.log;
+    throw new IdentityStateError("verify: 'log' needs somebody to trust: give `trust` when the client is made.");
   }
 
   /** A version of an answer, verified. @throws VerificationError */
@@ -64,20 +67,27 @@ export class Verifier {
     return version;
   }
 
+  /** For {@link bundle}: what the log had shown before the bundle was asked for. */
+  async floors(): Promise<Floors> {
+    return this.requireLog().floors();
+  }
+
+  /** Proves the lines of a bundle. @throws VerificationError */
+  async bundle(checkpoint: string, floors: Floors, options: CallOptions): Promise<BundleProof> {
+    const prove = await this.requireLog().bundle(checkpoint, floors, options);
+    return (version, line) => {
+      const log = prove(version, line);
+      verifications.set(version, { mode: 'log', log });
+      return log;
+    };
+  }
+
   /** What an answer claims of a version without its content: it must fit what was seen. @throws VerificationError */
   claim(
     claimed: Pick<SnapshotHeader, 'snapshot_id' | 'snapshot_version' | 'envelope_hash' | 'prev_hash'>,
     subject: api.SubjectRef,
   ): void {
-    if (claimed.envelope_hash === null) return;
-    this.known.note({
-      subjectType: subject.subject_type,
-      subjectId: subject.subject_id,
-      version: claimed.snapshot_version,
-      snapshotId: claimed.snapshot_id.toLowerCase(),
-      envelopeHash: claimed.envelope_hash,
-      prevHash: claimed.prev_hash,
-    });
+    if (claimed.envelope_hash !== null) this.known.note(linkOf({ ...claimed, subject }, claimed.envelope_hash));
   }
 
   /** Follows the links of a version down to version 1, or to where they were followed before. */

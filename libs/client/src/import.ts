@@ -1,0 +1,158 @@
+import { canonicalize } from '@iss/domain/pure';
+import { ApiError, ConnectionError, ProtocolError, VerificationError } from './errors.ts';
+import type * as api from './generated/types.ts';
+import { decode } from './http/answer.ts';
+import { linesOf } from './http/lines.ts';
+import type { CallOptions, Transport } from './http/transport.ts';
+import { jsonOf } from './json.ts';
+import { IMPORT_CHARACTERS, IMPORT_LINES, MAX_ATTEMPTS, MAX_REFUSALS_KEPT, STREAM_IDLE_MS } from './limits.ts';
+import { hashText } from './verify/hash.ts';
+
+/** An envelope, or the JSON text of one: a line of a file. */
+export type ImportRecord = api.Envelope | string;
+
+/** How far an import has come. All records before `settled` have a result. */
+export interface ImportProgress {
+  /** Records with a result: where an import that was broken off goes on (`from`). */
+  settled: number;
+  /** Stored by this import. */
+  stored: number;
+  /** Stored before, as they are. */
+  known: number;
+  refused: number;
+}
+
+/** A record that the service refused. */
+export interface Refusal {
+  /** Which record, counted from 0. */
+  index: number;
+  result: api.BatchResult;
+}
+
+export interface ImportReport extends ImportProgress {
+  /** The first thousand. */
+  refusals: Refusal[];
+}
+
+export interface ImportOptions extends CallOptions {
+  /** Records to pass over: `settled` of an earlier run over the same records. */
+  from?: number | undefined;
+  onProgress?: ((progress: Readonly<ImportProgress>) => void) | undefined;
+  onRefused?: ((refusal: Refusal) => void) | undefined;
+}
+
+/** A record on its way. */
+interface Line {
+  readonly index: number;
+  readonly text: string;
+}
+
+/** Longer than a batch waits for the rate of the next minute. */
+const RESULT_IDLE_MS = STREAM_IDLE_MS + 60_000;
+const RETRY_PAUSE_MS = 500;
+
+/**
+ * Writes many versions in their order, each with a result of its own. What breaks is sent again from the first record
+ * without a result: the service knows what it has stored.
+ *
+ * @throws VerificationError `written` where the service stored something else than was sent; ConnectionError or ApiError
+ *   where nothing goes on any more. `onProgress` has said where to go on
+ */
+export async function importRecords(
+  transport: Transport,
+  path: string,
+  records: Iterable<ImportRecord> | AsyncIterable<ImportRecord>,
+  { from = 0, onProgress, onRefused, ...options }: ImportOptions,
+): Promise<ImportReport> {
+  const report: ImportReport = { settled: from, stored: 0, known: 0, refused: 0, refusals: [] };
+  const settle = async (line: Line, result: api.BatchResult): Promise<void> => {
+    if (result.status === 201) report.stored++;
+    else if (result.status === 200) report.known++;
+    else {
+      report.refused++;
+      const refusal = { index: line.index, result };
+      if (report.refusals.length < MAX_REFUSALS_KEPT) report.refusals.push(refusal);
+      onRefused?.(refusal);
+    }
+    if (result.status < 300 && result.envelope_hash !== (await hashText(line.text))) {
+      throw new VerificationError('written', `Record ${line.index} was stored with another hash than it has.`);
+    }
+    report.settled = line.index + 1;
+  };
+  for await (const batch of batchesOf(records, from)) {
+    await sendBatch(transport, path, batch, settle, () => onProgress?.({ ...report }), options);
+  }
+  return report;
+}
+
+/** Sends lines until each has a result. */
+async function sendBatch(
+  transport: Transport,
+  path: string,
+  batch: readonly Line[],
+  settle: (line: Line, result: api.BatchResult) => Promise<void>,
+  onProgress: () => void,
+  options: CallOptions,
+): Promise<void> {
+  let left = batch;
+  for (let failures = 0; left.length > 0;) {
+    let done = 0;
+    let waitMs: number | null = null;
+    try {
+      const body = left.map(({ text }) => `${text}\n`).join('');
+      const contentType = 'application/x-ndjson';
+      const request = { method: 'POST', path, body, contentType, accept: contentType, isRepeatable: false } as const;
+      for await (const answer of linesOf(await transport.stream(request, options), {
+        idleMs: RESULT_IDLE_MS,
+        signal: options.signal,
+      })) {
+        if (answer === '') continue;
+        const result = decode<api.BatchResult>(answer);
+        const line = left[done];
+        if (line === undefined || result.line !== done + 1) throw new ProtocolError('A result is of another line.');
+        if (result.status === 429 || result.status >= 500) {
+          // Later versions of its subject were refused for its sake: all from here on are sent again.
+          waitMs = (result.retry_after ?? 1) * 1000;
+          throw new ConnectionError(`Record ${line.index}: ${result.error?.message ?? result.status}`);
+        }
+        await settle(line, result);
+        done++;
+      }
+      if (done < left.length) throw new ConnectionError('The results broke off.');
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const isPassing =
+        error instanceof ApiError ? error.status === 429 || error.status >= 500 : error instanceof ConnectionError;
+      failures = done > 0 ? 1 : failures + 1;
+      if (!isPassing || failures >= MAX_ATTEMPTS) throw error;
+      if (error instanceof ApiError) waitMs = error.retryAfterMs ?? waitMs;
+      await transport.pause(waitMs ?? RETRY_PAUSE_MS * failures, options.signal);
+    } finally {
+      if (done > 0) onProgress();
+      left = left.slice(done);
+    }
+  }
+}
+
+/** Lines of canonical text, as many as go in one request. */
+async function* batchesOf(
+  records: Iterable<ImportRecord> | AsyncIterable<ImportRecord>,
+  from: number,
+): AsyncGenerator<readonly Line[], void, undefined> {
+  let batch: Line[] = [];
+  let characters = 0;
+  let index = -1;
+  for await (const record of records) {
+    index++;
+    if (index < from) continue;
+    const text = canonicalize(jsonOf(record));
+    if (batch.length > 0 && (batch.length === IMPORT_LINES || characters + text.length > IMPORT_CHARACTERS)) {
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+    batch.push({ index, text });
+    characters += text.length;
+  }
+  if (batch.length > 0) yield batch;
+}

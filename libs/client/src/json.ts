@@ -1,0 +1,24 @@
+import { DomainError, type JsonValue, parseJsonText } from '@iss/domain/pure';
+import { IdentityStateError } from './errors.ts';
+import { MAX_DEPTH } from './limits.ts';
+
+/**
+ * What is sent of a value: as `JSON.stringify` has it, read again as strictly as the service reads it.
+ *
+ * @throws IdentityStateError for what the service would refuse as JSON, naming the place
+ */
+export function jsonOf(value: unknown): JsonValue {
+  const text: string | undefined = typeof value === 'string' ? value : JSON.stringify(value);
+  try {
+    return parseJsonText(text ?? '', { maxDepth: MAX_DEPTH });
+  } catch (cause) {
+    if (!(cause instanceof DomainError)) throw cause;
+    const place = cause.details?.[0]?.path ?? '';
+    throw new IdentityStateError(
+      `What is to be sent is not JSON that the service takes, at "${place}": ${cause.message}`,
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,142 @@
+import { IdentityStateError } from './errors.ts';
+import type * as api from './generated/types.ts';
+
+/** What arrives, told apart by `type` (docs/webhooks.md). Later versions of the service may send others: ignore them. */
+export type WebhookEvent =
+  | api.SnapshotCreatedEvent
+  | api.SharedSnapshotCreatedEvent
+  | api.UpdateProposedEvent
+  | api.UpdateAppliedEvent
+  | api.UpdateWithdrawnEvent
+  | api.RefreshRequestCreatedEvent
+  | api.RefreshRequestFulfilledEvent
+  | api.RefreshRequestDeclinedEvent
+  | api.RefreshRequestCancelledEvent
+  | api.SubjectErasedEvent
+  | api.GrantCreatedEvent
+  | api.GrantChangedEvent
+  | api.GrantRevokedEvent
+  | api.GrantExpiringEvent
+  | api.GrantExpiredEvent
+  | api.WebhookTestEvent;
+
+export type WebhookFailure = 'missing_header' | 'malformed_header' | 'timestamp' | 'signature' | 'malformed_body';
+
+/** A delivery that must not be worked on: answer 401. */
+export class WebhookVerificationError extends IdentityStateError {
+  readonly failure: WebhookFailure;
+
+  constructor(failure: WebhookFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}
+
+/** Headers in any case, or a fetch `Headers`. */
+export type WebhookHeaders =
+  Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
+
+export interface WebhookOptions {
+  /** How far the sender's clock may be from this one, either way: five minutes unless said otherwise. */
+  toleranceSeconds?: number;
+  /** The time in milliseconds since 1970: the platform's unless said otherwise. */
+  now?: () => number;
+}
+
+/** A header with more signatures than this is not the service's. */
+const MAX_SIGNATURES = 16;
+
+const utf8 = new TextEncoder();
+
+/**
+ * Verifies a delivery by its Standard Webhooks signature, in constant time, and that it is fresh. Drop an `id` that you have
+ * worked on: deliveries may repeat.
+ *
+ * @param body the raw body as it arrived, before anything parsed it
+ * @param secrets the secret, or while it is being changed both
+ * @throws WebhookVerificationError with the reason
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  { toleranceSeconds = 300, now = Date.now }: WebhookOptions = {},
+): Promise<WebhookEvent> {
+  const bytes = typeof body === 'string' ? utf8.encode(body) : new Uint8Array(body);
+  const id = requireHeader(headers, 'webhook-id');
+  const timestamp = requireHeader(headers, 'webhook-timestamp');
+  const signatures = requireHeader(headers, 'webhook-signature').split(' ', MAX_SIGNATURES);
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new WebhookVerificationError('malformed_header', 'webhook-timestamp is not a time in Unix seconds.');
+  }
+  const head = utf8.encode(`${id}.${timestamp}.`);
+  const message = new Uint8Array(head.length + bytes.length);
+  message.set(head);
+  message.set(bytes, head.length);
+  let isGenuine = false;
+  for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
+    const key = await crypto.subtle.importKey('raw', keyOf(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
+      'verify',
+    ]);
+    for (const signature of signatures) {
+      const mac = macOf(signature);
+      // The platform compares in constant time.
+      if (mac !== null && (await crypto.subtle.verify('HMAC', key, mac, message))) isGenuine = true;
+    }
+  }
+  if (!isGenuine) throw new WebhookVerificationError('signature', 'No signature fits the body and the secret.');
+  if (Math.abs(now() / 1000 - Number(timestamp)) > toleranceSeconds) {
+    throw new WebhookVerificationError('timestamp', `webhook-timestamp is more than ${toleranceSeconds} s off.`);
+  }
+  return eventOf(bytes);
+}
+
+function requireHeader(headers: WebhookHeaders, name: string): string {
+  const value =
+    typeof headers.get === 'function'
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  if (typeof value === 'string' && value !== '') return value;
+  if (Array.isArray(value)) throw new WebhookVerificationError('malformed_header', `${name} is there more than once.`);
+  throw new WebhookVerificationError('missing_header', `${name} is missing.`);
+}
+
+function keyOf(secret: string): Uint8Array<ArrayBuffer> {
+  const key = secret.startsWith('whsec_') ? bytesOf(secret.slice('whsec_'.length)) : null;
+  // An empty key would let anybody sign.
+  if (key === null || key.length === 0)
+    throw new IdentityStateError('A webhook secret is "whsec_" followed by base64.');
+  return key;
+}
+
+function macOf(signature: string): Uint8Array<ArrayBuffer> | null {
+  return signature.startsWith('v1,') ? bytesOf(signature.slice(3)) : null;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function eventOf(bytes: Uint8Array): WebhookEvent {
+  try {
+    const event: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (isEvent(event)) return event;
+  } catch {
+    // Falls through to the one error for a body that is no event.
+  }
+  throw new WebhookVerificationError('malformed_body', 'The body is signed, and is not an event.');
+}
+
+/** What is signed is the service's word. */
+function isEvent(value: unknown): value is WebhookEvent {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    ['id', 'type', 'created_at', 'tenant_id'].every((name) => typeof Reflect.get(value, name) === 'string') &&
+    'data' in value
+  );
+}

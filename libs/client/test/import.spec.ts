@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { canonicalize } from '@iss/domain/pure';
+import { IdentityState, type ImportProgress } from '../src/index.ts';
+import { jsonOf } from '../src/json.ts';
+
+/** Takes batches; `plan` says of each what becomes of it. */
+class Archive {
+  readonly stored = new Map<string, string>();
+  readonly batches: number[] = [];
+  constructor(private readonly plan: readonly ('done' | 'breaks' | 'busy' | 'slow' | 'forges')[]) {}
+
+  readonly fetch: typeof fetch = async (_, init) => {
+    const kind = this.plan[this.batches.length] ?? 'done';
+    const lines = String(init?.body).trim().split('\n');
+    this.batches.push(lines.length);
+    if (kind === 'busy') {
+      const error = { code: 'unavailable', message: 'Later.', request_id: 'r' };
+      return new Response(JSON.stringify({ error }), { status: 503, headers: { 'retry-after': '0' } });
+    }
+    const results = lines.map((text, index) => this.take(text, index + 1, kind));
+    // Broken off after a result and a half.
+    const text = results.map((one) => `${JSON.stringify(one)}\n`).join('');
+    return new Response(kind === 'breaks' ? text.slice(0, text.indexOf('\n') + 20) : text);
+  };
+
+  private take(text: string, line: number, kind: string): object {
+    const { snapshot_id: id }: { snapshot_id: string } = JSON.parse(text);
+    if (id.startsWith('bad'))
+      return { line, status: 409, error: { code: 'conflict', message: 'No.', request_id: 'r' } };
+    if (kind === 'slow' && line > 1)
+      return { line, status: 429, retry_after: 0, error: { code: 'rate_limited', message: 'Later.' } };
+    const hash = createHash('sha256')
+      .update(kind === 'forges' ? 'other' : text)
+      .digest('hex');
+    const status = this.stored.has(id) ? 200 : 201;
+    this.stored.set(id, text);
+    return { line, status, snapshot_id: id, envelope_hash: hash };
+  }
+}
+
+const records = (...ids: readonly string[]): string[] => ids.map((id) => JSON.stringify({ z: 1, snapshot_id: id }));
+const tenantOf = (archive: Archive) =>
+  new IdentityState({ baseUrl: 'http://service.example', fetch: archive.fetch }).tenant('acme');
+
+it('stores each record once, whatever breaks, and says how far it is', async () => {
+  const archive = new Archive(['breaks', 'busy', 'slow', 'done']);
+  const progress: ImportProgress[] = [];
+  const report = await tenantOf(archive).import(records('a', 'b', 'bad', 'c'), {
+    onProgress: (at) => progress.push(at),
+  });
+  expect(report).toMatchObject({
+    settled: 4,
+    stored: 1,
+    known: 2,
+    refused: 1,
+    refusals: [{ index: 2, result: { status: 409 } }],
+  });
+  expect([...archive.stored.keys()]).toEqual(['a', 'b', 'c']);
+  expect(archive.batches).toEqual([4, 3, 3, 1]);
+  expect(progress.map(({ settled }) => settled)).toEqual([1, 3, 4]);
+});
+
+it('goes on where an earlier run ended, over lines of any kind of source', async () => {
+  async function* lines(): AsyncGenerator<string> {
+    yield* records('a', 'b', 'c');
+  }
+  const archive = new Archive([]);
+  expect(await tenantOf(archive).import(lines(), { from: 2 })).toMatchObject({ settled: 3, stored: 1 });
+  expect([...archive.stored.keys()]).toEqual(['c']);
+  // What is sent is what is hashed.
+  expect(archive.stored.get('c')).toBe(canonicalize(jsonOf({ z: 1, snapshot_id: 'c' })));
+});
+
+it('goes in requests of a thousand', async () => {
+  const archive = new Archive([]);
+  await tenantOf(archive).import(records(...Array.from({ length: 2_001 }, (_, index) => `r-${index}`)));
+  expect(archive.batches).toEqual([1_000, 1_000, 1]);
+});
+
+it('ends where nothing goes on, and where something else is stored than was sent', async () => {
+  const broken = new Archive(Array.from({ length: 9 }, () => 'busy' as const));
+  await expect(tenantOf(broken).import(records('a'))).rejects.toMatchObject({ name: 'UnavailableError' });
+  expect(broken.batches).toHaveLength(5);
+  await expect(tenantOf(new Archive(['forges'])).import(records('a'))).rejects.toMatchObject({ failure: 'written' });
+});

@@ -1,0 +1,260 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type IdentityStateOptions,
+  IdentityState,
+  MemoryTrustStore,
+  type Subject,
+  verificationOf,
+} from '../src/index.ts';
+import { FileTrustStore } from '../src/node.ts';
+import { BASE_URL, FakeService, type Keys, makeKeys, ORIGIN } from './fake-service.ts';
+
+let keys: Keys;
+let service: FakeService;
+beforeAll(async () => {
+  keys = await makeKeys();
+});
+beforeEach(() => {
+  service = new FakeService(keys);
+  for (const name of ['One', 'Two', 'Three']) service.write(name);
+});
+
+const trusted = () => ({ vkeys: [keys.log.verifierKey], witnesses: [keys.witness.verifierKey] });
+type Attributes = { legal: { legal_name: string } };
+const subjectOf = (from: FakeService, options: Partial<IdentityStateOptions> = {}): Subject<Attributes> =>
+  new IdentityState({ baseUrl: BASE_URL, fetch: from.fetch, ...options }).tenant('acme').organization('acme-corp');
+const failing = (failure: string) => expect.objectContaining({ name: 'VerificationError', failure });
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe('what was seen before', () => {
+  it('must be the same again', async () => {
+    const subject = subjectOf(service);
+    await subject.version(2);
+    const other = new FakeService(keys);
+    for (const name of ['One', 'Zwei', 'Three']) other.write(name);
+    service.snapshots.splice(0, 3, ...other.snapshots);
+    await expect(subject.version(2)).rejects.toEqual(failing('changed'));
+    await expect(subject.version(3)).rejects.toEqual(failing('chain'));
+    await expect(subject.version(1)).rejects.toEqual(failing('chain'));
+  });
+
+  it('is not taken back', async () => {
+    const subject = subjectOf(service);
+    await subject.latest();
+    service.snapshots.pop();
+    await expect(subject.latest()).rejects.toEqual(failing('rolled_back'));
+    // Who asks for an earlier moment is answered with an earlier version.
+    expect((await subject.latest({ asOf: new Date() })).snapshot_version).toBe(2);
+  });
+
+  it('is nothing where nothing is verified', async () => {
+    const subject = subjectOf(service, { verify: false });
+    service.bend = (_, text) => text.replace('Three', 'Four');
+    const latest = await subject.latest();
+    expect(latest.envelope.attributes.legal.legal_name).toBe('Four');
+    expect(verificationOf(latest)).toBeUndefined();
+  });
+});
+
+describe('a chain', () => {
+  it('leads down to version 1, and is followed once', async () => {
+    const subject = subjectOf(service, { verify: 'chain' });
+    await subject.latest();
+    await subject.latest();
+    service.write('Four');
+    await subject.latest();
+    expect(service.asked.filter((path) => path.endsWith('chain-proof'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['a link is left out', 'gap', (items: unknown[]) => items.toSpliced(1, 1)],
+    ['the beginning is left out', 'gap', (items: unknown[]) => items.slice(0, -1)],
+    ['the end is left out', 'gap', (items: unknown[]) => items.slice(1)],
+    [
+      'a link leads elsewhere',
+      'chain',
+      (items: unknown[]) => items.with(1, { ...Object(items[1]), prev_hash: 'f'.repeat(64) }),
+    ],
+    [
+      'another version is its end',
+      'changed',
+      (items: unknown[]) => items.with(0, { ...Object(items[0]), envelope_hash: 'f'.repeat(64) }),
+    ],
+    [
+      'it says itself that it is broken',
+      'chain',
+      (items: unknown[]) => items.with(1, { ...Object(items[1]), chain_valid: false }),
+    ],
+  ])('is refused where %s', async (_what, failure, change) => {
+    service.bend = (path, text) => {
+      if (!path.endsWith('chain-proof')) return text;
+      const { items }: { items: unknown[] } = JSON.parse(text);
+      return JSON.stringify({ items: change(items), next_cursor: null });
+    };
+    await expect(subjectOf(service).latest({ verify: 'chain' })).rejects.toEqual(failing(failure));
+  });
+
+  it.each(['asc', 'desc'] as const)('a history leaves nothing out (%s)', async (order) => {
+    expect(await all(subjectOf(service).history({ order }))).toHaveLength(3);
+    for (const at of [0, 1, 2]) {
+      service.bend = (_, text) => {
+        const { items }: { items: unknown[] } = JSON.parse(text);
+        return JSON.stringify({ items: items.toSpliced(at, 1), next_cursor: null });
+      };
+      // What nobody saw before may be missing at the end that grows.
+      const isGrowingEnd = order === 'asc' ? at === 2 : at === 0;
+      const read = all(subjectOf(service).history({ order }));
+      if (isGrowingEnd) expect(await read).toHaveLength(2);
+      else await expect(read).rejects.toEqual(failing('gap'));
+    }
+  });
+});
+
+describe('the log', () => {
+  it('has what is handed over', async () => {
+    service.log('something else');
+    const latest = await subjectOf(service, { trust: trusted() }).latest();
+    expect(verificationOf(latest)).toEqual({
+      mode: 'log',
+      log: {
+        logIndex: 2,
+        tenantId: 'acme',
+        checkpoint: { origin: ORIGIN, size: 4, note: await service.checkpoint(), cosignedBy: ['witness.example/w'] },
+      },
+    });
+  });
+
+  it.each([
+    ['the hash of a neighbour', 'not_in_log', /"inclusion":\["[^"]{4}/, '"inclusion":["AAAA'],
+    ['the place', 'not_in_log', /"log_index":2/, '"log_index":1'],
+    ['the entry', 'not_in_log', /AQEBAQEBAQEBAQEBAQEBAQ/, 'BQEBAQEBAQEBAQEBAQEBAQ'],
+    ['the size of the tree', 'checkpoint', /client\\n3\\n/, 'client\\n4\\n'],
+    ['a signature', 'checkpoint', /— log\.example\/client ([^ ]{8})..../, '— log.example/client $1AAAA'],
+    ['the log', 'checkpoint', /log\.example\/client\\n/, 'log.example/other\\n'],
+    ['the form of the proof', 'malformed', /"checkpoint"/, '"c"'],
+  ])('%s cannot be changed', async (_what, failure, pattern, instead) => {
+    service.bend = (path, text) => {
+      if (!path.endsWith('log-proof')) return text;
+      const bent = text.replace(pattern, instead);
+      expect(bent).not.toBe(text);
+      return bent;
+    };
+    await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing(failure));
+  });
+
+  it('is of the very version: another one that it has proves nothing', async () => {
+    const other = await (
+      await service.fetch(
+        `${BASE_URL}/v1/tenants/acme/snapshots/${String(service.snapshots[0]?.['snapshot_id'])}/log-proof`,
+      )
+    ).text();
+    service.bend = (path, text) => (path.endsWith('log-proof') ? other : text);
+    await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing('not_in_log'));
+  });
+
+  it('has also what only the header says', async () => {
+    service.bend = (path, text) =>
+      path.endsWith('latest') ? text.replace(/"created_at":"2026-01-03/, '"created_at":"2025-01-03') : text;
+    await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing('not_in_log'));
+  });
+
+  it('must be witnessed as the trust says', async () => {
+    service.cosign = false;
+    await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing('checkpoint'));
+    await subjectOf(service, { trust: { ...trusted(), quorum: 0 } }).latest();
+    const strangers = { ...trusted(), vkeys: [(await makeKeys()).log.verifierKey] };
+    await expect(subjectOf(service, { trust: strangers }).latest()).rejects.toEqual(failing('checkpoint'));
+  });
+
+  it('shows one client a fork, and is found out with the evidence', async () => {
+    const store = new MemoryTrustStore();
+    const subject = subjectOf(service, { trust: { ...trusted(), store } });
+    await subject.latest();
+    const kept = await store.read(ORIGIN);
+    // The same keys, another history.
+    const fork = new FakeService(keys, 'acme-corp', ['another past']);
+    for (const name of ['One', 'Two', 'Three', 'Four']) fork.write(name);
+    const forked = subjectOf(fork, { trust: { ...trusted(), store } });
+    await expect(forked.latest()).rejects.toEqual(
+      expect.objectContaining({ failure: 'forked', evidence: [kept, await fork.checkpoint()] }),
+    );
+    // And one of the same size.
+    const twin = new FakeService(keys, 'acme-corp');
+    for (const name of ['Eins', 'Zwei', 'Drei']) twin.write(name);
+    await expect(subjectOf(twin, { trust: { ...trusted(), store } }).latest()).rejects.toEqual(failing('forked'));
+    expect(await store.read(ORIGIN)).toBe(kept);
+  });
+
+  it('does not show an older state than before', async () => {
+    const subject = subjectOf(service, { trust: trusted() });
+    const older = await service.checkpoint();
+    service.log('more');
+    await subject.latest();
+    service.bend = (path, text) =>
+      path.endsWith('log-proof') ? JSON.stringify({ ...JSON.parse(text), checkpoint: older }) : text;
+    await expect(subject.latest()).rejects.toEqual(failing('checkpoint_older'));
+  });
+
+  it('grows while many ask: an answer that was overtaken is no older state', async () => {
+    const subject = subjectOf(service, { trust: trusted() });
+    await subject.latest();
+    const reads = Array.from({ length: 20 }, (_, index) => {
+      service.log(`entry ${index}`);
+      return subject.version(1 + (index % 3));
+    });
+    expect(await Promise.all(reads)).toHaveLength(20);
+  });
+
+  it('says so where it cannot prove that it continues', async () => {
+    const subject = subjectOf(service, { trust: trusted() });
+    await subject.latest();
+    service.log('more');
+    service.bend = (path, text) => (path === '/log/consistency' ? '{"proof":[]}' : text);
+    await expect(subject.latest()).rejects.toEqual(failing('forked'));
+  });
+
+  it.each([
+    ['four minutes ahead', 240_000, null],
+    ['an hour ahead', 3_600_000, 'clock'],
+    ['an hour behind', -3_600_000, null],
+  ])('a clock that is %s', async (_what, aheadMs, failure) => {
+    service.now = () => Date.now() + aheadMs;
+    const read = subjectOf(service, { trust: trusted() }).latest();
+    if (failure === null) expect((await read).snapshot_version).toBe(3);
+    else await expect(read).rejects.toEqual(failing(failure));
+  });
+
+  it('needs somebody to trust', async () => {
+    await expect(subjectOf(service).latest({ verify: 'log' })).rejects.toThrow('give `trust`');
+    await expect(subjectOf(service, { trust: {} }).latest()).rejects.toThrow('Whom do you trust?');
+    await expect(subjectOf(service, { trust: { ...trusted(), quorum: 2 } }).latest()).rejects.toThrow('quorum');
+  });
+});
+
+describe('a store in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'iss-trust-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('remembers for the next process what the log has shown', async () => {
+    const store = () => new FileTrustStore(join(folder, 'deep', 'trust.json'));
+    await subjectOf(service, { trust: { ...trusted(), store: store() } }).latest();
+    const twin = new FakeService(keys);
+    for (const name of ['Eins', 'Zwei', 'Drei', 'Vier']) twin.write(name);
+    await expect(subjectOf(twin, { trust: { ...trusted(), store: store() } }).latest()).rejects.toEqual(
+      failing('forked'),
+    );
+  });
+
+  it('lets one of many replace what all have read', async () => {
+    const stores = Array.from({ length: 8 }, () => new FileTrustStore(join(folder, 'shared.json')));
+    const replaced = await Promise.all(stores.map((store, index) => store.replace('o', undefined, `note ${index}`)));
+    expect(replaced.filter(Boolean)).toHaveLength(1);
+  });
+});
