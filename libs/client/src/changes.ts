@@ -21,7 +21,7 @@ export interface ChangesOptions extends CallOptions {
 const LIMIT = 500;
 const MAX_PAUSE_MS = 10_000;
 
-/** The change feed: each change once, in the order of the log. */
+/** @internal the change feed: each change once, in the order of the log. */
 export async function* changesOf(
   transport: Transport,
   verifier: Verifier,

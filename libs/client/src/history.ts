@@ -18,7 +18,7 @@ export interface HistoryOptions extends ReadOptions {
   basis?: 'recorded' | 'effective' | undefined;
 }
 
-/** Whose versions are read, and by whom. */
+/** @internal whose versions are read, and by whom */
 export interface Lineage {
   readonly transport: Transport;
   readonly verifier: Verifier;
@@ -33,7 +33,7 @@ export interface Lineage {
 const FULL_PAGE = 20;
 const HEADER_PAGE = 200;
 
-/** The versions with their content, verified one by one; none is left out between unnoticed. */
+/** @internal the versions with their content, verified one by one; none is left out between unnoticed. */
 export async function* historyOf<A>(
   lineage: Lineage,
   { verify, order = 'desc', from, to, basis, ...options }: HistoryOptions,
@@ -57,7 +57,7 @@ export async function* historyOf<A>(
   if (mode !== false && isWhole) sequence.end();
 }
 
-/** The versions without their content: what the service claims, which must fit what was seen. */
+/** @internal the versions without their content: what the service claims, which must fit what was seen. */
 export async function* headersOf(
   { transport, verifier, path, subjectType, subjectId }: Lineage,
   { verify, order = 'desc', from, to, basis, ...options }: HistoryOptions,
@@ -72,7 +72,7 @@ export async function* headersOf(
   }
 }
 
-/** The whole history in one stream, ascending; with the mode `log` as a bundle that proves each version against one checkpoint. */
+/** @internal the whole history in one stream, ascending; with the mode `log` as a bundle that proves each version against one checkpoint. */
 export async function* exportOf<A>(
   { transport, verifier, tenantId, path, ...asked }: Lineage,
   { verify, ...options }: ReadOptions,

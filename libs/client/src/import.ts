@@ -52,6 +52,7 @@ const RESULT_IDLE_MS = STREAM_IDLE_MS + 60_000;
 const RETRY_PAUSE_MS = 500;
 
 /**
+ * @internal
  * Writes many versions in their order, each with a result of its own. What breaks is sent again from the first record
  * without a result: the service knows what it has stored.
  *

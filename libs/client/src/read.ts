@@ -9,7 +9,7 @@ export interface ReadOptions extends CallOptions {
   verify?: Verify | undefined;
 }
 
-/** A read of one snapshot. */
+/** @internal a read of one snapshot */
 export interface SnapshotRead {
   readonly tenantId: string;
   readonly path: string;
@@ -17,7 +17,7 @@ export interface SnapshotRead {
   readonly asked: Asked;
 }
 
-/** One snapshot with its content, verified. @throws VerificationError, ApiError (410 `ErasedError`) */
+/** @internal one snapshot with its content, verified. @throws VerificationError, ApiError (410 `ErasedError`) */
 export async function readSnapshot<A>(
   transport: Transport,
   verifier: Verifier,
@@ -31,6 +31,7 @@ export async function readSnapshot<A>(
   throw new VerificationError('envelope_missing', `${path}: the answer has no content.`);
 }
 
+/** @internal */
 export function hasContent<A>(version: Version<A>): version is Snapshot<A> {
   return version.envelope !== undefined;
 }

@@ -6,9 +6,10 @@ import type { SubjectType } from './types.ts';
 
 /** The plain calls: one request, one answer. */
 class Resource {
+  /** @internal made by `Tenant` and `Subject` */
   constructor(
-    protected readonly transport: Transport,
-    protected readonly path: string,
+    private readonly transport: Transport,
+    private readonly path: string,
   ) {}
 
   protected async call<T>(method: Method, below: string, options: CallOptions, body?: unknown): Promise<T> {
@@ -103,6 +104,7 @@ export interface DeliveryFilter {
 
 /** The webhook subscriptions of a tenant, and what was sent. `verifyWebhook` is for who receives. */
 export class Webhooks extends Resource {
+  /** @internal made by `Tenant` */
   constructor(
     transport: Transport,
     private readonly tenantId: string,

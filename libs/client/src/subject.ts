@@ -34,7 +34,7 @@ export class Subject<A extends object> {
   private readonly path: string;
   private readonly asked: { readonly subjectType: SubjectType; readonly subjectId: string };
 
-  /** Made by `Tenant`. */
+  /** @internal made by `Tenant` */
   constructor(
     private readonly transport: Transport,
     private readonly verifier: Verifier,

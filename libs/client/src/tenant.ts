@@ -28,7 +28,7 @@ export class Tenant {
   readonly webhooks: Webhooks;
   private readonly path: string;
 
-  /** Made by `IdentityState`. */
+  /** @internal made by `IdentityState` */
   constructor(
     private readonly transport: Transport,
     private readonly verifier: Verifier,

@@ -16,6 +16,7 @@ import {
 } from '@identity-state/client';
 import { type StartedService, startService } from '../../testing/started-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
+import { describePackage } from './package.ts';
 import { firstEnvelope, lyingFetch } from './testing.ts';
 
 jest.setTimeout(180_000);
@@ -283,3 +284,5 @@ describe('a proxy that lies', () => {
     await expect(read).rejects.toMatchObject({ name: 'VerificationError', failure });
   });
 });
+
+describe('the package', () => describePackage(() => service));

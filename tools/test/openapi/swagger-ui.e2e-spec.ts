@@ -1,10 +1,11 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { list, type Operation, operationsOf } from '../../../apps/api-gateway/test/conformance.ts';
 import { idOf, successesOf } from '../../../apps/api-gateway/test/examples/documented.ts';
 import { ExampleWorld, type Stage } from '../../../apps/api-gateway/test/examples/world.ts';
 import { repositoryRoot } from '../../root.ts';
+import { BROWSERS, findBrowser } from '../../testing/browser.ts';
 import { type StartedService, startService } from '../../testing/started-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -120,23 +121,6 @@ it('every setting belongs to an operation', () => {
   const names = operations.map(nameOf);
   expect(Object.keys(SETTINGS).filter((name) => !names.includes(name))).toEqual([]);
 });
-
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-/** The path of an installed Chromium, if there is one. */
-function findBrowser(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders
-    .flatMap((folder) => BROWSERS.map((name) => join(folder, name)))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
 
 const executablePath = findBrowser();
 if (executablePath === undefined)

@@ -44,7 +44,7 @@ export interface TransportOptions {
   traceparent?: string | (() => string | undefined) | undefined;
 }
 
-/** Sends requests: token, deadline, retries, errors. Knows nothing of what they are about. */
+/** @internal sends requests: token, deadline, retries, errors; knows nothing of what they are about */
 export class Transport {
   private readonly base: string;
   private readonly fetch: typeof globalThis.fetch;

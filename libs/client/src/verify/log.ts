@@ -43,7 +43,7 @@ const WAIT_SECONDS = 10;
 /** How often a note that somebody else replaced meanwhile is looked at again. */
 const MAX_RACES = 20;
 
-/** What a client proves by the transparency log. */
+/** @internal what a client proves by the transparency log */
 export class LogTrust {
   private readonly store: TrustStore;
   private readonly policy: Promise<Policy>;
@@ -192,10 +192,10 @@ export class LogTrust {
   }
 }
 
-/** How many entries each log had shown when something was asked for. */
+/** @internal how many entries each log had shown when something was asked for */
 export type Floors = ReadonlyMap<string, number>;
 
-/** Proves a version by its line of a bundle; of an erased one, that it was erased: null. @throws VerificationError */
+/** @internal proves a version by its line of a bundle; of an erased one, that it was erased: null. @throws VerificationError */
 export type BundleProof = (version: Version<unknown>, line: JsonValue) => LogPlace | null;
 
 /** The leaf that a proof is about: its entry's, or of an erased one what is left. */

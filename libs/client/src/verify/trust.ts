@@ -18,7 +18,7 @@ export interface Trust {
 
 const QUORUM = 'quorum';
 
-/** @throws IdentityStateError for what is no policy; TlogError for what is no key */
+/** @internal @throws IdentityStateError for what is no policy; TlogError for what is no key */
 export async function policyOf({
   policy,
   vkeys = [],
@@ -39,6 +39,7 @@ export async function policyOf({
   });
 }
 
+/** @internal */
 export function storeOf({ store = new MemoryTrustStore() }: Trust): TrustStore {
   return store;
 }

@@ -25,7 +25,7 @@ export function verificationOf(snapshot: object): Verification | undefined {
 /** Items of a page of a chain proof: as many as the service gives. */
 const CHAIN_PAGE = 200;
 
-/** Verifies what was answered, in one of the ways that there are, and remembers it. */
+/** @internal verifies what was answered, in one of the ways that there are, and remembers it */
 export class Verifier {
   readonly known = new KnownVersions();
   /** Up to which version a subject's links are known to lead down to version 1. */

@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBuilt } from '../build.ts';
+import { reportError, UserError } from '../processes.ts';
+import { repositoryRoot } from '../root.ts';
+import { makePackage } from './package.ts';
+
+/** `npm run pack:client`: `@identity-state/client` as a file that npm installs, in `dist/`. */
+try {
+  await ensureBuilt();
+  const dist = join(repositoryRoot, 'dist');
+  mkdirSync(dist, { recursive: true });
+  await makePackage(join(dist, 'client'));
+  const { status } = spawnSync('npm', ['pack', './client'], { cwd: dist, stdio: 'inherit' });
+  if (status !== 0) throw new UserError('npm could not pack the client: see above.');
+} catch (error) {
+  process.exitCode = reportError(error);
+}
