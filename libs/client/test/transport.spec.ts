@@ -44,7 +44,9 @@ const breaks: Step = () => {
   throw new TypeError('fetch failed');
 };
 const hangs: Step = (init) =>
-  new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new Error('aborted', { cause: init.signal?.reason }))));
+  new Promise((_, reject) =>
+    init?.signal?.addEventListener('abort', () => reject(new Error('aborted', { cause: init.signal?.reason }))),
+  );
 
 const clientOf = (fetch: typeof globalThis.fetch, options: Partial<IdentityStateOptions> = {}): IdentityState =>
   new IdentityState({ baseUrl: 'http://service.example/', fetch, token: 't-1', ...options });
