@@ -1,9 +1,10 @@
 import { Socket } from 'node:net';
 import { DomainError } from '@iss/domain';
 import { APPLICATION_ROLE, type PoolLoad } from '@iss/platform';
-import { Client, type ClientConfig, Pool } from 'pg';
+import type { ClientConfig, Pool } from 'pg';
 import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
+import { BoundedPool, CancellableClient } from './pool';
 import { Replica } from './replica';
 import { roleFaults, schemaFaults } from './schema-faults';
 import { Servers } from './servers';
@@ -28,12 +29,14 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 /** When a statement is given up, and when its server is: one that does not even say so hangs, or the network does. */
 interface Patience {
   statementMs: number;
+  /** When it is cancelled: what its own timeout does not end waits for a standby, in its commit. */
+  cancelMs: number;
   answerMs: number;
 }
 /** What waits for longer, for a lock or a disk, is not going to be soon: better that its caller is told. */
-const LONE: Patience = { statementMs: 10_000, answerMs: 12_000 };
+const LONE: Patience = { statementMs: 10_000, cancelMs: 11_000, answerMs: 12_000 };
 /** Of one that many requests share: those who are not what takes so long are tried alone then. */
-const SHARED: Patience = { statementMs: 2_000, answerMs: 4_000 };
+const SHARED: Patience = { statementMs: 2_000, cancelMs: 3_000, answerMs: 4_000 };
 
 /**
  * Every statement of the applications is a handful of index look-ups. A plan is kept by the connection until statistics
@@ -209,7 +212,7 @@ function poolOf(
   max: number,
   patience: Patience,
 ): Pool {
-  const pool = new Pool({
+  const config = {
     max,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -222,12 +225,13 @@ function poolOf(
       return socket.once('close', () => sockets.delete(socket));
     },
     // Each new connection goes to the server that takes writes by then.
-    Client: class extends Client {
-      constructor(config?: ClientConfig) {
-        super({ ...config, connectionString: servers.url });
+    Client: class extends CancellableClient {
+      constructor(own?: ClientConfig) {
+        super({ ...own, connectionString: servers.url });
       }
     },
-  });
+  };
+  const pool = new BoundedPool(config, patience.cancelMs);
   // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
   pool.on('error', () => undefined);
   return pool;

@@ -49,9 +49,10 @@ export function isNotPermitted(error: unknown): boolean {
   return isDatabaseError(error) && error.code === INSUFFICIENT_PRIVILEGE;
 }
 
-// Connection failures and timeouts, by SQLSTATE class or Node error code: the statement may or may not have run.
+// Connection failures, timeouts and what a server lacks (memory, disk, connections), by SQLSTATE or its class, or Node's code:
+// the statement may or may not have run.
 const UNREACHABLE =
-  /^(08|57P0|57014|53|25006|28|3D000|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
+  /^(08|57P0|57014|53|55P03|25006|25P0[34]|40003|28|3D000|58|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
 
 /** Whether the failure is the database's state and not the statement's. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,0 +1,147 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { clusterFolder, makeTemporaryFolder, type PostgresServer, startPostgres } from '../../../tools/postgres';
+import { waitFor } from '../../../tools/testing/wait-for';
+import { BoundedPool, CancellableClient } from './pool';
+import { toDomainError } from './sql/db-errors';
+
+/** Of its own: what a server waits for at a commit is a setting of all of it. */
+let server: PostgresServer;
+let folder: string;
+let superuser: Client;
+const pools: BoundedPool[] = [];
+
+beforeAll(async () => {
+  folder = makeTemporaryFolder({ durable: false });
+  server = await startPostgres({
+    folder: clusterFolder(folder),
+    logFile: join(folder, 'postgres.log'),
+    durable: true,
+    temporaryFolder: folder,
+  });
+  superuser = new Client({ connectionString: server.url });
+  await superuser.connect();
+  await superuser.query('CREATE TABLE written (id integer PRIMARY KEY)');
+});
+
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.end();
+});
+
+afterAll(async () => {
+  await superuser?.end();
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const CANCEL_MS = 500;
+
+function poolOf(max: number, change: (url: URL) => void = () => undefined): BoundedPool {
+  const url = new URL(server.url);
+  change(url);
+  const pool = new BoundedPool(
+    { connectionString: url.href, max, Client: CancellableClient, application_name: 'bounded', query_timeout: 10_000 },
+    CANCEL_MS,
+  );
+  pool.on('error', () => undefined);
+  pools.push(pool);
+  return pool;
+}
+
+async function count(text: string): Promise<number> {
+  return (await superuser.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${text}`)).rows[0]?.count ?? 0;
+}
+
+/** Whom commits wait for; nobody of that name is alive. */
+async function setStandbys(names: string): Promise<void> {
+  await superuser.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+  await superuser.query('SELECT pg_reload_conf()');
+  await waitFor(async () => {
+    const { rows } = await superuser.query<{ names: string }>(
+      `SELECT current_setting('synchronous_standby_names') AS names`,
+    );
+    return rows[0]?.names === names;
+  });
+}
+
+const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'acknowledged',
+    (error: unknown) => toDomainError(error),
+  );
+
+it('adds no servers while no standby confirms what is written, and acknowledges none of it', async () => {
+  const pool = poolOf(3);
+  await setStandbys('nobody');
+  let isWriting = true;
+  let next = 0;
+  const outcomes: unknown[] = [];
+  let mostServers = 0;
+  const writer = async (): Promise<void> => {
+    while (isWriting) outcomes.push(await outcomeOf(pool.query('INSERT INTO written VALUES ($1)', [(next += 1)])));
+  };
+  try {
+    const writing = Promise.all(Array.from({ length: 12 }, writer));
+    await waitFor(
+      async () => {
+        mostServers = Math.max(mostServers, await count(`pg_stat_activity WHERE application_name = 'bounded'`));
+        return outcomes.length >= 12;
+      },
+      { deadlineMs: 30_000 },
+    );
+    // One that was answered may still be about to end.
+    expect(mostServers).toBeLessThanOrEqual(2 * 3);
+    isWriting = false;
+    await writing;
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ code: 'unavailable' });
+  } finally {
+    isWriting = false;
+    await setStandbys('');
+  }
+  // Committed where it was asked for: nobody was told so, and nobody was told otherwise.
+  expect(await count('written')).toBe(next);
+  await expect(pool.query('INSERT INTO written VALUES (0)')).resolves.toBeDefined();
+});
+
+it('says of a transaction, too, that its commit was not confirmed, whoever cancelled the wait', async () => {
+  const pool = poolOf(1);
+  await setStandbys('nobody');
+  try {
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    await client.query('BEGIN');
+    await client.query('INSERT INTO written VALUES (-1)');
+    const commit = outcomeOf(client.query('COMMIT'));
+    await waitFor(
+      async () =>
+        (await count(`pg_stat_activity a, pg_cancel_backend(a.pid) WHERE application_name = 'bounded'
+                      AND wait_event = 'SyncRep'`)) > 0,
+    );
+    expect(await commit).toMatchObject({ code: 'unavailable', cause: { code: '08007' } });
+    client.release(true);
+  } finally {
+    await setStandbys('');
+  }
+});
+
+it('cancels what takes too long, and no transaction of quick statements', async () => {
+  const pool = poolOf(1);
+  await expect(pool.query('SELECT pg_sleep(60)')).rejects.toMatchObject({ code: '57014' });
+  const client = await pool.connect();
+  for (let statement = 0; statement < 6; statement += 1) await client.query('SELECT pg_sleep(0.2)');
+  client.release();
+});
+
+it('has callers wait for the connections that live where the server has none left', async () => {
+  await superuser.query(`CREATE ROLE bounded LOGIN PASSWORD 'bounded' CONNECTION LIMIT 2`);
+  const pool = poolOf(10, (url) => {
+    url.username = 'bounded';
+    url.password = 'bounded';
+  });
+  await pool.query('SELECT 1');
+  const all = Array.from({ length: 20 }, () => pool.query('SELECT pg_sleep(0.02)'));
+  await expect(Promise.all(all)).resolves.toHaveLength(20);
+  expect(pool.totalCount).toBe(2);
+  expect(pool.waitingCount).toBe(0);
+});
