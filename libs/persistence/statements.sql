@@ -4407,7 +4407,8 @@ PREPARE server AS
 SELECT current_setting('server_version') AS version,
   pg_stat_get_db_numbackends((SELECT oid FROM pg_database WHERE datname = current_database()
     LIMIT 1)) AS connections,
-  current_setting('max_connections')::int AS most;
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+  - coalesce(current_setting('reserved_connections', true)::int, 0) AS most;
 
 -- snapshot_append
 --   asked by SnapshotWriteStore.append (stores/snapshots/snapshot-write.store.ts)

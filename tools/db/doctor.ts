@@ -1,11 +1,13 @@
+import { parseArgs } from 'node:util';
 import { readRun } from '../dev/data-folder.ts';
 import { loadEnvironment } from '../environment.ts';
-import { reportError } from '../processes.ts';
+import { reportError, UserError } from '../processes.ts';
+import { connectionsOf, SPARE_CONNECTIONS } from './connection-budget.ts';
 
 /**
  * `npm run doctor`: what the processes check when they start and at `/v1/ops/readiness`, each with what to do, from where it
  * is run. Reads the environment that they get; beside `npm start` that one's. Changes nothing. Exit code 1: something has
- * to be done.
+ * to be done. `-- --gateways 3 --workers 2`: whether the server has connections for as many.
  */
 type Finding = { is: 'ok' | 'skipped' | 'failed'; detail: string };
 
@@ -14,12 +16,33 @@ const skipped = (detail: string): Finding => ({ is: 'skipped', detail });
 const failed = (detail: string): Finding => ({ is: 'failed', detail });
 
 const ANSWER_MS = 5_000;
+/** As .env.example says. */
+const DEFAULT_POOL_SIZE = 10;
 /** Webhook secrets that are tried at most. */
 const SECRETS_TRIED = 500;
-/** The share of the server's connections that is left to others. */
-const SPARE_CONNECTIONS = 10;
 
-async function diagnosis(): Promise<[string, Finding[]][]> {
+const CONNECTIONS_PAGE = 'see docs/operations/high-availability.md, "Connections"';
+
+interface Processes {
+  gateways: number;
+  workers: number;
+}
+
+/** How many processes are to be counted with. @throws UserError for anything else */
+function processesOf(args: string[]): Processes {
+  const { values } = parseArgs({
+    args,
+    options: { gateways: { type: 'string', default: '1' }, workers: { type: 'string', default: '1' } },
+  });
+  const count = (name: keyof Processes): number => {
+    const text = values[name];
+    if (!/^\d{1,4}$/.test(text)) throw new UserError(`--${name}: a number of processes.`);
+    return Number(text);
+  };
+  return { gateways: count('gateways'), workers: count('workers') };
+}
+
+async function diagnosis(processes: Processes): Promise<[string, Finding[]][]> {
   const [persistence, platform, queues] = await Promise.all([
     import('@iss/persistence'),
     import('@iss/platform'),
@@ -48,7 +71,12 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
   const database = async (): Promise<Finding[]> => {
     if (databaseUrl === undefined) return [failed('DATABASE_URL is not set, and no npm start runs')];
     const opened = await persistence
-      .openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'doctor' })
+      .openDatabase({
+        url: databaseUrl,
+        poolSize: 2,
+        applicationName: 'doctor',
+        needsSessions: queueUrl === undefined,
+      })
       .catch((error: unknown) => failed(platform.failureOf(error).message));
     if ('is' in opened) return [opened];
     try {
@@ -63,14 +91,24 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
         clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
         connections + SPARE_CONNECTIONS <= most
           ? ok(`${connections} of ${most} connections are this database's`)
-          : failed(
-              `${connections} of ${most} connections are this database's: see docs/operations/high-availability.md, "Connections"`,
-            ),
+          : failed(`${connections} of ${most} connections are this database's: ${CONNECTIONS_PAGE}`),
+        budget(most, platform.serverUrls(databaseUrl).length),
         await secrets(new persistence.SealedSecretStore(opened.sql)),
       ];
     } finally {
       await opened.close();
     }
+  };
+
+  const budget = (most: number, hosts: number): Finding => {
+    const needed = connectionsOf({
+      ...processes,
+      poolSize: Number(env['DATABASE_POOL_SIZE'] || DEFAULT_POOL_SIZE),
+      hosts,
+      isQueueOnPostgres: queueUrl === undefined,
+    });
+    const sum = `gateways: ${processes.gateways}, workers: ${processes.workers}, twice while they roll: ${needed} connections`;
+    return needed <= most ? ok(`${sum}, of ${most}`) : failed(`${sum}, and there are ${most}: ${CONNECTIONS_PAGE}`);
   };
 
   const replica = async (): Promise<Finding[]> => {
@@ -182,7 +220,7 @@ async function diagnosis(): Promise<[string, Finding[]][]> {
 
 try {
   await loadEnvironment();
-  const found = await diagnosis();
+  const found = await diagnosis(processesOf(process.argv.slice(2)));
   for (const [what, findings] of found) {
     console.log(what);
     for (const { is, detail } of findings) console.log(`  ${is.padEnd(7)}  ${detail}`);

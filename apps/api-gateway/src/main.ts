@@ -29,6 +29,7 @@ async function main(): Promise<void> {
     url: settings.databaseUrl,
     replicaUrl: settings.databaseReplicaUrl,
     poolSize: settings.databasePoolSize,
+    needsSessions: settings.queueUrl === undefined,
     applicationName: 'api-gateway',
   });
   const warn = warnTo(logger);

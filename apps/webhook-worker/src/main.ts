@@ -19,6 +19,7 @@ async function main(): Promise<void> {
   const database = await openDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
+    needsSessions: settings.queueUrl === undefined,
     applicationName: 'webhook-worker',
   });
   const queue = openQueue({

@@ -6,8 +6,9 @@ import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
 import { BoundedPool, CancellableClient } from './pool';
 import { Replica } from './replica';
-import { roleFaults, schemaFaults } from './schema-faults';
+import { DROPPED_OPTIONS, roleFaults, schemaFaults } from './schema-faults';
 import { Servers } from './servers';
+import { IS_SHARED, NO_SESSIONS } from './sessions';
 import { LoneStatements } from './sql/lone-statements';
 import { Sql } from './sql/sql';
 import { type NoParameters, statement } from './sql/statement';
@@ -21,6 +22,8 @@ export interface DatabaseSettings {
   poolSize: number;
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
+  /** Whether something beside it listens on this database, such as a queue: no pooler may share servers then. */
+  needsSessions?: boolean;
   /** Told the name of each statement that is sent, and whereto: for metrics and for tests that count. */
   observe?: (statementName: string, server: 'primary' | 'replica') => void;
 }
@@ -65,14 +68,27 @@ const SERVER = statement<NoParameters, { version: string; connections: number; m
   'server',
   `SELECT current_setting('server_version') AS version,
        pg_stat_get_db_numbackends((SELECT oid FROM pg_database WHERE datname = current_database() LIMIT 1)) AS connections,
-       current_setting('max_connections')::int AS most`,
+       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+         - coalesce(current_setting('reserved_connections', true)::int, 0) AS most`,
 );
 const WRITE_AHEAD = statement<NoParameters, { position: number }>(
   'write_ahead_position',
   `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS position`,
 );
 /** Named, as every statement is. */
-const ACTS_AS = { name: 'acts_as', text: 'SELECT current_user::text AS "actsAs"' };
+const STANDS = {
+  name: 'stands',
+  text: `SELECT current_user::text AS "actsAs", ${IS_SHARED('stands')} AS "isShared",
+       ARRAY(SELECT n || '=' || current_setting(n) FROM unnest('{${PLANNER.map((setting) => setting.split('=')[0]).join()}}'::text[]) n) AS planner,
+       extract(epoch FROM current_setting('statement_timeout')::interval)::float8 * 1000 AS "statementMs"`,
+};
+/** How a connection stands once it is there. */
+interface Stands {
+  actsAs: string;
+  isShared: boolean;
+  planner: string[];
+  statementMs: number;
+}
 
 /** Startup options of the applications' connections, as `PGOPTIONS` would hold them. */
 const startupOptions = ({ statementMs }: Patience): string =>
@@ -99,7 +115,7 @@ export class Database {
     return at.getTime() - (askedAtMs + Date.now()) / 2;
   }
 
-  /** The server's version, how many connections it has and may have. */
+  /** The server's version, how many connections the database has, and how many may be had by whoever is no superuser. */
   server(): Promise<{ version: string; connections: number; most: number }> {
     return this.sql.one(SERVER, {});
   }
@@ -157,7 +173,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
   const pools = [shared, lone];
   try {
     await servers.find();
-    await requireUsable(pools);
+    await requireUsable(pools, settings.needsSessions ?? false);
     servers.watch();
   } catch (error) {
     await Promise.all([servers.close(), ...pools.map((pool) => pool.end())]);
@@ -189,20 +205,31 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
 }
 
 /**
- * A process that acts as somebody else would have rights that it must not have, or none. And behind a pooler that shares
- * servers among transactions, what one connection prepared another one finds there.
+ * A process that acts as somebody else would have rights that it must not have, or none. Without its settings a statement
+ * may read a table whole, and wait for ever. And behind a pooler that shares servers among transactions, what one connection
+ * prepared another one finds there.
  */
-async function requireUsable(pools: readonly Pool[]): Promise<void> {
+async function requireUsable(pools: readonly Pool[], needsSessions: boolean): Promise<void> {
   const clients = await Promise.all(pools.map((pool) => pool.connect()));
   try {
     for (const client of clients) {
-      const { rows } = await client.query<{ actsAs: string }>(ACTS_AS);
-      const [fault] = rows.flatMap(({ actsAs }) => roleFaults(actsAs));
+      const { rows } = await client.query<Stands>(STANDS);
+      const [fault] = rows.flatMap((stands) => faultsOf(stands, needsSessions));
       if (fault !== undefined) throw new DomainError('unavailable', `PostgreSQL: ${fault}.`);
     }
   } finally {
     for (const client of clients) client.release();
   }
+}
+
+function faultsOf({ actsAs, isShared, planner, statementMs }: Stands, needsSessions: boolean): string[] {
+  const lacking = PLANNER.filter((setting) => !planner.includes(setting));
+  if (statementMs === 0 || statementMs > LONE.statementMs) lacking.unshift(`statement_timeout=${LONE.statementMs}`);
+  return [
+    ...roleFaults(actsAs),
+    ...(lacking.length === 0 ? [] : [`connections lack the settings ${lacking.join(', ')}: ${DROPPED_OPTIONS}`]),
+    ...(isShared && needsSessions ? [`the queue on PostgreSQL needs sessions: ${NO_SESSIONS}: set QUEUE_URL`] : []),
+  ];
 }
 
 function poolOf(

@@ -5,6 +5,7 @@ import { CONNECT_TIMEOUT_MS } from './database';
 import { diagnose } from './diagnose';
 import { LOCK_TIMEOUT_MS, untilLocked } from './lock-patience';
 import { writableUrl } from './servers';
+import { requireSessions } from './sessions';
 import { indexesBesideWriters, type Migration, MIGRATIONS, migrationText, onlineStep } from './migrations';
 import { backfillSearch } from './search-backfill';
 import { backfillProvenance } from './stores/provenance/fill-provenance';
@@ -52,6 +53,9 @@ export async function migrate(databaseUrl: string, tell: Tell = () => undefined)
   const { DataSource } = await import('typeorm');
   const url = await writableUrl(databaseUrl).catch((error: unknown) => {
     throw diagnose(error, databaseUrl);
+  });
+  await requireSessions(url, CONNECT_TIMEOUT_MS).catch((error: unknown) => {
+    throw error instanceof DomainError ? error : diagnose(error, databaseUrl);
   });
   let isNew = false;
   const dataSource = new DataSource({

@@ -116,7 +116,9 @@ export class BoundedPool extends Pool {
   override connect(callback?: Connected): Promise<PoolClient> | void {
     if (callback === undefined) {
       return new Promise((resolve, reject) => {
-        this.connect((error, client) => (client === undefined ? reject(error) : resolve(client)));
+        this.connect((error, client) =>
+          client === undefined ? reject(error ?? new Error('there is no connection')) : resolve(client),
+        );
       });
     }
     super.connect((error, client, done) => {

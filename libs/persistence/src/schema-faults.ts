@@ -111,10 +111,11 @@ export async function schemaFaults(sql: Sql): Promise<string[]> {
   ];
 }
 
+export const DROPPED_OPTIONS =
+  'a pooler in between dropped the startup options (docs/operations/high-availability.md, "Poolers"), or the login sets others';
+
 /** What is wrong with whom a connection acts as. */
 export function roleFaults(actsAs: string): string[] {
   if (actsAs === APPLICATION_ROLE) return [];
-  const way =
-    'a pooler in between dropped the startup options (docs/operations/high-availability.md, "Poolers"), or the login sets another role';
-  return [`the connection acts as ${actsAs} and not as ${APPLICATION_ROLE}: ${way}`];
+  return [`the connection acts as ${actsAs} and not as ${APPLICATION_ROLE}: ${DROPPED_OPTIONS}`];
 }
