@@ -18,5 +18,8 @@ export const TRIALS = {
   'clock-skew': { packages: ['postgresql', 'redis-server', 'faketime'], takes: 'minutes' },
   'key-rotation': { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   failover: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  pgbouncer: { packages: ['postgresql', 'redis-server', 'pgbouncer'], takes: 'minutes' },
+  standby: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  upgrade: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
 } as const satisfies Record<string, TrialPlan>;
 export type TrialName = keyof typeof TRIALS;

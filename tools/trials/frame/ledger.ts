@@ -45,6 +45,8 @@ export class LedgerWriter {
   readonly statuses = new Map<number, number>();
   /** The first answer of each status that is not 201. */
   readonly refusals = new Map<number, string>();
+  /** How long the slowest answer took that is not 201. */
+  longestRefusalMs = 0;
   private readonly trial: Trial;
   private readonly service: TrialService;
   private isWriting = true;
@@ -129,7 +131,10 @@ export class LedgerWriter {
     const path = `/v1/tenants/${TENANT}/entity-states`;
     const answer = await this.service.request('POST', path, envelopeOf(subjectId, version), url);
     this.note(answer);
-    if (answer.status !== 201) return false;
+    if (answer.status !== 201) {
+      this.longestRefusalMs = Math.max(this.longestRefusalMs, Date.now() - askedAtMs);
+      return false;
+    }
     const body: unknown = JSON.parse(answer.body);
     const written: Acknowledged = {
       snapshotId: textAt(body, 'snapshot_id'),

@@ -53,6 +53,8 @@ export interface ServiceOptions {
   readonly gateways?: number;
   readonly workers?: number;
   readonly environment?: Environment;
+  /** A folder with another build, which has migrated the database: its processes are started. */
+  readonly build?: string;
   /** Header lines of every request; none while no token is asked for. */
   readonly headers?: () => Promise<Record<string, string>>;
 }
@@ -111,9 +113,10 @@ export class TrialService {
   /** Migrates the database, starts everything and makes the tenant that writers write into. */
   static async start(trial: Trial, options: ServiceOptions): Promise<TrialService> {
     const service = new TrialService(trial, options);
-    await applyMigrations(options.ownerUrl ?? options.databaseUrl, options.queueUrl);
+    const { build } = options;
+    if (build === undefined) await applyMigrations(options.ownerUrl ?? options.databaseUrl, options.queueUrl);
     const several = (app: App, count: number): Promise<ProductProcess>[] =>
-      Array.from({ length: count }, () => service.startOne(app));
+      Array.from({ length: count }, () => service.startOne(app, {}, build));
     await Promise.all([
       ...several('api-gateway', options.gateways ?? 1),
       ...several('webhook-worker', options.workers ?? 1),
