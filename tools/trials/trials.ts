@@ -21,5 +21,6 @@ export const TRIALS = {
   pgbouncer: { packages: ['postgresql', 'redis-server', 'pgbouncer'], takes: 'minutes' },
   standby: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   upgrade: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  image: { packages: ['buildah', 'mmdebstrap', 'bubblewrap', 'postgresql', 'redis-server'], takes: 'minutes' },
 } as const satisfies Record<string, TrialPlan>;
 export type TrialName = keyof typeof TRIALS;

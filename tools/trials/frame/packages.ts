@@ -13,6 +13,9 @@ const PROGRAMS = {
   faketime: '/usr/lib/*/faketime/libfaketime.so.1',
   'redis-server': '/usr/bin/redis-server',
   'redis-sentinel': '/usr/bin/redis-sentinel',
+  buildah: '/usr/bin/buildah',
+  mmdebstrap: '/usr/bin/mmdebstrap',
+  bubblewrap: '/usr/bin/bwrap',
 } as const satisfies Record<string, string>;
 export type DebianPackage = keyof typeof PROGRAMS;
 
