@@ -113,7 +113,9 @@ function shapeFaults(manifest: Manifest): string[] {
   const schema = OF_OTHERS[`${manifest.apiVersion} ${manifest.kind}`];
   if (schema === undefined) return [`${manifest.apiVersion} ${manifest.kind} is no kind that is known here`];
   const check = new Ajv({ allErrors: true }).compile(schema);
-  if (check(manifest) === true) return [];
+  // Not asked in the condition itself, which would say that what is left has no type.
+  const isRight: boolean = check(manifest) === true;
+  if (isRight) return [];
   return (check.errors ?? []).map(
     ({ instancePath, message }) => `${manifest.kind} ${manifest.metadata.name} ${instancePath} ${message}`,
   );
