@@ -32,7 +32,7 @@ export async function* changesOf(
   const filters = { type, subject_type: subjectType };
   let place = after ?? null;
   const checked = (change: Change): Change => {
-    if (place !== null && !(change.log_index > place)) {
+    if (!Number.isSafeInteger(change.log_index) || (place !== null && change.log_index <= place)) {
       throw new VerificationError(
         'feed',
         `The feed gives ${change.log_index} after ${place}: it repeats, or goes back.`,
@@ -64,11 +64,14 @@ export async function* changesOf(
       } as const;
       const response = await transport.stream(request, options);
       refusals = 0;
+      let isAlive = false;
       for await (const data of eventsOf(response, options.signal)) {
+        isAlive = true;
         failures = 0;
         if (data !== null) yield checked(decode<Change>(data));
       }
       // The service ends a stream when a token expires and when it is restarted: taken up again at once.
+      if (!isAlive) throw new ConnectionError('The stream ended before it said anything.');
     } catch (error) {
       options.signal?.throwIfAborted();
       if (error instanceof UnauthorizedError && ++refusals <= 1) continue;

@@ -103,7 +103,8 @@ async function sendBatch(
       const body = left.map(({ text }) => `${text}\n`).join('');
       const contentType = 'application/x-ndjson';
       const request = { method: 'POST', path, body, contentType, accept: contentType, isRepeatable: false } as const;
-      for await (const answer of linesOf(await transport.stream(request, options), {
+      const response = await transport.stream(request, { timeoutMs: RESULT_IDLE_MS, ...options });
+      for await (const answer of linesOf(response, {
         idleMs: RESULT_IDLE_MS,
         signal: options.signal,
       })) {

@@ -2,7 +2,6 @@ import { canonicalize } from '@iss/domain/pure';
 import { changesOf, type ChangesOptions } from './changes.ts';
 import { VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
-import { decode } from './http/answer.ts';
 import { itemsOf } from './http/pages.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
 import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
@@ -20,6 +19,7 @@ import type {
   SubjectType,
 } from './types.ts';
 import { hashText } from './verify/hash.ts';
+import { parseStrictly, requireVersion } from './verify/snapshot.ts';
 import type { Verifier } from './verify/verifier.ts';
 
 /** A tenant that the caller acts for. */
@@ -77,11 +77,15 @@ export class Tenant {
    */
   async write(envelope: api.Envelope, options: CallOptions = {}): Promise<SnapshotHeader> {
     const body = canonicalize(jsonOf(envelope));
-    const written = decode<SnapshotHeader>(
-      await this.transport.text({ method: 'POST', path: `${this.path}/entity-states`, body }, options),
-    );
-    if (written.envelope_hash !== (await hashText(body))) {
-      throw new VerificationError('written', `${envelope.snapshot_id} was stored with another hash than it has.`);
+    const path = `${this.path}/entity-states`;
+    const written = requireVersion(parseStrictly(await this.transport.text({ method: 'POST', path, body }, options)));
+    const isSame =
+      written.envelope_hash === (await hashText(body)) &&
+      written.snapshot_id === envelope.snapshot_id.toLowerCase() &&
+      written.snapshot_version === envelope.snapshot_version &&
+      written.subject.subject_id === envelope.subject.subject_id;
+    if (!isSame) {
+      throw new VerificationError('written', `${envelope.snapshot_id} was stored as something else than was sent.`);
     }
     this.verifier.claim(written, written.subject);
     return written;

@@ -92,6 +92,17 @@ it('sends again what does nothing twice, and nothing else', async () => {
   expect(sent).toHaveLength(1);
 });
 
+it('does not take for the network what fails on this side', async () => {
+  const { fetch, sent } = steps(answers({}));
+  let asked = 0;
+  const token = (): string => {
+    asked++;
+    throw new RangeError('signed out');
+  };
+  await expect(clientOf(fetch, { token }).request('GET', '/v1/meta')).rejects.toThrow('signed out');
+  expect([asked, sent.length]).toEqual([1, 0]);
+});
+
 it('asks for a fresh token where one is refused, once', async () => {
   const tokens = ['old', 'new', 'newer'];
   const refused: (string | null)[] = [];
@@ -198,6 +209,13 @@ describe('a feed that is followed', () => {
     // Each connection has its own token.
     expect(new Set(sent.map(({ headers }) => headers['authorization'])).size).toBe(sent.length);
   }, 20_000);
+
+  it('is taken up again where it never began, and slowly where it says nothing', async () => {
+    const { fetch, sent } = steps(hangs, stream([], 'ends'), stream([events(4)], 'stays'));
+    const { value } = await clientOf(fetch).tenant('acme').changes({ follow: true, timeoutMs: 30 }).next();
+    expect(Object(value)).toMatchObject({ log_index: 4 });
+    expect(sent).toHaveLength(3);
+  });
 
   it('repeats nothing, and does not go back', async () => {
     for (const lie of [events(5, 5), events(5, 4)]) {

@@ -63,6 +63,18 @@ describe('what was seen before', () => {
   });
 });
 
+it('content that is said to be erased has to hold all the same', async () => {
+  service.bend = (path, text) =>
+    path.endsWith('latest')
+      ? text
+          .replace('"Three"', '"Four"')
+          .replace('"envelope":', '"erased":{"erasure_id":"e","erased_at":"t"},"envelope":')
+      : text;
+  for (const options of [{}, { trust: trusted() }]) {
+    await expect(subjectOf(service, options).latest()).rejects.toEqual(failing('hash'));
+  }
+});
+
 describe('a chain', () => {
   it('leads down to version 1, and is followed once', async () => {
     const subject = subjectOf(service, { verify: 'chain' });

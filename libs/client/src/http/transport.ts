@@ -61,7 +61,7 @@ export class Transport {
   async text(request: Request, options: CallOptions = {}): Promise<string> {
     return this.within(options, (signal, endsAt) =>
       this.repeated(request, options, { signal, endsAt }, async (response) => {
-        const text = await response.text();
+        const text = await textOf(response);
         if (response.ok) return text;
         throw failureOf(response.status, response.headers, text);
       }),
@@ -69,13 +69,26 @@ export class Transport {
   }
 
   /**
-   * A successful answer whose body is read as it comes. Ends with `signal` alone: no deadline, and one attempt beside a
-   * fresh token, since whoever reads knows from where to go on.
+   * A successful answer whose body is read as it comes. It has to begin within the deadline; then it ends with `signal` alone.
+   * One attempt beside a fresh token, since whoever reads knows from where to go on.
    */
   async stream(request: Request, { signal, ...options }: CallOptions): Promise<Response> {
+    const { timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS } = options;
+    const deadline = new AbortController();
+    const late = new ConnectionError(`No answer began within ${timeoutMs} ms.`);
+    const timer = setTimeout(() => deadline.abort(late), timeoutMs);
+    const either = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
+    try {
+      return await this.begun(request, options, either);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async begun(request: Request, options: CallOptions, signal: AbortSignal): Promise<Response> {
     return this.withToken(request, options, signal, async (response) => {
       if (response.ok) return response;
-      throw failureOf(response.status, response.headers, await response.text());
+      throw failureOf(response.status, response.headers, await textOf(response));
     });
   }
 
@@ -198,9 +211,16 @@ function waitBefore(error: unknown, attempt: number, { method, isRepeatable = tr
     if (!isPassing) return null;
     return isRepeatable ? (error.retryAfterMs ?? backoff) : null;
   }
-  // What breaks may break while the answer is read, in words of the platform's own.
-  const isBroken = !(error instanceof ProtocolError);
-  return isBroken && isRepeatable && (method === 'GET' || method === 'POST') ? backoff : null;
+  return error instanceof ConnectionError && isRepeatable && (method === 'GET' || method === 'POST') ? backoff : null;
+}
+
+/** @throws ConnectionError where the answer breaks off, which platforms say in words of their own */
+async function textOf(response: Response): Promise<string> {
+  try {
+    return await response.text();
+  } catch (cause) {
+    throw new ConnectionError(`The answer broke off (${messageOf(cause)}).`, { cause });
+  }
 }
 
 export function queryText(query: Query = {}): string {

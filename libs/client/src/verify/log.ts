@@ -91,7 +91,7 @@ export class LogTrust {
     const checkpoint = shown(note, verified);
     return (version, line) => {
       const logIndex = requireIncluded(line, leafOf(line), verified.checkpoint);
-      if (version.erased !== undefined) {
+      if (version.envelope === undefined) {
         requireErased(memberOf(line, 'erased'), logIndex, version, verified.checkpoint);
         return null;
       }

@@ -61,7 +61,8 @@ export async function verifySnapshot(snapshot: JsonValue & Version<unknown>, ask
     throw new VerificationError('unhashed', `${where} has no hash, so nothing of it can be verified.`);
   }
   const link = linkOf(snapshot, envelope_hash);
-  if (snapshot.erased !== undefined) return link;
+  // Whoever has the content must prove it, erased or not: what is said beside it excuses nothing.
+  if (snapshot.erased !== undefined && envelope === undefined) return link;
   const content: unknown = envelope;
   if (!isJsonObject(content)) throw new VerificationError('envelope_missing', `${where} comes without its content.`);
   require((await hashText(canonicalize(content))) ===

@@ -131,9 +131,9 @@ export class Verifier {
     version: Version<unknown>,
     options: CallOptions,
   ): Promise<LogPlace | null> {
-    // Of an erased version the log says only that it was: its own place is no proof of content.
-    if (version.erased !== undefined || this.log === null) return null;
-    return this.log.prove(tenantId, link, version.created_at, options);
+    // Of what has no content nothing is proved here: a bundle proves that it was erased.
+    if (version.envelope === undefined) return null;
+    return this.requireLog().prove(tenantId, link, version.created_at, options);
   }
 }
 
