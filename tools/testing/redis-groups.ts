@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { freePort } from '../processes.ts';
 import { type OwnRedis, startOwnRedis } from '../redis.ts';
@@ -17,6 +18,15 @@ export interface RedisGroup {
   /** The server that takes the queue's writes at this moment. */
   primary(): Promise<OwnRedis>;
   stop(): Promise<void>;
+}
+
+export interface SentinelGroup extends RedisGroup {
+  /** Has the Sentinels promote the replica; the primary becomes one. */
+  failOver(): Promise<unknown>;
+  /** One that was killed comes back empty, and is made a replica by the Sentinels. */
+  restart(server: OwnRedis): Promise<void>;
+  /** For so long all of them keep their connections and say nothing. */
+  hang(lengthMs: number): Promise<void>;
 }
 
 /** One command to one server, by a connection of its own. */
@@ -38,7 +48,7 @@ export async function kill(server: OwnRedis): Promise<void> {
 }
 
 /** A primary, a replica, and Sentinels that promote it within some two seconds. */
-export async function startSentinelGroup(sentinels = 1): Promise<RedisGroup & { failOver(): Promise<unknown> }> {
+export async function startSentinelGroup(sentinels = 1): Promise<SentinelGroup> {
   const servers: OwnRedis[] = [];
   try {
     const first = await startOwnRedis({ settings: AT_ONCE });
@@ -70,6 +80,22 @@ export async function startSentinelGroup(sentinels = 1): Promise<RedisGroup & { 
         return named;
       },
       failOver: () => command(sentinel, 'sentinel', 'failover', PRIMARY),
+      async restart({ port }) {
+        const back = await startOwnRedis({ port, settings: AT_ONCE });
+        servers.push(back);
+        data.splice(
+          data.findIndex((one) => one.port === port),
+          1,
+          back,
+        );
+      },
+      async hang(lengthMs) {
+        const signal = (name: NodeJS.Signals): void => {
+          for (const { process: one } of servers) if (one.running) process.kill(one.pid, name);
+        };
+        signal('SIGSTOP');
+        await pause(lengthMs).finally(() => signal('SIGCONT'));
+      },
       stop: () => stopAll(servers),
     };
   } catch (error) {

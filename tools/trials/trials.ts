@@ -22,5 +22,7 @@ export const TRIALS = {
   standby: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   upgrade: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   image: { packages: ['buildah', 'mmdebstrap', 'bubblewrap', 'postgresql', 'redis-server'], takes: 'minutes' },
+  redis: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  rolling: { packages: ['postgresql', 'redis-server', 'haproxy'], takes: 'minutes' },
 } as const satisfies Record<string, TrialPlan>;
 export type TrialName = keyof typeof TRIALS;
