@@ -16,6 +16,7 @@ import { runTrial, type Trial } from './frame/trial.ts';
 const WRITERS = 4;
 const PAUSE_MS = 10;
 const HANG_MS = 8_000;
+const SEEN_MS = 1_100;
 const SETTLED_MS = 2_000;
 /** A write may wait for the queue not at all, so for no longer than this busy machine makes it. */
 const MAX_GAP_MS = 1_500;
@@ -77,6 +78,8 @@ async function suffer(
   const fromMs = Date.now();
   await fault();
   const struckMs = Date.now();
+  // Readiness is what was seen within the last second.
+  await pause(SEEN_MS);
   await untilUsed(service);
   const usedMs = Date.now();
   await writer.waitForMore(50);
@@ -85,7 +88,7 @@ async function suffer(
   const gapMs = writer.longestGapMs(fromMs);
   trial.judge(
     gapMs <= MAX_GAP_MS && [...watch.statuses].every((status) => status === 200),
-    `${what}: no write for ${gapMs} ms at most; readiness ${[...watch.statuses].join(', ')}, queue ${[...watch.queue].join(' / ')}; used again ${usedMs - struckMs} ms later`,
+    `${what}: no write for ${gapMs} ms at most; readiness ${[...watch.statuses].join(', ')}, queue ${[...watch.queue].join(' / ')}; used again within ${usedMs - struckMs} ms`,
   );
 }
 
