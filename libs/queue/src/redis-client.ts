@@ -66,14 +66,14 @@ export class RedisClients {
 
   /** Does not wait for a connection. */
   open(patience: Patience): OpenRedis {
-    const client = this.address.kind === 'cluster' ? this.cluster(patience) : this.single(patience);
-    client.on('error', (error: Error) => this.warn('Redis cannot be reached', error));
+    const client = this.connect(patience);
+    client.on('error', (error: Error) => this.warn('Redis cannot be reached', causeOf(error)));
     let isClosed = false;
-    const connect = (): void => {
+    const revive = (): void => {
       if (!isClosed && client.status === 'end') client.connect().catch(() => undefined);
     };
     // A client that is told to reconnect while it looks for its server ends for good.
-    client.on('end', () => void (isClosed || setTimeout(connect, REVIVE_MS).unref()));
+    client.on('end', () => void (isClosed || setTimeout(revive, REVIVE_MS).unref()));
     return {
       client,
       close() {
@@ -83,19 +83,32 @@ export class RedisClients {
     };
   }
 
-  private single(patience: Patience): Redis {
-    const { kind, hosts, database, family, primary, sentinelUsername, sentinelPassword } = this.address;
+  private connect(patience: Patience): RedisClient {
+    const { kind, hosts, family } = this.address;
+    switch (kind) {
+      case 'server':
+        return new Redis({ ...this.ofOneServer(patience), ...hosts[0], family });
+      case 'sentinel':
+        return new Redis({ ...this.ofOneServer(patience), ...this.bySentinels() });
+      case 'cluster':
+        return this.cluster(patience);
+    }
+  }
+
+  private ofOneServer(patience: Patience) {
     const retries = new Retries();
-    const options = {
+    return {
       ...this.connection(patience),
-      db: database,
+      db: this.address.database,
       enableOfflineQueue: patience === 'waits',
       retryStrategy: (tries: number) => retries.delayMs(tries),
       reconnectOnError: (error: Error) => retries.isDemotion(error) && AFTER_DEMOTION[patience],
     } satisfies RedisOptions;
-    if (kind === 'server') return new Redis({ ...options, ...hosts[0], family });
-    return new Redis({
-      ...options,
+  }
+
+  private bySentinels() {
+    const { hosts, family, primary, sentinelUsername, sentinelPassword } = this.address;
+    return {
       name: primary,
       sentinels: hosts.map((host) => ({ ...host, family })),
       ...(sentinelUsername !== undefined && { sentinelUsername }),
@@ -103,7 +116,7 @@ export class RedisClients {
       sentinelRetryStrategy: reconnectDelayMs,
       sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
       ...(this.tls !== undefined && { enableTLSForSentinelMode: true, sentinelTLS: this.tls }),
-    });
+    } satisfies RedisOptions;
   }
 
   private cluster(patience: Patience): Cluster {
@@ -151,6 +164,11 @@ class Retries {
   delayMs(tries: number): number {
     return reconnectDelayMs(Math.max(tries, performance.now() - this.demotedAtMs < DEMOTION_MS ? this.demotions : 0));
   }
+}
+
+/** What a node said, where an error only tells that all of them failed. */
+function causeOf(error: Error): unknown {
+  return Reflect.get(error, 'lastNodeError') ?? error;
 }
 
 function tlsOf({ tls }: RedisAddress): ConnectionOptions | undefined {
