@@ -155,8 +155,6 @@ const indent = (spaces: Value | undefined, given: Value | undefined): string => 
 /** Of Go's own, of sprig's and of Helm's functions those that the chart uses. */
 const FUNCTIONS: Record<string, Callable> = {
   eq: (left, ...rights) => rights.some((right) => isEqual(left, right)),
-  ne: (left, right) => !isEqual(left, right),
-  gt: (left, right) => whole(left) > whole(right),
   not: (value = null) => !isTrue(value),
   default: (fallback = null, value = null) => (isTrue(value) ? value : fallback),
   required: (sentence, value = null) => {
@@ -169,11 +167,7 @@ const FUNCTIONS: Record<string, Callable> = {
   printf: (format, ...given) =>
     text(format).replace(/%([sd%])/g, (_, verb) => (verb === '%' ? '%' : printed(given.shift() ?? null))),
   quote: (value = null) => (value === null ? '' : JSON.stringify(printed(value))),
-  indent,
   nindent: (spaces, given) => `\n${indent(spaces, given)}`,
-  trunc: (length, given) => text(given).slice(0, Number(whole(length))),
-  trimSuffix: (suffix, given) =>
-    text(given).endsWith(text(suffix)) ? text(given).slice(0, -text(suffix).length) : (given ?? null),
   int: (value) => whole(value),
   add: (...given) => given.reduce<bigint>((sum, value) => sum + whole(value), 0n),
   div: (left, right) => whole(left) / whole(right),
@@ -184,6 +178,5 @@ const FUNCTIONS: Record<string, Callable> = {
   list: (...given) => given,
   append: (items = null, item = null) => [...(isList(items) ? items : []), item],
   toYaml: (value) => stringify(value, { ...YAML, sortMapEntries: true, lineWidth: 0 }).trimEnd(),
-  toJson: (value) => JSON.stringify(value),
   sha256sum: (value) => createHash('sha256').update(text(value)).digest('hex'),
 };

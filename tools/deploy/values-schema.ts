@@ -32,10 +32,10 @@ export function valuesSchema(): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
+const check = new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(readFileSync(schemaFile, 'utf8')));
+
 /** What is wrong with values, a line each, as Helm would refuse them. */
 export function faultsOf(values: Fields): string[] {
-  const ajv = new Ajv({ allErrors: true, strict: false });
-  const check = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8')));
   if (check(overlaid(defaultValues(), values)) === true) return [];
   // What is wrong with a name is said once, where the name stands.
   return (check.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(faultOf);

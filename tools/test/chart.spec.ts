@@ -193,17 +193,18 @@ describe('manifests', () => {
 
   it('would be refused with a misspelt, missing or mistyped member', () => {
     const [[, manifests] = ['', []]] = rendered;
-    const spoilt = (kind: string, spoil: (manifest: unknown) => void): string[] => {
+    const spoilt = (kind: string, spoil: (manifest: unknown) => void): Manifest => {
       const copy = structuredClone(ofKind(manifests, kind)[0]);
       if (copy === undefined) throw new Error(`no ${kind}`);
       spoil(copy);
-      return faultsOfManifests([copy]);
+      return copy;
     };
-    expect([
-      ...spoilt('Deployment', (one) => Object.assign(Object(at(one, 'spec')), { replica: 2 })),
-      ...spoilt('Job', (one) => Reflect.deleteProperty(Object(at(one, 'spec')), 'template')),
-      ...spoilt('Service', (one) => Object.assign(Object(at(one, 'spec', 'ports', 0)), { port: '80' })),
-    ]).toEqual([
+    const faults = faultsOfManifests([
+      spoilt('Deployment', (one) => Object.assign(Object(at(one, 'spec')), { replica: 2 })),
+      spoilt('Job', (one) => Reflect.deleteProperty(Object(at(one, 'spec')), 'template')),
+      spoilt('Service', (one) => Object.assign(Object(at(one, 'spec', 'ports', 0)), { port: '80' })),
+    ]);
+    expect(faults).toEqual([
       expect.stringMatching(/^Deployment .*'"replica"' does not exist in type 'DeploymentSpec'/),
       expect.stringMatching(/^Job .*Property 'template' is missing/),
       expect.stringMatching(/^Service .*Type 'string' is not assignable to type 'number'/),
@@ -462,7 +463,6 @@ describe('Kustomize', () => {
         status: 1,
         stderr: 'config.LOGLEVEL is no variable that can be set here\n',
       });
-      expect(run({})).toMatchObject({ status: 1, stderr: expect.stringContaining('image.repository has to be set') });
       expect(globSync('out/**', { cwd: folder })).toEqual([]);
       expect(run(needed)).toMatchObject({ status: 0 });
       expect(globSync('out/*', { cwd: folder }).sort()).toEqual(['out/base', 'out/migration']);
