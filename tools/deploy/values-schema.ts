@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { repositoryRoot } from '../root.ts';
 import { chartFolder, defaultValues, overlaid } from './chart.ts';
 import type { Fields } from './go-template.ts';
 
 export const schemaFile = join(chartFolder, 'values.schema.json');
 
-/** Variables that `config` may not set: `npm start` alone reads them, a Secret holds them, or a value of its own sets them. */
+/** Variables that `config` may not set: `npm start` alone reads them, or a value of its own sets them. */
 const NOT_IN_CONFIG = [
   /^(DATA_DIR|IDP_PORT|INBOX_PORT|SEED|WITNESS_PORT|WORKER_METRICS_PORT|LEGACY_TENANT_OWNER|AUTH_MODE)$/,
-  /^(DATABASE_URL|DATABASE_REPLICA_URL|QUEUE_URL|SECRETS_KEYS|SNAPSHOT_ID_SECRET|LOG_SIGNING_KEY|LOG_PQ_SIGNING_KEY|WEBHOOK_EGRESS_PROXY)(_FILE)?$/,
   /^(APP_ENV|PORT|WORKER_PORT|METRICS_PORT|SHUTDOWN_TIMEOUT_MS|DRAIN_DELAY_MS|QUEUE_BACKEND|OIDC_ISSUER|OIDC_PROJECT_ID)$/,
-  /^(TRUSTED_PROXIES|LOG_ORIGIN|LOG_POLICY_FILE|LOG_CHECKPOINT_FILE|BUILD_GIT_SHA|BUILD_AT)$/,
+  /^(TRUSTED_PROXIES|LOG_ORIGIN|LOG_POLICY_FILE|LOG_CHECKPOINT_FILE|BUILD_GIT_SHA|BUILD_AT|OTEL_EXPORTER_OTLP_ENDPOINT)$/,
 ];
 
 /** What Node itself reads. */
@@ -25,17 +24,24 @@ export function valuesSchema(): string {
     readFileSync(schemaFile, 'utf8'),
   );
   const known = Object.keys(parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8')));
+  // What may stand in a file is a secret.
+  const isSecret = (name: string): boolean =>
+    known.includes(`${name.replace(/_FILE$/, '')}_FILE`) && known.includes(name.replace(/_FILE$/, ''));
   schema.definitions.variables.propertyNames.enum = [
-    ...known.filter((name) => !NOT_IN_CONFIG.some((names) => names.test(name))).sort(),
+    ...known.filter((name) => !isSecret(name) && !NOT_IN_CONFIG.some((names) => names.test(name))).sort(),
     ...OF_NODE,
   ];
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-const check = new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(readFileSync(schemaFile, 'utf8')));
+/** By the text of the schema, which `npm run manifests` writes and then asks. */
+const checks = new Map<string, ValidateFunction>();
 
 /** What is wrong with values, a line each, as Helm would refuse them. */
 export function faultsOf(values: Fields): string[] {
+  const schema = readFileSync(schemaFile, 'utf8');
+  const check = checks.get(schema) ?? new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(schema));
+  checks.set(schema, check);
   if (check(overlaid(defaultValues(), values)) === true) return [];
   // What is wrong with a name is said once, where the name stands.
   return (check.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(faultOf);

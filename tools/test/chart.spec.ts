@@ -38,6 +38,7 @@ const installations: Record<string, Fields> = {
     image: { repository: 'r/x', digest: `sha256:${'a'.repeat(64)}`, pullSecrets: ['registry'] },
     caConfigMap: 'authorities',
     replica: true,
+    telemetry: { endpoint: 'http://collector:4318', headers: true },
     config: { LOG_LEVEL: 'debug', MAX_CONNECTIONS: '1000000' },
     gateway: { config: { CORS_ORIGINS: 'https://app.example.com' }, trustedProxies: '10.0.0.0/8' },
     worker: {
@@ -60,6 +61,7 @@ const installations: Record<string, Fields> = {
       witnesses: { to: peers },
       replica: { to: peers },
       egressProxy: { to: [{ podSelector: { matchLabels: { app: 'proxy' } } }] },
+      collector: { to: peers },
       gatewayEgress: [{ to: peers, ports: [{ port: 4318, protocol: 'TCP' }] }],
       workerEgress: [{ to: peers, ports: [{ port: 4318, protocol: 'TCP' }] }],
     },
@@ -157,6 +159,10 @@ describe('values', () => {
     ['config.LOGLEVEL is no variable that can be set here', { config: { LOGLEVEL: 'debug' } }],
     // Secrets have no place in values.
     ['config.DATABASE_URL is no variable that can be set here', { config: { DATABASE_URL: 'postgres://u:p@h/d' } }],
+    [
+      'config.OTEL_EXPORTER_OTLP_HEADERS is no variable that can be set here',
+      { config: { OTEL_EXPORTER_OTLP_HEADERS: 'a=b' } },
+    ],
     ['config.LOG_LEVEL must be string', { config: { LOG_LEVEL: 7 } }],
     ['queue must be equal to one of the allowed values', { queue: 'rabbit' }],
     ['secrets is missing', { secrets: null }],
@@ -177,6 +183,7 @@ describe('values', () => {
     ['network.redis.to has to be set', { ...needed, network: { issuer: { to: peers }, postgresql: { to: peers } } }],
     ['log.origin has to be set', { ...needed, log: { policy: 'log a' } }],
     ['network.replica.to has to be set', { ...needed, replica: true }],
+    ['network.collector.to has to be set', { ...needed, telemetry: { endpoint: 'http://collector:4318' } }],
     ['network.egressProxy.to has to be set', { ...needed, worker: { egressProxy: true } }],
     ['worker.autoscaling.prometheusUrl has to be set', { ...needed, worker: { autoscaling: { enabled: true } } }],
   ])('%s, or the chart says so', (sentence, values) => {
@@ -356,6 +363,7 @@ describe('manifests', () => {
         LOG_SIGNING_KEY: 'PRIVATE+KEY+log.example.com/iss+00000000+AA==',
         LOG_PQ_SIGNING_KEY: 'PRIVATE+KEY+log.example.com/iss+00000000+AA==',
         DATABASE_REPLICA_URL: 'postgres://iss_service:secret@replica/iss',
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer secret',
         WEBHOOK_EGRESS_PROXY: 'http://proxy:3128',
       };
       for (const [name, text] of Object.entries(secrets)) writeFileSync(join(folder, name), text);
@@ -514,25 +522,27 @@ describe('Kustomize', () => {
   });
 });
 
-describe('Helm, where it is installed', () => {
+it('Helm, where it is installed, makes the same of every installation', () => {
   const folder = mkdtempSync(join(tmpdir(), 'iss-helm-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  it.each(Object.entries(installations))('makes the same of: %s', (name, values) => {
-    const file = join(folder, 'values.yaml');
-    writeFileSync(file, JSON.stringify(values));
-    const given = ['template', RELEASE.name, join(repositoryRoot, 'deploy/chart'), '--namespace', RELEASE.namespace];
-    const { error, status, stdout, stderr } = spawnSync('helm', [...given, '--values', file], {
-      encoding: 'utf8',
-      maxBuffer: 16_000_000,
-    });
-    if (error !== undefined) {
-      console.log(`helm is not installed: ${name} was rendered by tools/deploy alone`);
-      return;
+  const file = join(folder, 'values.yaml');
+  try {
+    for (const [name, manifests] of rendered) {
+      writeFileSync(file, JSON.stringify(installations[name]));
+      const given = ['template', RELEASE.name, join(repositoryRoot, 'deploy/chart'), '--namespace', RELEASE.namespace];
+      const { error, status, stdout, stderr } = spawnSync('helm', [...given, '--values', file], {
+        encoding: 'utf8',
+        maxBuffer: 16_000_000,
+      });
+      if (error !== undefined) {
+        console.log('helm is not installed: the chart was rendered by tools/deploy alone');
+        return;
+      }
+      expect([status, stderr]).toEqual([0, expect.any(String)]);
+      expect(sorted(documentsOf(stdout))).toEqual(sorted(manifests));
     }
-    expect([status, stderr]).toEqual([0, expect.any(String)]);
-    expect(sorted(documentsOf(stdout))).toEqual(sorted(renderChart(RELEASE, values).manifests));
-  });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 function documentsOf(text: string): Manifest[] {

@@ -70,6 +70,12 @@ securityContext:
 {{- if .root.Values.caConfigMap }}
 - { name: NODE_EXTRA_CA_CERTS, value: /etc/iss/ca/ca.crt }
 {{- end }}
+{{- with .root.Values.telemetry.endpoint }}
+- { name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+{{- if .root.Values.telemetry.headers }}
+- { name: OTEL_EXPORTER_OTLP_HEADERS_FILE, value: /run/secrets/iss/OTEL_EXPORTER_OTLP_HEADERS }
+{{- end }}
 {{- range $name, $value := .root.Values.config }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}
