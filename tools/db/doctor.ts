@@ -28,12 +28,19 @@ interface Processes {
   workers: number;
 }
 
+/** @throws UserError for an option that there is not */
+function optionsOf(args: string[]): Record<keyof Processes, string> {
+  try {
+    const count = { type: 'string', default: '1' } as const;
+    return parseArgs({ args, options: { gateways: count, workers: count } }).values;
+  } catch (error) {
+    throw new UserError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 /** How many processes are to be counted with. @throws UserError for anything else */
 function processesOf(args: string[]): Processes {
-  const { values } = parseArgs({
-    args,
-    options: { gateways: { type: 'string', default: '1' }, workers: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args);
   const count = (name: keyof Processes): number => {
     const text = values[name];
     if (!/^\d{1,4}$/.test(text)) throw new UserError(`--${name}: a number of processes.`);
