@@ -25,14 +25,15 @@ async function main(): Promise<void> {
     warn: warnTo(logger),
     flushMs: settings.shutdownTimeoutMs / 4,
   });
+  const warn = warnTo(logger);
   const database = await openDatabase({
     url: settings.databaseUrl,
     replicaUrl: settings.databaseReplicaUrl,
     poolSize: settings.databasePoolSize,
     needsSessions: settings.queueUrl === undefined,
     applicationName: 'api-gateway',
+    warn,
   });
-  const warn = warnTo(logger);
   const queue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: settings.databaseUrl, warn });
   const handOver = new EventHandOver(queue, warn);
   const metricsServer = await startMetricsServer(metrics, settings);

@@ -21,6 +21,7 @@ async function main(): Promise<void> {
     poolSize: settings.databasePoolSize,
     needsSessions: settings.queueUrl === undefined,
     applicationName: 'webhook-worker',
+    warn: warnTo(logger),
   });
   const queue = openQueue({
     queueUrl: settings.queueUrl,

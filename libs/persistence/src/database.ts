@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { DomainError } from '@iss/domain';
-import { APPLICATION_ROLE, type PoolLoad } from '@iss/platform';
+import { APPLICATION_ROLE, type PoolLoad, type Warn } from '@iss/platform';
 import type { ClientConfig, Pool } from 'pg';
 import { diagnose } from './diagnose';
 import { MIGRATIONS } from './migrations';
@@ -24,6 +24,8 @@ export interface DatabaseSettings {
   applicationName: string;
   /** Whether something beside it listens on this database, such as a queue: no pooler may share servers then. */
   needsSessions?: boolean;
+  /** Hears of trouble that no request is told of. */
+  warn?: Warn;
   /** Told the name of each statement that is sent, and whereto: for metrics and for tests that count. */
   observe?: (statementName: string, server: 'primary' | 'replica') => void;
 }
@@ -233,7 +235,7 @@ function faultsOf({ actsAs, isShared, planner, statementMs }: Stands, needsSessi
 }
 
 function poolOf(
-  { applicationName }: DatabaseSettings,
+  { applicationName, warn }: DatabaseSettings,
   servers: Servers,
   sockets: Set<Socket>,
   max: number,
@@ -258,7 +260,7 @@ function poolOf(
       }
     },
   };
-  const pool = new BoundedPool(config, patience.cancelMs);
+  const pool = new BoundedPool(config, patience.cancelMs, warn);
   // A connection that dies while idle is replaced by the pool; without a listener its error would end the process.
   pool.on('error', () => undefined);
   return pool;

@@ -37,12 +37,15 @@ afterAll(async () => {
 
 const CANCEL_MS = 500;
 
+const warnings: string[] = [];
+
 function poolOf(max: number, change: (url: URL) => void = () => undefined): BoundedPool {
   const url = new URL(server.url);
   change(url);
   const pool = new BoundedPool(
     { connectionString: url.href, max, Client: CancellableClient, application_name: 'bounded', query_timeout: 10_000 },
     CANCEL_MS,
+    (message) => warnings.push(message),
   );
   pool.on('error', () => undefined);
   pools.push(pool);
@@ -144,4 +147,5 @@ it('has callers wait for the connections that live where the server has none lef
   await expect(Promise.all(all)).resolves.toHaveLength(20);
   expect(pool.totalCount).toBe(2);
   expect(pool.waitingCount).toBe(0);
+  expect(warnings).toEqual([expect.stringMatching(/^PostgreSQL has no connection left/)]);
 });

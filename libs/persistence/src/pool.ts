@@ -1,4 +1,5 @@
 import { connect, Socket } from 'node:net';
+import type { Warn } from '@iss/platform';
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 
 /** Between two looks at what runs, and between two requests to cancel the same statement. */
@@ -87,13 +88,16 @@ type Connected = (
 export class BoundedPool extends Pool {
   private readonly taken = new Set<CancellableClient>();
   private readonly most: number;
+  private readonly onFull: Warn;
   /** Connections that were made, and not those that are about to be. */
   private live = 0;
 
-  constructor(config: PoolConfig, cancelMs: number) {
+  /** Hears when the server has no connection left, every five seconds at most. */
+  constructor(config: PoolConfig, cancelMs: number, onFull: Warn = () => undefined) {
     // One stays: there must be something to wait for.
     super({ ...config, min: 1 });
     this.most = this.options.max;
+    this.onFull = onFull;
     this.on('connect', () => (this.live += 1));
     this.on('remove', () => (this.live -= 1));
     this.on('acquire', (client) => {
@@ -123,14 +127,17 @@ export class BoundedPool extends Pool {
     }
     super.connect((error, client, done) => {
       if (error === undefined || this.live === 0 || !isFull(error)) return callback(error, client, done);
-      this.stayAsItIs();
+      this.stayAsItIs(error);
       this.connect(callback);
     });
   }
 
   /** Whoever comes waits for a connection that is there, and does not ask for a further one in vain. */
-  private stayAsItIs(): void {
+  private stayAsItIs(error: Error): void {
+    const isNew = this.options.max === this.most;
     this.options.max = this.live;
+    if (!isNew) return;
+    this.onFull('PostgreSQL has no connection left: requests wait for those that this process has', error);
     setTimeout(() => (this.options.max = this.most), CONTENT_MS).unref();
   }
 }
