@@ -177,6 +177,13 @@ describe('telemetry that is on', () => {
     for (const secret of [...secrets, JSON.stringify(attributes)]) expect(all).not.toContain(secret);
   });
 
+  it('tells of requests that go the ordinary way, by Express, as well', () => {
+    const request = only(otlp.spans.filter(({ name }) => name === 'POST /v1/webhook-subscriptions'));
+    const statements = otlp.spans.filter(({ parentSpanId }) => parentSpanId === request.spanId);
+    expect(statements.map(({ kind }) => kind)).toContain(CLIENT);
+    expect(request.parentSpanId).toBe('');
+  });
+
   it('does not tell of probes', () => {
     expect(otlp.spans.filter(({ name }) => name.includes('readiness') || name.includes('health'))).toEqual([]);
   });
