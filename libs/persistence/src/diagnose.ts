@@ -45,12 +45,14 @@ const DIAGNOSES: readonly Diagnosis[] = [
     code: /^(08P01|08004|0A000|58000)$/,
     says: /startup parameter|startup option|unsupported.*(options|parameter)/i,
     finding: 'a pooler in between refuses startup options',
-    advice: 'connect to PostgreSQL itself, or set the pooler up as docs/operations/high-availability.md, "Poolers", says',
+    advice:
+      'connect to PostgreSQL itself, or set the pooler up as docs/operations/high-availability.md, "Poolers", says',
   },
   {
     code: /^(42P05|26000)$/,
     finding: 'a pooler in between shares servers among transactions and keeps prepared statements apart badly',
-    advice: 'use session mode, or PgBouncer 1.21 with max_prepared_statements (docs/operations/high-availability.md, "Poolers")',
+    advice:
+      'use session mode, or PgBouncer 1.21 with max_prepared_statements (docs/operations/high-availability.md, "Poolers")',
   },
   {
     code: /^25006$/,

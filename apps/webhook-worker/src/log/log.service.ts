@@ -43,7 +43,8 @@ const STATES = {
   origin_ended: {
     status: 'failed',
     reason: 'origin_ended',
-    detail: 'the log was begun anew under another LOG_ORIGIN; nothing is signed (docs/operations/log.md, "A new origin")',
+    detail:
+      'the log was begun anew under another LOG_ORIGIN; nothing is signed (docs/operations/log.md, "A new origin")',
   },
 } as const satisfies Record<string, Check>;
 type LogState = keyof typeof STATES;
