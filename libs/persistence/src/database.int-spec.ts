@@ -178,9 +178,10 @@ describe('a database that cannot be opened', () => {
 
   beforeAll(async () => {
     await owner.query(`CREATE ROLE spec_stranger LOGIN PASSWORD 'right'`);
+    await owner.query(`CREATE ROLE spec_single LOGIN PASSWORD 'right' CONNECTION LIMIT 1 IN ROLE iss_app`);
   });
   afterAll(async () => {
-    await owner.query('DROP ROLE spec_stranger');
+    await owner.query('DROP ROLE spec_stranger, spec_single');
   });
 
   it.each<[string, (url: URL) => void, RegExp]>([
@@ -193,6 +194,11 @@ describe('a database that cannot be opened', () => {
       'a login without the role',
       (url) => Object.assign(url, { username: 'spec_stranger', password: 'right' }),
       /cannot act as iss_app \(.*\): run npm run db:migrate .* GRANT iss_app/,
+    ],
+    [
+      'one connection, where it needs two',
+      (url) => Object.assign(url, { username: 'spec_single', password: 'right' }),
+      /no connection left \(.*53300\)/,
     ],
     ['no such database', (url) => (url.pathname = '/spec_none'), /no such database \(.*3D000\)/],
     ['nobody listening', (url) => (url.port = '1'), /127\.0\.0\.1:1\/\w+: nothing listens there \(.*ECONNREFUSED\)/],

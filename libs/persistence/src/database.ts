@@ -212,15 +212,20 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
  * prepared another one finds there.
  */
 async function requireUsable(pools: readonly Pool[], needsSessions: boolean): Promise<void> {
-  const clients = await Promise.all(pools.map((pool) => pool.connect()));
-  try {
-    for (const client of clients) {
+  // One after the other: where the server has a connection for one pool alone, that one is given back, and can be ended.
+  for (const pool of pools) {
+    const client = await pool.connect();
+    // Rejects the statement; without a listener it would end the process.
+    const onError = (): void => undefined;
+    client.on('error', onError);
+    try {
       const { rows } = await client.query<Stands>(STANDS);
       const [fault] = rows.flatMap((stands) => faultsOf(stands, needsSessions));
       if (fault !== undefined) throw new DomainError('unavailable', `PostgreSQL: ${fault}.`);
+    } finally {
+      client.off('error', onError);
+      client.release();
     }
-  } finally {
-    for (const client of clients) client.release();
   }
 }
 
