@@ -3325,12 +3325,13 @@ SELECT clock_timestamp() AS at;
 
 -- provenance_latest_global
 --   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
---   $1 tenantId text
---   $2 principalId text
---   $3 subjectType text
---   $4 subjectId text
+--   $1 maxBytes integer
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
 --   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
-PREPARE provenance_latest_global (text, text, text, text) AS
+PREPARE provenance_latest_global (integer, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -3346,14 +3347,14 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
@@ -3408,12 +3409,13 @@ LEFT JOIN LATERAL (
 
 -- provenance_latest_tenant
 --   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
---   $1 tenantId text
---   $2 principalId text
---   $3 subjectType text
---   $4 subjectId text
+--   $1 maxBytes integer
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
 --   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
-PREPARE provenance_latest_tenant (text, text, text, text) AS
+PREPARE provenance_latest_tenant (integer, text, text, text, text) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -3429,14 +3431,14 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id) i
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true
@@ -3472,13 +3474,14 @@ WHERE s.subject_type = $2 AND s.subject_id = $3;
 
 -- provenance_version_global
 --   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
---   $1 tenantId text
---   $2 principalId text
---   $3 subjectType text
---   $4 subjectId text
---   $5 version integer
+--   $1 maxBytes integer
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 version integer
 --   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
-PREPARE provenance_version_global (text, text, text, text, integer) AS
+PREPARE provenance_version_global (integer, text, text, text, text, integer) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -3494,14 +3497,14 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::int AS version) i
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id, $6::int AS version) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true
@@ -3556,13 +3559,14 @@ LEFT JOIN LATERAL (
 
 -- provenance_version_tenant
 --   asked by ProvenanceStore.read (stores/provenance/provenance.store.ts)
---   $1 tenantId text
---   $2 principalId text
---   $3 subjectType text
---   $4 subjectId text
---   $5 version integer
+--   $1 maxBytes integer
+--   $2 tenantId text
+--   $3 principalId text
+--   $4 subjectType text
+--   $5 subjectId text
+--   $6 version integer
 --   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshot_provenance_pkey, snapshots_version_key, subjects_identity_key
-PREPARE provenance_version_tenant (text, text, text, text, integer) AS
+PREPARE provenance_version_tenant (integer, text, text, text, text, integer) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -3578,14 +3582,14 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt",
   (SELECT p.origins FROM snapshot_provenance p
   WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version LIMIT 1) AS origins
-FROM (SELECT $1::text AS tenant_id, $2::text AS principal_id, $3::text AS subject_type, $4::text AS subject_id, $5::int AS version) i
+FROM (SELECT $2::text AS tenant_id, $3::text AS principal_id, $4::text AS subject_type, $5::text AS subject_id, $6::int AS version) i
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
   WHERE n.subject_key = s.subject_key AND n.snapshot_version = i.version LIMIT 1) n ON true
@@ -5851,11 +5855,12 @@ ORDER BY n.place;
 
 -- snapshot_pair_ids_global
 --   asked by SnapshotPairStore.byIds (stores/snapshots/snapshot-pair.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.snapshotId uuid[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.snapshotId uuid[]
 --   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_pair_ids_global (text[], text[], uuid[]) AS
+PREPARE snapshot_pair_ids_global (integer, text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -5871,12 +5876,12 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
-FROM unnest($1::text[], $2::text[], $3::uuid[])
+FROM unnest($2::text[], $3::text[], $4::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
 LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = n.subject_key
@@ -5932,11 +5937,12 @@ ORDER BY i.ord;
 
 -- snapshot_pair_ids_tenant
 --   asked by SnapshotPairStore.byIds (stores/snapshots/snapshot-pair.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.snapshotId uuid[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.snapshotId uuid[]
 --   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_snapshot_id_key, subjects_pkey
-PREPARE snapshot_pair_ids_tenant (text[], text[], uuid[]) AS
+PREPARE snapshot_pair_ids_tenant (integer, text[], text[], uuid[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -5952,12 +5958,12 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
-FROM unnest($1::text[], $2::text[], $3::uuid[])
+FROM unnest($2::text[], $3::text[], $4::uuid[])
   WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, ord)
 LEFT JOIN snapshots n ON n.snapshot_id = i.snapshot_id
 LEFT JOIN subjects s ON s.subject_key = n.subject_key
@@ -5980,13 +5986,14 @@ ORDER BY i.ord;
 
 -- snapshot_pair_versions_global
 --   asked by SnapshotPairStore.byVersions (stores/snapshots/snapshot-pair.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.subjectType text[]
---   $4 inputs.subjectId text[]
---   $5 inputs.snapshotVersion integer[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.subjectType text[]
+--   $5 inputs.subjectId text[]
+--   $6 inputs.snapshotVersion integer[]
 --   enters erasures_pkey, grants_live, grants_live_by_grantee, grants_to_all_live, memberships_by_principal, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_pair_versions_global (text[], text[], text[], text[], integer[]) AS
+PREPARE snapshot_pair_versions_global (integer, text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -6002,12 +6009,12 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[])
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -6064,13 +6071,14 @@ ORDER BY i.ord;
 
 -- snapshot_pair_versions_tenant
 --   asked by SnapshotPairStore.byVersions (stores/snapshots/snapshot-pair.store.ts)
---   $1 inputs.tenantId text[]
---   $2 inputs.principalId text[]
---   $3 inputs.subjectType text[]
---   $4 inputs.subjectId text[]
---   $5 inputs.snapshotVersion integer[]
+--   $1 maxBytes integer
+--   $2 inputs.tenantId text[]
+--   $3 inputs.principalId text[]
+--   $4 inputs.subjectType text[]
+--   $5 inputs.subjectId text[]
+--   $6 inputs.snapshotVersion integer[]
 --   enters erasures_pkey, grants_live, grants_to_all_live, memberships_pkey, snapshots_version_key, subjects_identity_key
-PREPARE snapshot_pair_versions_tenant (text[], text[], text[], text[], integer[]) AS
+PREPARE snapshot_pair_versions_tenant (integer, text[], text[], text[], text[], integer[]) AS
 SELECT f.role AS "facts.membership?.role",
   f.member_status AS "facts.membership?.status",
   f.allow_counterparty_access AS "facts.membership?.allowCounterpartyAccess",
@@ -6086,12 +6094,12 @@ SELECT f.role AS "facts.membership?.role",
   n.created_at AS "snapshot?.createdAt",
   encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash",
   encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
-  n.envelope AS "snapshot?.envelope",
+  CASE WHEN octet_length(n.envelope) <= $1::int THEN n.envelope END AS "snapshot?.envelope",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.public_id FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasureId",
   CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.erased_at FROM erasures er
   WHERE er.erasure_id = n.erasure_id LIMIT 1) END AS "snapshot?.erasure?.erasedAt"
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[])
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::int[])
   WITH ORDINALITY AS i(tenant_id, principal_id, subject_type, subject_id, snapshot_version, ord)
 LEFT JOIN subjects s ON s.subject_type = i.subject_type AND s.subject_id = i.subject_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n
@@ -6162,6 +6170,15 @@ LEFT JOIN LATERAL (
 LEFT JOIN tenants t ON t.tenant_id = i.tenant_id
 LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.subject_key = s.subject_key AND f.owns_subject
   ORDER BY n.snapshot_version DESC LIMIT 1) n ON true;
+
+-- snapshot_texts_copied
+--   asked by CopiedTexts.complete (stores/snapshots/copied-texts.ts)
+--   $1 ids uuid[]
+--   enters snapshots_snapshot_id_key
+PREPARE snapshot_texts_copied (uuid[]) AS
+SELECT n.snapshot_id AS "snapshotId", encode(n.envelope_hash, 'hex') AS "envelopeHash", n.envelope
+FROM unnest($1::uuid[]) AS i(id)
+CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.id LIMIT 1) n;
 
 -- snapshot_version_global
 --   asked by SnapshotReadStore.read (stores/snapshots/snapshot-read.store.ts)

@@ -138,6 +138,24 @@ async function lineage(count: number, padding = 0): Promise<string> {
   return subjectId;
 }
 
+/** The same, written through the interface. */
+async function written(
+  count: number,
+  attributes: Record<string, unknown> = { legal: { legal_name: 'A' } },
+): Promise<string> {
+  const subjectId = `subject-${randomUUID()}`;
+  for (let version = 1; version <= count; version += 1) {
+    const subject = { subject_type: TYPE, subject_id: subjectId };
+    const body = envelope({
+      subject,
+      snapshot_version: version,
+      attributes: { ...attributes, version: `v${version}` },
+    });
+    await send('alice', 'post', `${ACME}/entity-states`, body, 201);
+  }
+  return subjectId;
+}
+
 const pathOf = (subjectId: string, form = ACME): string => `${form}/subjects/${TYPE}/${subjectId}`;
 
 async function grant(subjectId: string): Promise<string> {
@@ -185,6 +203,35 @@ describe('what a replica has', () => {
     const expected = await plain.withToken(await plain.issuer.mint('alice'), 'get', path);
     expect(text.length).toBeGreaterThan(1000);
     expect(text).toBe(expected.text);
+  });
+
+  it.each([
+    ['diff?from_version=1&to_version=2', 'snapshot_pair_versions_tenant', ['snapshot_pair_versions_tenant']],
+    ['provenance', 'provenance_latest_tenant', ['provenance_latest_tenant', 'provenance_versions']],
+  ])('of %s large texts are, and small ones come with the rights', async (read, statement, ofPrimary) => {
+    const large = await written(2, { padding: 'x'.repeat(20_000) });
+    await copyAll();
+    const asked = async (subjectId: string): Promise<string> => {
+      gateway.sent.length = 0;
+      gateway.sentToReplica.length = 0;
+      return (await send('alice', 'get', `${pathOf(subjectId)}/${read}`)).text;
+    };
+    expect(await outcomesOf(() => asked(large))).toEqual({ answered: 1 });
+    expect({ primary: gateway.sent, replica: gateway.sentToReplica }).toEqual({
+      primary: ofPrimary,
+      replica: ['snapshot_texts_copied'],
+    });
+    const path = `${pathOf(large)}/${read}`;
+    expect(await asked(large)).toBe((await plain.withToken(await plain.issuer.mint('alice'), 'get', path)).text);
+    await asked(await written(2));
+    expect(gateway.sentToReplica).toEqual([]);
+
+    const lacking = await written(2, { padding: 'x'.repeat(20_000) });
+    expect(await outcomesOf(() => asked(lacking))).toEqual({ behind: 1 });
+    expect(gateway.sent.filter((name) => name === statement)).toHaveLength(2);
+    await replica.query(`UPDATE snapshots SET envelope_hash = sha256('x')`);
+    expect(await outcomesOf(() => asked(large))).toEqual({ differs: 1 });
+    await copyAll();
   });
 
   it('a few headers are not: the primary reads them as fast as it says what a replica may', async () => {
@@ -238,7 +285,7 @@ describe('what a replica does not have', () => {
     const subject = `subject-${randomUUID()}`;
     const named = { subject_type: TYPE, subject_id: subject };
     for (const version of [1, 2, 3]) {
-      const attributes = { legal: { legal_name: `Zacharias Geheim ${version}` } };
+      const attributes = { legal: { legal_name: `Zacharias Geheim ${version}`, padding: 'x'.repeat(20_000) } };
       const body = envelope({ subject: named, snapshot_version: version, attributes });
       await send('alice', 'post', `${ACME}/entity-states`, body, 201);
     }
@@ -258,6 +305,9 @@ describe('what a replica does not have', () => {
         ]);
       });
       expect(used).toEqual({ answered: 1 });
+    }
+    for (const read of ['provenance?version=2', 'diff?from_version=1&to_version=2']) {
+      await send('alice', 'get', `${pathOf(subject)}/${read}`, undefined, 410);
     }
     const lagging = await exported(subject);
     await copyAll();

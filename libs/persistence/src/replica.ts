@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { APPLICATION_ROLE, replicaUrls, within } from '@iss/platform';
 import { Client, type ClientConfig, Pool } from 'pg';
 import { ask } from './sql/ask';
@@ -55,6 +56,7 @@ export class Replica {
   private readonly positions: { position: number; atMs: number }[] = [];
   private used: number;
   private readonly looks = new Map<number, Client>();
+  private readonly sockets = new Set<Socket>();
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private seen: Seen | null = null;
@@ -75,6 +77,7 @@ export class Replica {
       connectionTimeoutMillis: ANSWER_MS,
       query_timeout: ANSWER_MS,
       keepAlive: true,
+      stream: () => this.socket(),
       // So that they come to a standby that is there again.
       maxLifetimeSeconds: 300,
       options: `${settings.options} -c statement_timeout=${ANSWER_MS}`,
@@ -151,7 +154,16 @@ export class Replica {
     this.isClosed = true;
     clearTimeout(this.timer);
     for (const place of this.urls.keys()) this.drop(place);
-    await this.pool.end();
+    const ended = this.pool.end();
+    // A server that hangs says goodbye to nobody.
+    for (const socket of this.sockets) socket.destroy();
+    await ended;
+  }
+
+  private socket(): Socket {
+    const socket = new Socket();
+    this.sockets.add(socket);
+    return socket.once('close', () => this.sockets.delete(socket));
   }
 
   private get url(): string {
@@ -196,6 +208,7 @@ export class Replica {
       options,
       connectionTimeoutMillis: ANSWER_MS,
       query_timeout: ANSWER_MS,
+      stream: () => this.socket(),
     });
     // The failure rejects the statement under way; without a listener it would end the process.
     client.on('error', () => undefined);

@@ -1,10 +1,12 @@
 import { type AccessFacts, type Actor, type EvidencePolicy, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { ANY_BYTES } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRow, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { anyTenantAccess, DISCLOSURE, FACTS, type SubjectDisclosure, TENANT_ACCESS } from '../facts/access-facts';
 import { latestSnapshot, NAMED_SUBJECT, originsOf, snapshotOfVersion } from '../facts/joins';
+import { CopiedTexts, TEXT_IF_SMALL } from '../snapshots/copied-texts';
 import { snapshotColumns, type SnapshotRecord } from '../snapshots/snapshot-record';
 
 /** A version with what is known of its leaves, and the facts by which it is decided whether the caller may see it. */
@@ -38,11 +40,14 @@ export interface NearestOrigins {
   origins: Buffer | null;
 }
 
-const VERSION = `${columns(snapshotColumns('n.envelope'), 'snapshot?')},
-  ${originsOf('n.subject_key', 'n.snapshot_version')} AS origins`;
+const ORIGINS = `${originsOf('n.subject_key', 'n.snapshot_version')} AS origins`;
+const VERSION = `${columns(snapshotColumns(TEXT_IF_SMALL), 'snapshot?')},
+  ${ORIGINS}`;
 const ACCESS = { tenant: TENANT_ACCESS, global: anyTenantAccess(RULES.readLineage.subject) };
 
-function latest(form: 'tenant' | 'global'): Statement<Reader & SubjectRef, ProvenanceRead> {
+type Bounded = Reader & SubjectRef & { maxBytes: number };
+
+function latest(form: 'tenant' | 'global'): Statement<Bounded, ProvenanceRead> {
   return statement(
     `provenance_latest_${form}`,
     `SELECT ${FACTS},
@@ -55,7 +60,7 @@ function latest(form: 'tenant' | 'global'): Statement<Reader & SubjectRef, Prove
   );
 }
 
-function ofVersion(form: 'tenant' | 'global'): Statement<Reader & SubjectRef & { version: number }, ProvenanceRead> {
+function ofVersion(form: 'tenant' | 'global'): Statement<Bounded & { version: number }, ProvenanceRead> {
   return statement(
     `provenance_version_${form}`,
     `SELECT ${FACTS},
@@ -74,7 +79,8 @@ const OF_VERSION = { tenant: ofVersion('tenant'), global: ofVersion('global') };
 const PARENT = statement<Actor & SubjectRef, ParentRead>(
   'snapshot_parent',
   `SELECT ${FACTS},
-  ${VERSION}, coalesce(t.evidence_policy, 'open') AS "evidencePolicy"
+  ${columns(snapshotColumns('n.envelope'), 'snapshot?')},
+  ${ORIGINS}, coalesce(t.evidence_policy, 'open') AS "evidencePolicy"
   FROM ${inputRow({ ...ACTOR, ...SUBJECT })}
   ${NAMED_SUBJECT}
   ${TENANT_ACCESS}
@@ -108,17 +114,31 @@ const NEAREST = statement<SubjectRef & { version: number }, NearestOrigins>(
 
 /** What is kept of where versions come from. */
 export class ProvenanceStore {
-  constructor(private readonly sql: Sql) {}
+  private readonly texts: CopiedTexts;
 
-  /** A version of a subject, the latest where `version` is null, with the access facts in one statement. */
+  constructor(private readonly sql: Sql) {
+    this.texts = new CopiedTexts(sql.replica);
+  }
+
+  /**
+   * A version of a subject, the latest where `version` is null, with the access facts in one statement; a large envelope from
+   * a replica, where there is one.
+   */
   async read(reader: Reader, subject: SubjectRef, version: number | null): Promise<ProvenanceRead> {
     const form = reader.tenantId === null ? 'global' : 'tenant';
     const whose = reader.tenantId ?? reader.principalId;
-    const [row] = await (version === null
-      ? this.sql.runInTurn(whose, LATEST[form], { ...reader, ...subject })
-      : this.sql.runInTurn(whose, OF_VERSION[form], { ...reader, ...subject, version }));
-    if (row === undefined) throw new Error('a read of provenance answered no row');
-    return row;
+    const found = async (maxBytes: number): Promise<ProvenanceRead> => {
+      const [row] = await (version === null
+        ? this.sql.runInTurn(whose, LATEST[form], { ...reader, ...subject, maxBytes })
+        : this.sql.runInTurn(whose, OF_VERSION[form], { ...reader, ...subject, version, maxBytes }));
+      if (row === undefined) throw new Error('a read of provenance answered no row');
+      return row;
+    };
+    const read = await found(this.texts.maxBytes);
+    const texts = await this.texts.complete(whose, [read.snapshot]);
+    if (texts === null) return found(ANY_BYTES);
+    const [snapshot = null] = texts;
+    return { ...read, snapshot };
   }
 
   /** The latest version, shown to the owner alone, for a write that follows it. */

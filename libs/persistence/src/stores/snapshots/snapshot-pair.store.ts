@@ -1,10 +1,12 @@
 import { type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { ANY_BYTES } from '../../sql/coalescer';
 import { columns } from '../../sql/columns';
 import { ACTOR, inputRows, SUBJECT } from '../../sql/input';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { anyTenantAccess, DISCLOSURE, FACTS, TENANT_ACCESS } from '../facts/access-facts';
 import { NAMED_SUBJECT, snapshotOfVersion } from '../facts/joins';
+import { CopiedTexts, TEXT_IF_SMALL } from './copied-texts';
 import type { SnapshotRead } from './snapshot-read.store';
 import { snapshotColumns } from './snapshot-record';
 
@@ -22,12 +24,12 @@ function pairStatement<Input>(
   by: 'versions' | 'ids',
   form: 'tenant' | 'global',
   from: string,
-): Statement<{ inputs: readonly Input[] }, SnapshotRead> {
+): Statement<{ inputs: readonly Input[]; maxBytes: number }, SnapshotRead> {
   return statement(
     `snapshot_pair_${by}_${form}`,
     `SELECT ${FACTS},
   ${DISCLOSURE[form]},
-  ${columns(snapshotColumns('n.envelope'), 'snapshot?')}
+  ${columns(snapshotColumns(TEXT_IF_SMALL), 'snapshot?')}
   FROM ${from}
   ${form === 'tenant' ? TENANT_ACCESS : anyTenantAccess(RULES.readDiff.subject)}
  ORDER BY i.ord`,
@@ -52,9 +54,16 @@ const BY_IDS = {
 
 const formOf = ({ tenantId }: Reader): 'tenant' | 'global' => (tenantId === null ? 'global' : 'tenant');
 
-/** Reads of two snapshots with their envelopes, together with the access facts in one statement. */
+/**
+ * Reads of two snapshots with their envelopes, together with the access facts in one statement; large envelopes from a
+ * replica, where there is one.
+ */
 export class SnapshotPairStore {
-  constructor(private readonly sql: Sql) {}
+  private readonly texts: CopiedTexts;
+
+  constructor(private readonly sql: Sql) {
+    this.texts = new CopiedTexts(sql.replica);
+  }
 
   /** Two versions of one subject, which may be the same; `snapshot` is null for one that does not exist. */
   byVersions(reader: Reader, subject: SubjectRef, versions: { from: number; to: number }): Promise<SnapshotPairRead> {
@@ -70,11 +79,19 @@ export class SnapshotPairStore {
 
   private async read<Input>(
     { tenantId, principalId }: Reader,
-    query: Statement<{ inputs: readonly Input[] }, SnapshotRead>,
+    query: Statement<{ inputs: readonly Input[]; maxBytes: number }, SnapshotRead>,
     inputs: readonly Input[],
   ): Promise<SnapshotPairRead> {
-    const [from, to] = await this.sql.runInTurn(tenantId ?? principalId, query, { inputs });
-    if (from === undefined || to === undefined) throw new Error(`${query.name} answered fewer than two rows`);
-    return { from, to };
+    const whose = tenantId ?? principalId;
+    const pair = async (maxBytes: number): Promise<SnapshotPairRead> => {
+      const [from, to] = await this.sql.runInTurn(whose, query, { inputs, maxBytes });
+      if (from === undefined || to === undefined) throw new Error(`${query.name} answered fewer than two rows`);
+      return { from, to };
+    };
+    const { from, to } = await pair(this.texts.maxBytes);
+    const texts = await this.texts.complete(whose, [from.snapshot, to.snapshot]);
+    if (texts === null) return pair(ANY_BYTES);
+    const [ofFrom = null, ofTo = null] = texts;
+    return { from: { ...from, snapshot: ofFrom }, to: { ...to, snapshot: ofTo } };
   }
 }

@@ -1,0 +1,61 @@
+import type { Replica } from '../../replica';
+import { ANY_BYTES } from '../../sql/coalescer';
+import { statement } from '../../sql/statement';
+import type { SnapshotRecord } from './snapshot-record';
+
+/** Texts up to this size come with the access facts, in one statement: to ask a replica for them would take longer. */
+const SMALL_BYTES = 16 * 1024;
+
+/** The envelope of snapshot `n`, where it has no more bytes than `maxBytes`; the length of a text is known without reading it. */
+export const TEXT_IF_SMALL = 'CASE WHEN octet_length(n.envelope) <= :maxBytes::int THEN n.envelope END';
+
+const TEXTS = statement<
+  { ids: readonly string[] },
+  { snapshotId: string; envelopeHash: string | null; envelope: string | null }
+>(
+  'snapshot_texts_copied',
+  `SELECT n.snapshot_id AS "snapshotId", encode(n.envelope_hash, 'hex') AS "envelopeHash", n.envelope
+  FROM unnest(:ids::uuid[]) AS i(id)
+ CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.id LIMIT 1) n`,
+);
+
+const isLeftOut = (snapshot: SnapshotRecord | null): snapshot is SnapshotRecord =>
+  snapshot !== null && snapshot.envelope === null && snapshot.erasure === null;
+
+/**
+ * Large texts of snapshots that the primary has named, with their hashes, to whoever may read them: from a replica, which is
+ * believed where it has the same hash.
+ */
+export class CopiedTexts {
+  constructor(private readonly replica: Replica | null) {}
+
+  /** Bytes of a text that the primary is asked for. */
+  get maxBytes(): number {
+    return this.replica?.isThere === true ? SMALL_BYTES : ANY_BYTES;
+  }
+
+  /**
+   * The snapshots with the texts that were left out, in their order; null where the primary is to be asked for them, with
+   * {@link ANY_BYTES}.
+   */
+  async complete(
+    whose: string,
+    snapshots: readonly (SnapshotRecord | null)[],
+  ): Promise<(SnapshotRecord | null)[] | null> {
+    const ids = snapshots.filter(isLeftOut).map(({ snapshotId }) => snapshotId);
+    if (ids.length === 0) return [...snapshots];
+    const rows = (await this.replica?.run(whose, TEXTS, { ids })) ?? null;
+    if (rows === null) return null;
+    const found = new Map(rows.map((row) => [row.snapshotId, row]));
+    const texts = snapshots.map((snapshot) => {
+      if (!isLeftOut(snapshot)) return { snapshot, outcome: 'answered' } as const;
+      const { envelope = null, envelopeHash = null } = found.get(snapshot.snapshotId) ?? {};
+      if (envelope === null) return { snapshot, outcome: 'behind' } as const;
+      const isSame = envelopeHash !== null && envelopeHash === snapshot.envelopeHash;
+      return { snapshot: { ...snapshot, envelope }, outcome: isSame ? 'answered' : 'differs' } as const;
+    });
+    const { outcome } = texts.find((text) => text.outcome !== 'answered') ?? { outcome: 'answered' as const };
+    this.replica?.count(outcome);
+    return outcome === 'answered' ? texts.map(({ snapshot }) => snapshot) : null;
+  }
+}
