@@ -6,6 +6,7 @@ const failure = (code: string, constraint?: string): Error => Object.assign(new 
 it.each([
   [failure('23505', 'subjects_identity_key'), 'conflict'],
   [failure('23505', 'snapshots_version_key'), 'conflict'],
+  [failure('23505', 'snapshots_version_key_p12'), 'conflict'],
   [failure('40001'), 'conflict'],
   [failure('40P01'), 'conflict'],
   [failure('57P01'), 'unavailable'],

@@ -26,6 +26,9 @@ const CONFLICTS: Record<string, string> = {
     'The tenant has a pending transfer offer. Have it answered or cancelled before you make another.',
 };
 
+/** A partition's constraint is named after that of its table (tools/trials/partitions/1-prepare.sql). */
+const OF_PARTITION = /_p\d+$/;
+
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 const UNIQUE_VIOLATION = '23505';
@@ -85,7 +88,7 @@ export function toDomainError(error: unknown): unknown {
     );
   }
   if (isDatabaseError(error) && error.code === UNIQUE_VIOLATION && error.constraint !== undefined) {
-    const message = CONFLICTS[error.constraint];
+    const message = CONFLICTS[error.constraint.replace(OF_PARTITION, '')];
     if (message !== undefined) return new DomainError('conflict', message);
   }
   if (isDatabaseError(error) && error.code === QUERY_CANCELED) return new StatementGivenUp(error);
