@@ -16,7 +16,7 @@ const ROUND_MS = 2_000;
  * Each time that there are ten times as many, a statement may take so much more processor time: indexes are deeper, and what no longer fits
  * into PostgreSQL's memory is fetched from the system's.
  */
-const FLAT = 2;
+const FLAT = 1.5;
 
 const { values } = parseArgs({ options: { subjects: { type: 'string' } }, strict: false });
 const largest = Number(values.subjects ?? SIZES.at(-1));
