@@ -221,6 +221,8 @@ await runTrial('replica', async (trial: Trial) => {
   await standby.stop('SIGKILL');
   const killed = await during(() => readers.waitForMore(20));
   trial.judge(killed.answered === 0 || killed.away > 0, `killed: ${killed.text}`);
+  // Readiness says what was seen last: it has to have seen this before it can be asked for the next thing.
+  await waitFor(() => isReady('degraded'), { deadlineMs: 30_000, what: 'the replica to be missed' });
   await standby.start();
   await waitFor(() => isReady('ok'), { deadlineMs: 30_000, what: 'the replica to be seen again' });
   await caughtUp();
