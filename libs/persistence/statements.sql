@@ -4347,7 +4347,7 @@ WITH deleted AS (
 SELECT count(*)::int AS deleted FROM deleted;
 
 -- schema_faults
---   asked by schemaFaults (schema-faults.ts)
+--   asked by schemaFaults, requireNothingHidden (schema-faults.ts)
 --   $1 triggers.name text[]
 --   $2 triggers.table text[]
 --   $3 policies.name text[]

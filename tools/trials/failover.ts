@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startOwnRedis } from '../redis.ts';
-import { waitFor } from '../testing/wait-for.ts';
 import { DeliveryRecorder } from './frame/deliveries.ts';
 import { judgeLedger, LedgerWriter } from './frame/ledger.ts';
 import { PASSWORD, TrialPostgres } from './frame/postgres.ts';
 import { TrialService } from './frame/service.ts';
-import { runTrial, type Trial } from './frame/trial.ts';
+import { runTrial } from './frame/trial.ts';
 
 /**
  * `npm run trial:failover`: PostgreSQL with a synchronous standby; the primary is killed (kill -9) and the standby promoted
@@ -17,23 +16,8 @@ const AFTER_MS = 5_000;
 /** What the service may take beyond the database. */
 const OWN_GAP_MS = 1_000;
 
-/** A primary that answers a commit when its standby has it as well. */
-async function startPair(trial: Trial): Promise<{ primary: TrialPostgres; standby: TrialPostgres }> {
-  const primary = await TrialPostgres.create(trial, 'primary');
-  await primary.start();
-  const standby = await primary.standby('standby');
-  await standby.start();
-  primary.configure({ synchronous_standby_names: 'standby' });
-  await primary.query('SELECT pg_reload_conf()', [], 'postgres');
-  const isSynchronous = async (): Promise<boolean> =>
-    (await primary.query(`SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`, [], 'postgres')).length === 1;
-  await waitFor(isSynchronous, { deadlineMs: 30_000, what: 'the synchronous standby' });
-  await primary.query('CREATE DATABASE iss', [], 'postgres');
-  return { primary, standby };
-}
-
 await runTrial('failover', async (trial) => {
-  const { primary, standby } = await startPair(trial);
+  const { primary, standby } = await TrialPostgres.synchronousPair(trial);
   const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
   const redis = await startOwnRedis();
   trial.atEnd(() => redis.stop());

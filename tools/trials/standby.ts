@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startOwnRedis } from '../redis.ts';
-import { waitFor } from '../testing/wait-for.ts';
 import { judgeLedger, LedgerWriter } from './frame/ledger.ts';
 import { TrialPostgres } from './frame/postgres.ts';
 import { TrialService } from './frame/service.ts';
@@ -20,16 +19,7 @@ const SPARE = 4;
 const LONGEST_ANSWER_MS = 20_000;
 
 await runTrial('standby', async (trial) => {
-  const primary = await TrialPostgres.create(trial, 'primary');
-  await primary.start();
-  const standby = await primary.standby('standby');
-  await standby.start();
-  primary.configure({ synchronous_standby_names: 'standby' });
-  await primary.query('SELECT pg_reload_conf()', [], 'postgres');
-  const isSynchronous = async (): Promise<boolean> =>
-    (await primary.query(`SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`, [], 'postgres')).length === 1;
-  await waitFor(isSynchronous, { deadlineMs: 30_000, what: 'the synchronous standby' });
-  await primary.query('CREATE DATABASE iss', [], 'postgres');
+  const { primary, standby } = await TrialPostgres.synchronousPair(trial);
   const redis = await startOwnRedis();
   trial.atEnd(() => redis.stop());
   const service = await TrialService.start(trial, {
@@ -68,7 +58,7 @@ await runTrial('standby', async (trial) => {
 
   const backAtMs = Date.now();
   await standby.start();
-  await waitFor(isSynchronous, { deadlineMs: 30_000, what: 'the standby again' });
+  await primary.untilSynchronous();
   const againMs = await writer.firstAfter(backAtMs);
   trial.say(`the first write ${againMs - backAtMs} ms after the standby was started`);
   await writer.waitForMore(100);

@@ -1,6 +1,6 @@
 import { APPLICATION_ROLE } from '@iss/platform';
 import { MIGRATIONS, migrationText } from './migrations';
-import type { Sql } from './sql/sql';
+import type { Sql, TransactionSql } from './sql/sql';
 import { statement } from './sql/statement';
 
 /** A trigger or a policy of a table. */
@@ -96,7 +96,7 @@ let expected: Expected | undefined;
  * restored without the application's role has lost its privileges and policies; a pooler that drops startup options has
  * the process act as its login.
  */
-export async function schemaFaults(sql: Sql): Promise<string[]> {
+export async function schemaFaults(sql: Sql | TransactionSql): Promise<string[]> {
   expected ??= expectations();
   const found = await sql.one(FAULTS, expected);
   return [
@@ -109,6 +109,15 @@ export async function schemaFaults(sql: Sql): Promise<string[]> {
         `the trigger ${name} is missing or disabled: restore it from libs/persistence/migrations, then run iss audit`,
     ),
   ];
+}
+
+/**
+ * Throws unless what a transaction did not find is gone from its table. Rows that a policy hides are not: a process that took
+ * them for gone would pass over facts for ever. No policy changes before the end of a transaction that has read its table.
+ */
+export async function requireNothingHidden(sql: TransactionSql): Promise<void> {
+  const faults = await schemaFaults(sql);
+  if (faults.length > 0) throw new Error(`facts are not found, and may be hidden: ${faults.join('; ')}`);
 }
 
 export const DROPPED_OPTIONS =

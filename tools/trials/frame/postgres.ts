@@ -99,6 +99,25 @@ export class TrialPostgres {
     return new TrialPostgres(trial, name, folder, await freePort(), settings);
   }
 
+  /** A primary that answers a commit when its standby has it as well, with the database of the service. */
+  static async synchronousPair(trial: Trial): Promise<{ primary: TrialPostgres; standby: TrialPostgres }> {
+    const primary = await TrialPostgres.create(trial, 'primary');
+    await primary.start();
+    const standby = await primary.standby('standby');
+    await standby.start();
+    primary.configure({ synchronous_standby_names: 'standby' });
+    await primary.query('SELECT pg_reload_conf()', [], 'postgres');
+    await primary.untilSynchronous();
+    await primary.query('CREATE DATABASE iss', [], 'postgres');
+    return { primary, standby };
+  }
+
+  async untilSynchronous(): Promise<void> {
+    const isSynchronous = async (): Promise<boolean> =>
+      (await this.query(`SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`, [], 'postgres')).length === 1;
+    await waitFor(isSynchronous, { deadlineMs: 30_000, what: 'the synchronous standby' });
+  }
+
   /** Of a folder that holds a cluster already, such as a base backup. */
   static async adopt(
     trial: Trial,

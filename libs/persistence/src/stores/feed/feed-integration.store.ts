@@ -1,4 +1,5 @@
 import type { LogEntryType } from '@iss/domain';
+import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow } from '../log/log-facts';
@@ -151,6 +152,7 @@ export class FeedIntegrationStore {
       const to = from + entries.length;
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
         throw new Error(`the log of ${treeSize} has no entries from ${from} on`);
+      if (entries.some((entry) => factOf(entry) === null)) await requireNothingHidden(sql);
       await append(sql, entries, from, to);
       const eventIds = await tellOf(sql, entries.flatMap(fedEntry), beganAt);
       return { size: to, isMore: to < treeSize, eventIds };

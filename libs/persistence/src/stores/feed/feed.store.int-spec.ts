@@ -220,6 +220,16 @@ it('goes on where a batch was broken off, and lets one process at a time', async
   expect(await briefs('acme')).toEqual(['acme tenant.owner_changed', 'acme 1']);
 });
 
+it('passes over no entry whose fact a missing policy hides', async () => {
+  await write();
+  await log();
+  await admin.query('DROP POLICY snapshots_read ON snapshots');
+  await expect(integration.feed()).rejects.toThrow('the policy snapshots_read is missing');
+  await admin.query('CREATE POLICY snapshots_read ON snapshots FOR SELECT TO iss_app USING (true)');
+  await feed();
+  expect(await briefs('acme')).toEqual(['acme tenant.owner_changed', 'acme 1']);
+});
+
 it('filters by type and by kind of subject', async () => {
   const first = await write();
   await grant(first, 'bank');

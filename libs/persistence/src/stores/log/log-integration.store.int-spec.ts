@@ -234,6 +234,15 @@ it('passes over a mark of nothing', async () => {
   expect(await integrateAll()).toBe(1);
 });
 
+it('takes no fact for gone that a missing policy hides', async () => {
+  await addTenant(world, 'acme');
+  await new SnapshotWriteStore(world.database.sql).create(snapshot());
+  await admin.query('DROP POLICY snapshots_read ON snapshots');
+  await expect(store.integrate(10, tree.grow)).rejects.toThrow('the policy snapshots_read is missing');
+  await admin.query('CREATE POLICY snapshots_read ON snapshots FOR SELECT TO iss_app USING (true)');
+  expect(await integrateAll()).toBe(2);
+});
+
 it.each([
   [`UPDATE log_entries SET salt = sha256('')`, 'permission denied'],
   ['DELETE FROM log_entries', 'permission denied'],

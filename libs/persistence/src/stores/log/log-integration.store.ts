@@ -1,4 +1,5 @@
 import { LOG_SALT_BYTES, type LogFact, type LogRestartedFact } from '@iss/domain';
+import { requireNothingHidden } from '../../schema-faults';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { FACT, FACT_OF_KEYS, factOf, type FactRow, RESTART_FACT, RESTART_OF_KEYS, type RestartRow } from './log-facts';
@@ -147,7 +148,10 @@ export class LogIntegrationStore {
           waitingIds.push(row.waitingId);
         }
       }
-      if (nothing.length > 0) await sql.run(DROP, { waitingIds: nothing });
+      if (nothing.length > 0) {
+        await requireNothingHidden(sql);
+        await sql.run(DROP, { waitingIds: nothing });
+      }
       if (facts.length === 0) return { tree, integrated: 0, dropped: nothing.length, isHeld: false };
       const { size } = tree;
       const edge = await sql.run(EDGE, { size });
