@@ -13,6 +13,7 @@ const esmOnly = [
   '@borewit',
   'pure-rand',
   'fast-check',
+  'commander',
 ];
 module.exports = {
   testEnvironment: 'node',

@@ -9,6 +9,7 @@ import { repositoryRoot } from './root.ts';
 try {
   await loadEnvironment();
   process.env['DATABASE_URL'] ||= readRun()?.status?.database_url ?? '';
+  process.env['ISS_BASE_URL'] ||= readRun()?.status?.base_url ?? '';
   await import(pathToFileURL(join(repositoryRoot, 'apps/cli/dist/main.js')).href);
 } catch (error) {
   process.exitCode = reportError(error);

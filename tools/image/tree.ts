@@ -77,7 +77,7 @@ function ownRooms(): [string, string][] {
       const { name }: { name: string } = JSON.parse(fs.readFileSync(join(repositoryRoot, file), 'utf8'));
       return [dirname(file), name];
     })
-    .filter(([, name]) => name.startsWith('@iss/'));
+    .filter(([, name]) => name.startsWith('@iss/') || name === '@identity-state/client');
 }
 
 /** One of our own: what was compiled from a source that is still there, and what it reads at run time. */
@@ -92,8 +92,9 @@ function stageRoom(room: string, name: string, folder: string): void {
   }
   for (const file of fs.globSync('migrations/*.sql', { cwd: source })) copyFile(join(source, file), join(target, file));
   if (!room.startsWith('libs/')) return;
-  fs.mkdirSync(join(folder, 'node_modules/@iss'), { recursive: true });
-  fs.symlinkSync(join('../..', room), join(folder, 'node_modules', name));
+  const link = join(folder, 'node_modules', name);
+  fs.mkdirSync(dirname(link), { recursive: true });
+  fs.symlinkSync(join('../..', room), link);
 }
 
 function stagePackage(path: string, version: string | undefined, folder: string): void {

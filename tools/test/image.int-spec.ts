@@ -201,6 +201,8 @@ describe('read-only, with the rights of another user, and with the roles and sec
     });
     expect(await run('iss', 'audit')).toMatchObject({ code: 0 });
     expect(await run('iss', 'admin', 'limits', 'list', '--nothing')).toMatchObject({ code: 2 });
+    // What calls the service is there too.
+    expect(await run('iss', 'whoami')).toMatchObject({ complaint: expect.stringMatching(/^There is no home folder/) });
   });
 
   it.each([

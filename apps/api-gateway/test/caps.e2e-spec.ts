@@ -1,7 +1,7 @@
 import { CAPS, type CapName, operatorEnv } from '@iss/platform';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { runCommand } from '../../cli/src/run';
+import { iss } from '../../cli/test/testing/run-iss';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
 let gateway: TestGateway;
@@ -24,14 +24,8 @@ const principalOf = (user: User): string => `oidc:test#${user}`;
 async function limit(name: CapName, scopeId: string, value: number | null): Promise<void> {
   const change = value === null ? ['unset'] : ['set', '--value', String(value)];
   const words = ['admin', 'limits', ...change, `--${CAPS[name].scope}`, scopeId, '--limit', name];
-  const complaints: string[] = [];
-  const exitCode = await runCommand(words, {
-    env: () => operatorEnv({ DATABASE_URL: gateway.databaseUrl }),
-    print: () => undefined,
-    complain: (text) => complaints.push(text),
-    signal: new AbortController().signal,
-  });
-  expect({ exitCode, complaints }).toEqual({ exitCode: 0, complaints: [] });
+  const outcome = await iss(words, { env: async () => operatorEnv({ DATABASE_URL: gateway.databaseUrl }) });
+  expect(outcome).toMatchObject({ exitCode: 0, complaint: '' });
 }
 
 async function addTenant(user: User = 'alice'): Promise<string> {

@@ -1,63 +1,99 @@
 import type { OperatorEnv } from '@iss/platform';
-import type { ParseArgsOptionsConfig } from 'node:util';
+import { UsageError } from './errors';
+import type { Settings } from './settings';
 
-/** What was given for options, by name. */
-export type Options = Readonly<Record<string, string | boolean | undefined>>;
+export { Failure, UsageError } from './errors';
+
+/** What was given for arguments and options, by name: a text, several where it may be repeated, true for a flag. */
+export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** A word that stands alone. */
+export interface ArgumentSpec {
+  name: string;
+  about: string;
+  isOptional?: boolean;
+}
+
+/** An option: a flag unless it takes a value. */
+export interface OptionSpec {
+  about: string;
+  /** What its value is called, as FILE. */
+  value?: string;
+  /** It may be given several times. */
+  isRepeated?: boolean;
+}
 
 /** What a command has of the process that it runs in. */
 export interface CommandContext {
-  /** @throws EnvError */
-  env: () => OperatorEnv;
+  /** What a process of the service is configured by; for operators' commands. @throws EnvError */
+  env: () => Promise<OperatorEnv>;
+  /** What is set for whoever calls the service. */
+  readonly settings: Settings;
+  /** Who looks at the result. */
+  readonly screen: Screen;
   /** The result: standard output. */
   print: (text: string) => void;
   /** How far it is, and what is wrong: standard error. */
   complain: (text: string) => void;
+  /** All of standard input. */
+  input: () => Promise<string>;
+  /** Shows an address in the browser; false where there is none. */
+  browse: (url: string) => Promise<boolean>;
   /** Aborted when the process is asked to end; a command that reads it has to end then. */
   readonly signal: AbortSignal;
 }
 
+/** Where a result is shown. */
+export interface Screen {
+  /** Colours are shown: a terminal, and nobody said otherwise (NO_COLOR, CI). */
+  isColoured: boolean;
+  /** Standard error is a terminal: a line of progress may be written over. */
+  isLive: boolean;
+}
+
 /** One command of `iss`. */
 export interface Command {
-  /** What it does, in a line. */
-  summary: string;
-  /** Its options, as they are written behind its name. */
-  usage: string;
-  options: ParseArgsOptionsConfig;
-  /** The name, among the options, of the one word that stands alone; it must be there. */
-  argument?: string;
+  /** More than its summary: paragraphs, for `--help` and docs/cli.md. */
+  about?: string;
+  /** How it is written behind its name, where arguments and options alone do not say it. */
+  usage?: string;
+  arguments?: readonly ArgumentSpec[];
+  options: Readonly<Record<string, OptionSpec>>;
+  /** Lines that `--help` shows; those of docs/cli.md, with what they print, are in `test/page/examples.ts`. */
+  examples?: readonly string[];
   /** Throws {@link UsageError} for options that do not go together, and {@link Failure} when it could not be done. */
   run(options: Options, context: CommandContext): Promise<void>;
 }
 
-/** The command was called wrongly: exit code 2. The message says how to call it. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-/** It was called rightly and could not be done: exit code 1. The message says why, and the way out. */
-export class Failure extends Error {
-  override readonly name = 'Failure';
-}
-
-/** The text of an option; undefined where it is not given. */
+/** The text of an argument or option; undefined where it is not given. */
 export function textOf(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Rows as a table for people: columns by the names of the members, as wide as they need to be. */
-export function table(rows: readonly Readonly<Record<string, string>>[]): string {
-  const [first] = rows;
-  if (first === undefined) return '';
-  const names = Object.keys(first);
-  const lines = [Object.fromEntries(names.map((name) => [name, name.toUpperCase()])), ...rows];
-  const widths = names.map((name) => Math.max(...lines.map((line) => (line[name] ?? '').length)));
-  return lines
-    .map((line) =>
-      names
-        .map((name, index) => (line[name] ?? '').padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+/** The text of an argument or option that has to be there. @throws UsageError, which says what it is */
+export function requiredText(options: Options, name: string, what: string): string {
+  const value = textOf(options, name);
+  if (value === undefined || value === '') throw new UsageError(`--${name} is missing: --${name} ${what}.`);
+  return value;
+}
+
+/** The values of an option that may be repeated. */
+export function textsOf(options: Options, name: string): readonly string[] {
+  const value = options[name];
+  return typeof value === 'object' ? value : [];
+}
+
+/** Whether a flag is given. */
+export function hasFlag(options: Options, name: string): boolean {
+  return options[name] === true;
+}
+
+/** A whole number from `least` to `most`; undefined where it is not given. @throws UsageError */
+export function numberOf(options: Options, name: string, [least, most]: readonly [number, number]): number | undefined {
+  const text = textOf(options, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d{1,15}$/.test(text) && value >= least && value <= most) return value;
+  throw new UsageError(`--${name} takes a whole number from ${least} to ${most}.`);
 }

@@ -1,7 +1,7 @@
 import { CAPS, DEFAULT_CAPS, operatorEnv, OVERRIDABLE } from '@iss/platform';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
-import { runCommand } from '../src/run';
+import { iss } from './testing/run-iss';
 
 let created: TestDatabase;
 let database: Client;
@@ -22,15 +22,9 @@ beforeEach(() => database.query('DELETE FROM limit_overrides'));
 
 /** What `iss admin limits …` prints, says and exits with. */
 async function limits(words: string, env: Record<string, string> = {}) {
-  const printed: string[] = [];
-  const complaints: string[] = [];
-  const exitCode = await runCommand(['admin', 'limits', ...words.split(' ')], {
-    env: () => operatorEnv({ DATABASE_URL: created.url, ...env }),
-    print: (text) => printed.push(text),
-    complain: (text) => complaints.push(text),
-    signal: new AbortController().signal,
+  return iss(['admin', 'limits', ...words.split(' ')], {
+    env: async () => operatorEnv({ DATABASE_URL: created.url, ...env }),
   });
-  return { exitCode, printed: printed.join('\n'), complaint: complaints.join('\n') };
 }
 
 const listed = async (words = 'list') => JSON.parse((await limits(`${words} --json`)).printed);
@@ -98,12 +92,12 @@ it.each([
   ['set --tenant acme --limit constructor --value 1', /^--limit takes the name/],
   ['set --tenant acme --limit tenants_per_principal --value 1', /^tenants_per_principal is a limit of a principal/],
   ['set --tenant acme --limit members_per_tenant', /^--value takes a whole number/],
-  ['set --tenant acme --limit members_per_tenant --value -1', /Usage: iss admin limits set/],
+  ['set --tenant acme --limit members_per_tenant --value -1', /^--value takes a whole number/],
   ['set --tenant acme --limit members_per_tenant --value 1e3', /^--value takes a whole number/],
   ['set --tenant acme --limit members_per_tenant --value 1000000001', /^--value takes a whole number/],
   ['set --principal alice --limit requests_per_minute --value 1', /^--principal takes a principal_id, as oidc:/],
   ['list --all', /Unknown option '--all'[^]*Usage: iss admin limits list/],
-  ['remove', /^There is no such command\. There are:\niss admin limits list/],
+  ['remove', /^There is no such command\. There are:\nOperators:\n {2}iss admin limits list/],
 ])('%s: exits with 2 and says the way out', async (words, complaint) => {
   const outcome = await limits(words);
   expect(outcome).toMatchObject({ exitCode: 2, printed: '' });

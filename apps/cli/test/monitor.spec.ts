@@ -5,7 +5,7 @@ import { createSigner, parseSigningKey } from '@iss/tlog';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { runCommand } from '../src/run';
 import { type LogServer, serveLog } from './testing/log-server';
-import { iss } from './testing/run-iss';
+import { iss, testContext } from './testing/run-iss';
 import { signedLog, type SignedLog, witness } from './testing/signed-log';
 
 let folder: string;
@@ -112,17 +112,10 @@ it('asks for the quorum of the policy', async () => {
 
 it('follows until it is told to end, also over failures, and ends by itself over a contradiction', async () => {
   await show(3);
-  const [printed, complaints, ending]: [string[], string[], AbortController] = [[], [], new AbortController()];
+  const ending = new AbortController();
+  const { context, printed, complaints } = testContext({ signal: ending.signal });
   const words = ['monitor', '--log', server.url, '--vkey', log.vkey, '--state', state, '--follow', '--interval', '1'];
-  const run = () =>
-    runCommand(words, {
-      env: () => {
-        throw new Error('no environment');
-      },
-      print: (text) => printed.push(text),
-      complain: (text) => complaints.push(text),
-      signal: ending.signal,
-    });
+  const run = () => runCommand(words, context);
   const following = run();
   await waitFor(() => printed.length > 0);
   server.show({ checkpoint: await log.checkpoint(7) });

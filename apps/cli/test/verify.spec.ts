@@ -253,7 +253,7 @@ describe('a bundle', () => {
       [['verify', path, '--policy', path], /The policy cannot be read|Line 1 of the policy/],
       [['verify', path, '--vkey', 'key'], /That is no verifier key/],
       [['verify', path, '--vkey', made.log.vkey, '--policy', path], /^Name one/],
-      [['verify', '--vkey', made.log.vkey], /One file is to be named/],
+      [['verify', '--vkey', made.log.vkey], /Missing required argument 'FILE'/],
       [['verify', join(folder, 'none'), '--vkey', made.log.vkey], /cannot be read \(ENOENT\)/],
       [['verify', folder, '--vkey', made.log.vkey], /cannot be read \(EISDIR\)/],
       [['verify', path, '--vkey', made.log.vkey, '--since', path], /needs the consistency proof/],

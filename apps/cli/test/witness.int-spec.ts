@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger, operatorEnv } from '@iss/platform';
+import { createLogger } from '@iss/platform';
 import {
   createVerifier,
   generateKeys,
@@ -14,7 +14,7 @@ import {
 } from '@iss/tlog';
 import { freePort, type OwnedProcess, startOwned } from '../../../tools/processes';
 import { waitFor } from '../../../tools/testing/wait-for';
-import { runCommand } from '../src/run';
+import { iss as runIss } from './testing/run-iss';
 import { Witness } from '../src/witness/witness';
 import { readLogKeys, readWitnessKeys } from '../src/witness/witness-files';
 import {
@@ -247,16 +247,7 @@ describe('the command', () => {
     expect(await child.ended).toBe('exit code 0');
   });
 
-  const iss = async (...words: string[]) => {
-    const complaints: string[] = [];
-    const io = {
-      env: () => operatorEnv({}),
-      print: () => undefined,
-      complain: (text: string) => complaints.push(text),
-      signal: new AbortController().signal,
-    };
-    return { exitCode: await runCommand(['witness', ...words], io), complaint: complaints.join('\n') };
-  };
+  const iss = (...words: string[]) => runIss(['witness', ...words]);
 
   it('says what is wrong with how it was called', async () => {
     const options = ['--key', file('key'), '--state', file('state'), '--logs', file('logs')];

@@ -1,6 +1,7 @@
 import { asOwner, type LimitOverride, LimitOverrideStore, type LimitOwner } from '@iss/persistence';
 import { isOverridable, type OperatorEnv, OVERRIDABLE } from '@iss/platform';
-import { type Command, table } from '../command';
+import { type Command, hasFlag } from '../command';
+import { table } from '../output';
 import { OWNER_OPTIONS, OWNER_USAGE, ownerOf } from './limit-options';
 import { requireTenant } from './require-tenant';
 
@@ -17,12 +18,11 @@ interface ShownLimit extends LimitOwner {
 
 /** All values that operators set; or every limit of one tenant or principal, with what holds for it. */
 export const listLimits: Command = {
-  summary: 'Lists what was set for single tenants and principals, or every limit of one of them.',
   usage: `[${OWNER_USAGE}] [--json]`,
-  options: { ...OWNER_OPTIONS, json: { type: 'boolean' } },
+  options: { ...OWNER_OPTIONS, json: { about: 'A JSON array.' } },
   async run(options, { env, print }) {
     const owner = ownerOf(options);
-    const { databaseUrl, limits } = env();
+    const { databaseUrl, limits } = await env();
     const shown = await asOwner(databaseUrl, async (sql) => {
       const overrides = new LimitOverrideStore(sql);
       if (owner === null) {
@@ -32,7 +32,7 @@ export const listLimits: Command = {
       await requireTenant(overrides, owner);
       return everyLimit(owner, await overrides.of(owner), limits);
     });
-    if (options['json'] === true) print(JSON.stringify(shown.map(asJson), null, 2));
+    if (hasFlag(options, 'json')) print(JSON.stringify(shown.map(asJson), null, 2));
     else print(shown.length === 0 ? 'Nothing was set: the defaults hold for all.' : table(shown.map(asText)));
   },
 };

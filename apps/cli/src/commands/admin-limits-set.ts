@@ -8,9 +8,13 @@ const MAX_REASON = 500;
 
 /** Sets a limit of one tenant or principal in place of the default. It acts with the next statement that counts. */
 export const setLimit: Command = {
-  summary: 'Sets a limit of one tenant or principal; it acts at once.',
   usage: `(${OWNER_USAGE}) --limit NAME --value N [--reason TEXT]`,
-  options: { ...OWNER_OPTIONS, limit: { type: 'string' }, value: { type: 'string' }, reason: { type: 'string' } },
+  options: {
+    ...OWNER_OPTIONS,
+    limit: { value: 'NAME', about: 'The limit.' },
+    value: { value: 'N', about: 'What it is from now on; 0 lets nothing pass.' },
+    reason: { value: 'TEXT', about: 'Why, for whoever lists them.' },
+  },
   async run(options, { env, print }) {
     const { owner, name } = limitOf(options);
     const value = valueOf(options);
@@ -18,7 +22,7 @@ export const setLimit: Command = {
     if (reason !== null && reason.length > MAX_REASON) {
       throw new UsageError(`--reason takes at most ${MAX_REASON} characters.`);
     }
-    await asOwner(env().databaseUrl, async (sql) => {
+    await asOwner((await env()).databaseUrl, async (sql) => {
       const overrides = new LimitOverrideStore(sql);
       await requireTenant(overrides, owner);
       await overrides.set(owner, name, value, reason);

@@ -5,12 +5,11 @@ import { requireTenant } from './require-tenant';
 
 /** Takes back what was set, so that the default holds again. */
 export const unsetLimit: Command = {
-  summary: 'Takes back what was set: the default holds again, at once.',
   usage: `(${OWNER_USAGE}) --limit NAME`,
-  options: { ...OWNER_OPTIONS, limit: { type: 'string' } },
+  options: { ...OWNER_OPTIONS, limit: { value: 'NAME', about: 'The limit.' } },
   async run(options, { env, print }) {
     const { owner, name } = limitOf(options);
-    const { databaseUrl, limits } = env();
+    const { databaseUrl, limits } = await env();
     const unset = await asOwner(databaseUrl, async (sql) => {
       const overrides = new LimitOverrideStore(sql);
       await requireTenant(overrides, owner);

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { audit as auditDatabase, type AuditProgress, type AuditResult } from '../audit/audit';
 import { CHECKS, type Finding } from '../audit/findings';
-import { type Command, Failure, type Options, textOf, UsageError } from '../command';
-import { policyOf } from '../trust/policy';
+import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
+import { policyOf, TRUST_OPTIONS } from '../trust/policy';
 import { visible } from '../visible';
 
 /** Rows that a screen names. */
@@ -12,24 +12,21 @@ const PROGRESS_MS = 2_000;
 
 /** Recomputes everything that a database holds, with code that shares nothing with what wrote it. */
 export const audit: Command = {
-  summary:
-    'Recomputes every hash, link, entry, tile and checkpoint in a database, and names each row that is not as it was logged.',
   usage:
     '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--from-index N] [--to-index N] [--jobs N] [--json]',
   options: {
-    'database-url': { type: 'string' },
-    policy: { type: 'string' },
-    vkey: { type: 'string' },
-    'no-log': { type: 'boolean' },
-    'from-index': { type: 'string' },
-    'to-index': { type: 'string' },
-    jobs: { type: 'string' },
-    json: { type: 'boolean' },
+    'database-url': { value: 'URL', about: 'The database: DATABASE_URL where it is left out.' },
+    ...TRUST_OPTIONS,
+    'no-log': { about: 'Leaves out the log.' },
+    'from-index': { value: 'N', about: 'Begins with this entry.' },
+    'to-index': { value: 'N', about: 'Looks at the entries before this one, and at nothing else.' },
+    jobs: { value: 'N', about: 'How many read at once: as many as there are processors.' },
+    json: { about: 'One line of JSON.' },
   },
   async run(options, { env, print, complain }) {
-    const url = textOf(options, 'database-url') ?? env().databaseUrl;
+    const url = textOf(options, 'database-url') ?? (await env()).databaseUrl;
     const isTrusting = textOf(options, 'policy') === undefined && textOf(options, 'vkey') === undefined;
-    const withLog = options['no-log'] !== true;
+    const withLog = !hasFlag(options, 'no-log');
     const range = { from: countOf(options, 'from-index') ?? 0, to: countOf(options, 'to-index') };
     if (!withLog && (!isTrusting || range.from > 0 || range.to !== null)) {
       throw new UsageError(
@@ -40,7 +37,7 @@ export const audit: Command = {
     const jobs = Math.min(MAX_JOBS, Math.max(1, countOf(options, 'jobs') ?? availableParallelism()));
     const result = await auditDatabase(url, { range, withLog, policy, jobs, tell: progressTo(complain) });
     print(
-      options['json'] === true
+      hasFlag(options, 'json')
         ? JSON.stringify(asJson(result, withLog))
         : asText(result, { withLog, isRange: range.to !== null, isTrusting }),
     );

@@ -7,7 +7,10 @@ const PRINCIPAL = /^oidc:[^#\p{Cc}]{1,255}#[^\p{Cc}]{1,255}$/u;
 const TENANT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Whose limits a command is about. */
-export const OWNER_OPTIONS = { tenant: { type: 'string' }, principal: { type: 'string' } } as const;
+export const OWNER_OPTIONS = {
+  tenant: { value: 'ID', about: 'The tenant whose limit it is.' },
+  principal: { value: 'ID', about: 'The principal whose limit it is, as oidc:project#user.' },
+} as const;
 export const OWNER_USAGE = '--tenant ID | --principal ID';
 
 /** The tenant or the principal that is named; null for neither. */

@@ -6,9 +6,7 @@ const MAX_KEY_FILE = 10_000;
 
 /** Prints the verifier key of a signing key, which is no secret. */
 export const showLogKey: Command = {
-  summary: 'Prints the verifier key of a signing key.',
-  usage: 'FILE',
-  argument: 'file',
+  arguments: [{ name: 'file', about: 'The file of the signing key.' }],
   options: {},
   async run(options, { print }) {
     const skey = readWhole(textOf(options, 'file') ?? '', 'signing key', MAX_KEY_FILE)

@@ -1,28 +1,26 @@
 import { generateKeys } from '@iss/tlog';
-import { type Command, textOf, UsageError } from '../command';
+import { type Command, hasFlag, textOf, UsageError } from '../command';
 import { writeSynced } from '../files';
 
 /** Makes a pair of keys for a log. */
 export const logKey: Command = {
-  summary:
-    'Makes a signing key for a log (LOG_SIGNING_KEY; with --pq LOG_PQ_SIGNING_KEY), and prints its verifier key.',
   usage: '--origin NAME [--pq] (--out FILE | --print)',
   options: {
-    origin: { type: 'string' },
-    pq: { type: 'boolean' },
-    out: { type: 'string' },
-    print: { type: 'boolean' },
+    origin: { value: 'NAME', about: 'The name of the log, LOG_ORIGIN, which never changes.' },
+    pq: { about: 'A key of ML-DSA-44.' },
+    out: { value: 'FILE', about: 'A new file, which only its owner may read.' },
+    print: { about: 'Prints the secret instead.' },
   },
   async run(options, { print, complain }) {
     const origin = textOf(options, 'origin');
     const file = textOf(options, 'out');
     if (origin === undefined) throw new UsageError('Name --origin NAME, the LOG_ORIGIN of the log: it never changes.');
-    if ((file === undefined) === (options['print'] !== true)) {
+    if ((file === undefined) === !hasFlag(options, 'print')) {
       throw new UsageError('Where to? --out FILE, which only its owner may read, or --print, into the open.');
     }
     const { signingKey, verifierKey } = await generateKeys(
       origin,
-      options['pq'] === true ? 'ml-dsa-44-cosignature' : 'ed25519',
+      hasFlag(options, 'pq') ? 'ml-dsa-44-cosignature' : 'ed25519',
     );
     if (file === undefined) {
       print(signingKey);

@@ -9,7 +9,7 @@ import {
   TileHashes,
   tileHashReader,
 } from '@iss/tlog';
-import { type Command, Failure, type Options, textOf, UsageError } from '../command';
+import { type Command, Failure, type Options, requiredText, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
 import { requireCheckpoint } from '../trust/checkpoint';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE, withoutQuorum } from '../trust/policy';
@@ -20,35 +20,36 @@ const MAX_REASON = 1_000;
 
 /** Begins a log anew under another name, whose end is lost for good. */
 export const restartLog: Command = {
-  summary:
-    'Begins a log anew under another name, where its end is lost for good; its first entry names the last checkpoint and why.',
   usage: `--checkpoint FILE ${TRUST_USAGE} --origin NAME --reason TEXT [--database-url URL]`,
   options: {
     ...TRUST_OPTIONS,
-    checkpoint: { type: 'string' },
-    origin: { type: 'string' },
-    reason: { type: 'string' },
-    'database-url': { type: 'string' },
+    checkpoint: { value: 'FILE', about: 'The last checkpoint of the log that is known.' },
+    origin: { value: 'NAME', about: 'LOG_ORIGIN from now on.' },
+    reason: { value: 'TEXT', about: 'Why: a line, which stands in the new log’s first entry.' },
+    'database-url': { value: 'URL', about: 'The database: DATABASE_URL where it is left out.' },
   },
   async run(options, { env, print }) {
-    const file = required(options, 'checkpoint', 'FILE, the last checkpoint of the log that is known');
-    const origin = required(options, 'origin', 'NAME, the LOG_ORIGIN from now on');
+    const file = requiredText(options, 'checkpoint', 'FILE, the last checkpoint of the log that is known');
+    const origin = requiredText(options, 'origin', 'NAME, the LOG_ORIGIN from now on');
     const reason = reasonOf(options);
     requireKeyName(origin);
     const policy = withoutQuorum(policyOf(options));
     const note = decodeUtf8(readWhole(file, 'checkpoint', MAX_NOTE_LENGTH));
     const { checkpoint } = await requireCheckpoint(note, policy, file);
-    const { restartId, entries } = await asOwner(textOf(options, 'database-url') ?? env().databaseUrl, async (sql) => {
-      await requireLost(sql, checkpoint, origin);
-      return new LogRestartStore(sql).restart({
-        origin,
-        previousOrigin: checkpoint.origin,
-        previousSize: checkpoint.size,
-        previousRoot: Buffer.from(checkpoint.root),
-        previousCheckpoint: note,
-        reason,
-      });
-    });
+    const { restartId, entries } = await asOwner(
+      textOf(options, 'database-url') ?? (await env()).databaseUrl,
+      async (sql) => {
+        await requireLost(sql, checkpoint, origin);
+        return new LogRestartStore(sql).restart({
+          origin,
+          previousOrigin: checkpoint.origin,
+          previousSize: checkpoint.size,
+          previousRoot: Buffer.from(checkpoint.root),
+          previousCheckpoint: note,
+          reason,
+        });
+      },
+    );
     print(
       [
         `The log ${visible(checkpoint.origin)} has ended with ${checkpoint.size} entries. Its ${entries} that the database has`,
@@ -59,14 +60,8 @@ export const restartLog: Command = {
   },
 };
 
-function required(options: Options, name: string, what: string): string {
-  const value = textOf(options, name);
-  if (value === undefined || value === '') throw new UsageError(`--${name} is missing: --${name} ${what}.`);
-  return value;
-}
-
 function reasonOf(options: Options): string {
-  const reason = required(options, 'reason', 'TEXT, for everybody who will ask why');
+  const reason = requiredText(options, 'reason', 'TEXT, for everybody who will ask why');
   if (reason.trim() === '' || reason.length > MAX_REASON || /[\p{Cc}\p{Cs}]/u.test(reason)) {
     throw new UsageError(`--reason takes a line of text, of at most ${MAX_REASON} characters.`);
   }

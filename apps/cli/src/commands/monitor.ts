@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Command, Failure, type Options, textOf, UsageError } from '../command';
+import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { Contradiction, lookAtLog, type Look } from '../monitor/monitor';
 import { MonitorState } from '../monitor/state';
 import { shownCheckpoint } from '../trust/checkpoint';
@@ -11,15 +11,14 @@ const MAX_INTERVAL_S = 86_400;
 
 /** Watches that a log only grows. */
 export const monitor: Command = {
-  summary: 'Looks at a log and keeps its newest checkpoint; finds out when it goes back or shows another history.',
   usage: `--log URL ${TRUST_USAGE} --state FILE [--follow [--interval SECONDS]] [--json]`,
   options: {
     ...TRUST_OPTIONS,
-    log: { type: 'string' },
-    state: { type: 'string' },
-    follow: { type: 'boolean' },
-    interval: { type: 'string' },
-    json: { type: 'boolean' },
+    log: { value: 'URL', about: 'The prefix of the log’s checkpoint and tiles.' },
+    state: { value: 'FILE', about: 'Where the newest checkpoint is kept.' },
+    follow: { about: 'Looks again and again.' },
+    interval: { value: 'SECONDS', about: `Between two looks: ${DEFAULT_INTERVAL_S} unless said otherwise.` },
+    json: { about: 'One line of JSON a look.' },
   },
   async run(options, { print, complain, signal }) {
     const [url, file] = [textOf(options, 'log'), textOf(options, 'state')];
@@ -28,9 +27,9 @@ export const monitor: Command = {
     const policy = policyOf(options);
     const state = new MonitorState(file);
     const intervalMs = intervalOf(options) * 1000;
-    const show = options['json'] === true ? asJson : asText;
+    const show = hasFlag(options, 'json') ? asJson : asText;
     const look = async () => print(show(await lookAtLog(url, policy, state, signal)));
-    if (options['follow'] !== true) return look();
+    if (!hasFlag(options, 'follow')) return look();
     while (!signal.aborted) {
       try {
         await look();

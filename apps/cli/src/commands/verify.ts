@@ -1,5 +1,5 @@
 import { type Checkpoint, decodeUtf8, MAX_NOTE_LENGTH, MAX_PROOF_LENGTH, type Policy } from '@iss/tlog';
-import { type Command, Failure, type Options, textOf, UsageError } from '../command';
+import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { readLines, readWhole } from '../files';
 import { Members } from '../json';
 import { requireCheckpoint } from '../trust/checkpoint';
@@ -19,21 +19,19 @@ const PROOF_START = 'c2sp.org/tlog-proof@';
 
 /** Says whether a file proves what it shows: offline, by the keys of whom one trusts. */
 export const verify: Command = {
-  summary:
-    'Verifies a bundle or a proof of the transparency log, offline, and says what it proves and what it does not.',
   usage: `FILE ${TRUST_USAGE} [--entry FILE] [--since CHECKPOINT (--log URL | --proof FILE)] [--json]`,
-  argument: 'file',
+  arguments: [{ name: 'file', about: 'The bundle or the proof.' }],
   options: {
     ...TRUST_OPTIONS,
-    entry: { type: 'string' },
-    since: { type: 'string' },
-    log: { type: 'string' },
-    proof: { type: 'string' },
-    json: { type: 'boolean' },
+    entry: { value: 'FILE', about: 'The entry of a .tlog-proof that does not hold it.' },
+    since: { value: 'CHECKPOINT', about: 'A checkpoint that you kept: the log has to have gone on from it.' },
+    log: { value: 'URL', about: 'Where the consistency proof comes from: the prefix of the log.' },
+    proof: { value: 'FILE', about: 'The consistency proof.' },
+    json: { about: 'A JSON document.' },
   },
   async run(options, { print }) {
     const file = textOf(options, 'file') ?? '';
-    const isJson = options['json'] === true;
+    const isJson = hasFlag(options, 'json');
     const policy = policyOf(options);
     requireWayToSince(options);
     try {

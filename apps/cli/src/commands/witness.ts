@@ -1,5 +1,5 @@
 import { createLogger, onShutdown } from '@iss/platform';
-import { type Command, Failure, textOf, type Options, UsageError } from '../command';
+import { type Command, Failure, requiredText, UsageError } from '../command';
 import { readLogKeys, readWitnessKeys } from '../witness/witness-files';
 import { serveWitness, type WitnessServer } from '../witness/witness-server';
 import { WitnessState } from '../witness/witness-state';
@@ -9,17 +9,16 @@ const STOP_TIMEOUT_MS = 10_000;
 
 /** A witness of transparency logs, C2SP tlog-witness, until SIGINT or SIGTERM. Logs are JSON lines. */
 export const witness: Command = {
-  summary: 'Runs a witness: cosigns checkpoints of logs that only grew. It needs no service and no database.',
   usage: '--key FILE --state FILE --logs FILE --listen HOST:PORT',
   options: {
-    key: { type: 'string' },
-    state: { type: 'string' },
-    logs: { type: 'string' },
-    listen: { type: 'string' },
+    key: { value: 'FILE', about: 'Its signing keys, one a line.' },
+    state: { value: 'FILE', about: 'Where it keeps what it cosigned.' },
+    logs: { value: 'FILE', about: 'The verifier keys of the logs that it knows.' },
+    listen: { value: 'HOST:PORT', about: 'Where it answers.' },
   },
   async run(options) {
-    const place = placeOf(required(options, 'listen'));
-    const [key, statePath, logs] = ['key', 'state', 'logs'].map((name) => required(options, name));
+    const place = placeOf(requiredText(options, 'listen', 'HOST:PORT'));
+    const [key, statePath, logs] = ['key', 'state', 'logs'].map((name) => requiredText(options, name, 'FILE'));
     const signers = await readWitnessKeys(key ?? '');
     const logKeys = await readLogKeys(logs ?? '');
     const state = WitnessState.open(statePath ?? '');
@@ -53,13 +52,6 @@ async function listen(...[one, logger, place]: Parameters<typeof serveWitness>):
     const why = error instanceof Error ? error.message : String(error);
     throw new Failure(`The witness cannot listen on ${place.host}:${place.port}: ${why}. Give another --listen.`);
   }
-}
-
-function required(options: Options, name: string): string {
-  const value = textOf(options, name);
-  if (value === undefined || value === '')
-    throw new UsageError(`--${name} is missing. Usage: iss witness ${witness.usage}`);
-  return value;
 }
 
 function placeOf(listen: string): { host: string; port: number } {

@@ -3,7 +3,10 @@ import { type Options, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
 
 /** Whom to trust: what is to be verified never says that itself. */
-export const TRUST_OPTIONS = { policy: { type: 'string' }, vkey: { type: 'string' } } as const;
+export const TRUST_OPTIONS = {
+  policy: { value: 'FILE', about: 'Whom you trust: a C2SP tlog-policy.' },
+  vkey: { value: 'KEY', about: 'Whom you trust: the verifier key of a log alone.' },
+} as const;
 export const TRUST_USAGE = '(--policy FILE | --vkey KEY)';
 
 /**

@@ -1,15 +1,29 @@
 import { operatorEnv } from '@iss/platform';
+import type { CommandContext } from '../../src/command';
 import { runCommand } from '../../src/run';
+import { settingsOf } from '../../src/settings';
 
-/** What `iss …` prints, says and exits with. */
-export async function iss(words: readonly string[], signal = new AbortController().signal) {
+/** What a process of `iss` has, without one: what it prints and says is kept. */
+export function testContext(changes: Partial<CommandContext> = {}) {
   const printed: string[] = [];
   const complaints: string[] = [];
-  const exitCode = await runCommand(words, {
-    env: () => operatorEnv({}),
+  const context: CommandContext = {
+    env: async () => operatorEnv({}),
+    settings: settingsOf({}, 'linux'),
+    screen: { isColoured: false, isLive: false },
     print: (text) => printed.push(text),
     complain: (text) => complaints.push(text),
-    signal,
-  });
+    input: async () => '',
+    browse: async () => false,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+  return { context, printed, complaints };
+}
+
+/** What `iss …` prints, says and exits with. */
+export async function iss(words: readonly string[], changes: Partial<CommandContext> = {}) {
+  const { context, printed, complaints } = testContext(changes);
+  const exitCode = await runCommand(words, context);
   return { exitCode, printed: printed.join('\n'), complaint: complaints.join('\n') };
 }

@@ -1,0 +1,23 @@
+/** A value that has no members, or no longer any, with the place where it stands. */
+export interface Leaf {
+  /** An RFC 6901 pointer. */
+  path: string;
+  value: unknown;
+}
+
+/** What a JSON value is made of, in its order. An empty object or array stands for itself. */
+export function leavesOf(value: unknown, path = ''): Leaf[] {
+  if (typeof value !== 'object' || value === null) return [{ path, value }];
+  const members = Object.entries(value);
+  if (members.length === 0) return [{ path, value }];
+  return members.flatMap(([name, member]) => leavesOf(member, `${path}/${escaped(name)}`));
+}
+
+/** A value in a line: texts as they are where that is no other value's form, all else as JSON. */
+export function shortValue(value: unknown): string {
+  return JSON.stringify(value) ?? 'nothing';
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,92 @@
+import type { CommandContext, Options, Screen } from './command';
+import { hasFlag } from './command';
+
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+
+/** Words in colours, where the screen shows any. */
+export type Style = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
+
+export function styleOf({ isColoured }: Screen): Style {
+  const paint =
+    ([on, off]: readonly [number, number]) =>
+    (text: string): string =>
+      isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return {
+    bold: paint(CODES.bold),
+    dim: paint(CODES.dim),
+    red: paint(CODES.red),
+    green: paint(CODES.green),
+    yellow: paint(CODES.yellow),
+    cyan: paint(CODES.cyan),
+  };
+}
+
+/** Rows as a table for people: columns by the names of the members, as wide as they need to be. */
+export function table(rows: readonly Readonly<Record<string, string>>[]): string {
+  const [first] = rows;
+  if (first === undefined) return '';
+  const names = Object.keys(first);
+  const lines = [Object.fromEntries(names.map((name) => [name, name.toUpperCase()])), ...rows];
+  const widths = names.map((name) => Math.max(...lines.map((line) => (line[name] ?? '').length)));
+  return lines
+    .map((line) =>
+      names
+        .map((name, index) => (line[name] ?? '').padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export const JSON_OPTION = { json: { about: 'One JSON document, or one line an item: for programs.' } } as const;
+
+/** Shows one thing: as the service has it with `--json`, else as `asText` writes it for people. */
+export function showOne<T>(options: Options, { print }: CommandContext, value: T, asText: (value: T) => string): void {
+  print(hasFlag(options, 'json') ? JSON.stringify(value, null, 2) : asText(value));
+}
+
+/**
+ * Shows a list: with `--json` a line an item, as it comes; else a table of `asRow`, or the sentence `none` where it is empty.
+ * At most `most` items are taken, and what is left out is said on standard error.
+ */
+export async function showList<T>(
+  options: Options,
+  { print, complain }: CommandContext,
+  items: AsyncIterable<T>,
+  { asRow, none, most }: { asRow: (item: T) => Readonly<Record<string, string>>; none: string; most: number },
+): Promise<void> {
+  const isJson = hasFlag(options, 'json');
+  const rows: Readonly<Record<string, string>>[] = [];
+  let count = 0;
+  for await (const item of items) {
+    if (count++ === most) {
+      complain(`There are more than ${most}: --limit N shows more of them.`);
+      break;
+    }
+    if (isJson) print(JSON.stringify(item));
+    else rows.push(asRow(item));
+  }
+  if (!isJson) print(rows.length === 0 ? none : table(rows));
+}
+
+/** How many items of a list are shown where `--limit` does not say. */
+export const DEFAULT_LIMIT = 50;
+export const MAX_LIMIT = 1_000_000;
+export const LIST_OPTIONS = {
+  limit: { value: 'N', about: `The most items to show, ${DEFAULT_LIMIT} unless said otherwise.` },
+  ...JSON_OPTION,
+} as const;
+
+/** All of a list that is known to be short. */
+export async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Failure, UsageError } from '../command';
+import { systemCode } from '../files';
+import { Members } from '../json';
+
+/** Which service, as whom, for which tenant. */
+export interface Profile {
+  baseUrl: string;
+  tenant: string | null;
+  accessToken: string;
+  /** How the access token is made anew; null: by signing in again. */
+  refresh: { token: string; tokenEndpoint: string; clientId: string } | null;
+}
+
+const FILE = 'profiles.json';
+export const DEFAULT_PROFILE = 'default';
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** The profiles of one user, in a file that only this user may read. */
+export class Profiles {
+  private readonly file: string;
+
+  constructor(folder: string) {
+    this.file = join(folder, FILE);
+  }
+
+  /** Null where there is none of that name. @throws UsageError for a file that is none of ours */
+  read(name: string): Profile | null {
+    return this.all().get(requireName(name)) ?? null;
+  }
+
+  names(): string[] {
+    return [...this.all().keys()];
+  }
+
+  /** Replaces what the profile said, on the disk when it returns. */
+  write(name: string, profile: Profile): void {
+    const profiles = this.all();
+    profiles.set(requireName(name), profile);
+    this.replace(profiles);
+  }
+
+  /** Whether there was one. */
+  remove(name: string): boolean {
+    const profiles = this.all();
+    if (!profiles.delete(requireName(name))) return false;
+    this.replace(profiles);
+    return true;
+  }
+
+  private all(): Map<string, Profile> {
+    let bytes: Buffer;
+    try {
+      bytes = readFileSync(this.file);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return new Map();
+      throw new Failure(`${this.file} cannot be read (${systemCode(error) ?? String(error)}).`);
+    }
+    const profiles = Members.parse(this.file, bytes);
+    return new Map(Object.keys(profiles.all).map((name) => [name, profileOf(profiles.object(name))]));
+  }
+
+  private replace(profiles: ReadonlyMap<string, Profile>): void {
+    const text = Object.fromEntries([...profiles].map(([name, profile]) => [name, asJson(profile)]));
+    const next = `${this.file}.${randomUUID()}`;
+    try {
+      mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+      writeFileSync(next, `${JSON.stringify(text, null, 2)}\n`, { mode: 0o600, flush: true });
+      renameSync(next, this.file);
+    } catch (error) {
+      rmSync(next, { force: true });
+      throw new Failure(`${this.file} cannot be written (${systemCode(error) ?? String(error)}).`);
+    }
+  }
+}
+
+function requireName(name: string): string {
+  if (!NAME.test(name)) throw new UsageError('--profile takes a name of letters, digits and . _ -');
+  return name;
+}
+
+function profileOf(members: Members): Profile {
+  const refresh = members.value('refresh') === null ? null : members.object('refresh');
+  return {
+    baseUrl: members.text('base_url'),
+    tenant: members.textOrNull('tenant'),
+    accessToken: members.text('access_token'),
+    refresh:
+      refresh === null
+        ? null
+        : {
+            token: refresh.text('token'),
+            tokenEndpoint: refresh.text('token_endpoint'),
+            clientId: refresh.text('client_id'),
+          },
+  };
+}
+
+function asJson({ baseUrl, tenant, accessToken, refresh }: Profile): object {
+  return {
+    base_url: baseUrl,
+    tenant,
+    access_token: accessToken,
+    refresh:
+      refresh === null
+        ? null
+        : { token: refresh.token, token_endpoint: refresh.tokenEndpoint, client_id: refresh.clientId },
+  };
+}

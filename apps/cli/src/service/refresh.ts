@@ -1,0 +1,52 @@
+import { Failure } from '../command';
+import { Members } from '../json';
+import { visible } from '../visible';
+import type { Profile } from './profiles';
+
+const TIMEOUT_MS = 20_000;
+
+/** What a token endpoint answers: the tokens, or why not (RFC 6749, 5.1 and 5.2). */
+export type TokenAnswer = { accessToken: string; refreshToken: string | null } | { error: string; description: string };
+
+/** Asks a token endpoint. @throws Failure where it does not answer as one */
+export async function askForTokens(
+  tokenEndpoint: string,
+  form: Readonly<Record<string, string>>,
+): Promise<TokenAnswer> {
+  let bytes: Buffer;
+  try {
+    const response = await fetch(tokenEndpoint, {
+      method: 'POST',
+      headers: { Accept: 'application/json' },
+      body: new URLSearchParams(form),
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    bytes = Buffer.from(await response.arrayBuffer());
+  } catch (error) {
+    throw new Failure(`${tokenEndpoint} does not answer (${error instanceof Error ? error.message : String(error)}).`);
+  }
+  const answer = Members.parse(`The answer of ${tokenEndpoint}`, bytes);
+  if (!answer.has('access_token')) {
+    const error = answer.has('error') ? answer.text('error') : 'no token';
+    return { error, description: answer.has('error_description') ? visible(answer.text('error_description')) : error };
+  }
+  return {
+    accessToken: answer.text('access_token'),
+    refreshToken: answer.has('refresh_token') ? answer.text('refresh_token') : null,
+  };
+}
+
+/** A fresh access token. @throws Failure where the refresh token is no good any more */
+export async function refreshed(
+  refresh: NonNullable<Profile['refresh']>,
+): Promise<Pick<Profile, 'accessToken' | 'refresh'>> {
+  const { token, tokenEndpoint, clientId } = refresh;
+  const answer = await askForTokens(tokenEndpoint, {
+    grant_type: 'refresh_token',
+    refresh_token: token,
+    client_id: clientId,
+  });
+  if ('error' in answer) throw new Failure(`The sign-in is over (${answer.description}). Sign in again: iss login.`);
+  return { accessToken: answer.accessToken, refresh: { ...refresh, token: answer.refreshToken ?? token } };
+}

@@ -1,0 +1,53 @@
+/** A line that docs/cli.md shows with what it prints; a test runs all of them, in this order, as one story. */
+export interface Example {
+  /** The command that it is shown for. */
+  of: string;
+  /** As it is typed. Of a shell it has words, 'quotes', < FILE, > FILE, and $NAME for what an earlier line printed. */
+  line: string;
+  exitCode?: 0 | 1 | 2;
+  /** Kept of what it prints, for later lines: the first group of the expression. */
+  keep?: Readonly<Record<string, RegExp>>;
+  /** What differs from run to run beyond ids, hashes and times of today, and what stands for it. */
+  blur?: readonly (readonly [RegExp, string])[];
+}
+
+/** The agent keeps the records of a company, in the profile `default`; the lender reads it, in the profile `lender`. */
+export const EXAMPLES: readonly Example[] = [
+  { of: 'login', line: 'iss login --token-stdin < token' },
+  { of: 'login', line: 'iss login --profile lender --token-stdin < lender-token' },
+  { of: 'use', line: 'iss use agency --create "Registered agent"' },
+  { of: 'use', line: 'iss use lender --create Lender --profile lender' },
+  { of: 'whoami', line: 'iss whoami' },
+  { of: 'put', line: 'iss put harbour-1.json' },
+  { of: 'get', line: 'iss get harbour' },
+  { of: 'get', line: 'iss get organization/harbour@2', exitCode: 1 },
+];
+
+const audit = { created_by: 'onboarding', created_at: '2025-03-01T09:00:00Z', source: 'register' };
+const extract = {
+  evidence_id: 'ex-2025',
+  evidence_type: 'registry_extract',
+  source: 'register',
+  captured_at: '2025-03-01T08:00:00Z',
+};
+
+/** The files that the lines name. */
+export const FILES: Readonly<Record<string, unknown>> = {
+  'harbour-1.json': {
+    envelope_version: 'entity_state_envelope_v1',
+    snapshot_id: '2f6c1a7e-5d0b-4a8e-9b53-6f1f1f0a0001',
+    snapshot_version: 1,
+    generated_at: '2025-03-01T09:00:00Z',
+    subject: { subject_type: 'organization', subject_id: 'harbour' },
+    attributes: {
+      legal: { legal_name: 'Harbour Works Ltd', form: 'Ltd' },
+      jurisdiction: { country: 'IE' },
+      contact: { email: 'info@harbour.example' },
+    },
+    evidence: [extract],
+    attribute_paths: {
+      '/attributes/legal': [{ evidence_id: 'ex-2025', evidence_type: 'registry_extract', role: 'primary' }],
+    },
+    audit,
+  },
+};
