@@ -33,6 +33,13 @@ module.exports = {
       to: { path: '^(node:)?crypto$', reachable: true },
     },
     {
+      // A client like any other: nothing but what the API answers.
+      name: 'the-console-stands-on-the-client',
+      severity: 'error',
+      from: { path: '^apps/console/src' },
+      to: { path: ['persistence', 'queue', 'platform'].flatMap(lib) },
+    },
+    {
       name: 'pg-only-in-persistence',
       severity: 'error',
       // The auditor reads with statements of its own.

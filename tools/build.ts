@@ -1,23 +1,55 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { buildConsole, CONSOLE_DIST } from './console/console.ts';
 import { UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 
 const entries = ['api-gateway', 'webhook-worker', 'cli'].map((app) => `apps/${app}/dist/main.js`);
-const stampFile = join(repositoryRoot, '.nx', 'build-stamp');
+/** What `dist` folders are made of. The console is bundled with what it imports. */
+const COMPILED = [
+  '{apps,libs}/*/src/**/*.ts',
+  '{apps,libs}/*/{package,tsconfig}.json',
+  'tsconfig*.json',
+  'package-lock.json',
+];
+const BUNDLED = [
+  'apps/console/{index.html,vite.config.ts}',
+  'apps/console/src/**/*.*',
+  'libs/{client,domain,tlog}/src/**/*.ts',
+  'package-lock.json',
+];
 
 /**
- * Compiles what the `dist` folders lack. Sizes and times of all sources are compared with those of the last build, which
+ * Builds what the `dist` folders lack. Sizes and times of all sources are compared with those of the last build, which
  * takes milliseconds; to ask the compiler would take seconds at every start.
  * @throws UserError when the sources don't compile; the compiler's report is printed.
  */
 export async function ensureBuilt(abort?: AbortSignal): Promise<void> {
-  const state = sourceState();
   const complete = entries.every((file) => existsSync(join(repositoryRoot, file)));
-  if (complete && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === state) return;
-  console.error('Building …');
+  await Promise.all([
+    unlessStamped('build-stamp', COMPILED, complete, async () => compile(complete, abort)),
+    unlessStamped('console-stamp', BUNDLED, existsSync(join(CONSOLE_DIST, 'index.html')), buildConsole),
+  ]);
+}
+
+async function unlessStamped(
+  stamp: string,
+  patterns: readonly string[],
+  isComplete: boolean,
+  build: () => Promise<void>,
+): Promise<void> {
+  const stampFile = join(repositoryRoot, '.nx', stamp);
+  const state = sourceState(patterns);
+  if (isComplete && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === state) return;
+  console.error(stamp === 'build-stamp' ? 'Building …' : 'Building the console …');
+  await build();
+  mkdirSync(dirname(stampFile), { recursive: true });
+  writeFileSync(stampFile, state);
+}
+
+async function compile(complete: boolean, abort: AbortSignal | undefined): Promise<void> {
   const compiler = join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
   // The compiler takes a dist folder that was half deleted for complete.
   const compilerArguments = [compiler, '-b', 'tsconfig.json', ...(complete ? [] : ['--force'])];
@@ -31,18 +63,12 @@ export async function ensureBuilt(abort?: AbortSignal): Promise<void> {
     child.once('exit', resolve);
   });
   if (status !== 0) throw new UserError('The build failed: see the compiler report above.');
-  mkdirSync(dirname(stampFile), { recursive: true });
-  writeFileSync(stampFile, state);
 }
 
-function sourceState(): string {
-  const patterns = [
-    '{apps,libs}/*/src/**/*.ts',
-    '{apps,libs}/*/{package,tsconfig}.json',
-    'tsconfig*.json',
-    'package-lock.json',
-  ];
-  const files = globSync(patterns, { cwd: repositoryRoot }).filter((file) => !file.endsWith('spec.ts'));
+function sourceState(patterns: readonly string[]): string {
+  const files = globSync([...patterns], { cwd: repositoryRoot, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('spec.ts'))
+    .map((entry) => relative(repositoryRoot, join(entry.parentPath, entry.name)));
   const hash = createHash('sha256');
   for (const file of files.sort()) {
     const { size, mtimeMs } = statSync(join(repositoryRoot, file));

@@ -6,6 +6,7 @@ import { listenOnLoopback, readBody, sendHtml, stopServers } from './loopback-se
 import { escapeHtml, page } from './page.ts';
 
 export const SWAGGER_CLIENT_ID = 'swagger-ui';
+export const CONSOLE_CLIENT_ID = 'console';
 export const PRINCIPAL_TYPE_CLAIM = 'principal_type';
 const TOKEN_LIFETIME_SECONDS = 3600;
 const DEVELOPERS = ['alice', 'bob', 'carol'];
@@ -15,8 +16,8 @@ export interface IdentityProviderSettings {
   /** The token's `iss` is `http://localhost:{port}/{projectId}`. */
   projectId: string;
   audience: string;
-  /** Origins of the gateway, whose Swagger UI signs in here. */
-  docsOrigins: string[];
+  /** Origins of the gateway, whose Swagger UI and console sign in here. */
+  gatewayOrigins: string[];
   signingKey: JWK;
   cookieKey: string;
 }
@@ -135,13 +136,20 @@ function configuration(
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code'],
         response_types: ['code'],
-        redirect_uris: settings.docsOrigins.flatMap((origin) => [
+        redirect_uris: settings.gatewayOrigins.flatMap((origin) => [
           `${origin}/oauth2-redirect.html`,
           `${origin}/docs/oauth2-redirect.html`,
         ]),
       },
+      {
+        client_id: CONSOLE_CLIENT_ID,
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: settings.gatewayOrigins.map((origin) => `${origin}/console/signed-in`),
+      },
     ],
-    clientBasedCORS: (_context: unknown, origin: string) => settings.docsOrigins.includes(origin),
+    clientBasedCORS: (_context: unknown, origin: string) => settings.gatewayOrigins.includes(origin),
     jwks: { keys: [settings.signingKey] },
     cookies: { keys: [settings.cookieKey] },
     pkce: { required: () => true },

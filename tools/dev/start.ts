@@ -8,7 +8,13 @@ import { repositoryRoot } from '../root.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { startApp, type App } from './app-process.ts';
 import * as dataFolder from './data-folder.ts';
-import { mintToken, PRINCIPAL_TYPE_CLAIM, startIdentityProvider, SWAGGER_CLIENT_ID } from './identity-provider.ts';
+import {
+  CONSOLE_CLIENT_ID,
+  mintToken,
+  PRINCIPAL_TYPE_CLAIM,
+  startIdentityProvider,
+  SWAGGER_CLIENT_ID,
+} from './identity-provider.ts';
 import { startInbox } from './inbox.ts';
 import { Lifetime } from './lifetime.ts';
 import { seed } from './seed.ts';
@@ -54,7 +60,7 @@ await lifetime.run(async () => {
       port: settings.ports.identityProvider,
       projectId: settings.projectId,
       audience: settings.audience,
-      docsOrigins: [`http://localhost:${settings.ports.gateway}`, `http://127.0.0.1:${settings.ports.gateway}`],
+      gatewayOrigins: [`http://localhost:${settings.ports.gateway}`, `http://127.0.0.1:${settings.ports.gateway}`],
       signingKey: secrets.signing_key,
       cookieKey: secrets.cookie_key,
     });
@@ -178,6 +184,7 @@ function appEnvironment(
           OIDC_PROJECT_ID: settings.projectId,
           OIDC_PRINCIPAL_TYPE_CLAIM: PRINCIPAL_TYPE_CLAIM,
           DOCS_OIDC_CLIENT_ID: SWAGGER_CLIENT_ID,
+          CONSOLE_OIDC_CLIENT_ID: CONSOLE_CLIENT_ID,
           LEGACY_TENANT_OWNER: developer(settings, 'carol'),
         }
       : {};
@@ -269,6 +276,7 @@ function printBanner(
   const data =
     cluster === undefined || cluster.startsWith(folder) ? shown(folder) : `${shown(folder)}, database in ${cluster}`;
   const rows: [string, string][] = [
+    ['Console', `${status.base_url}/console  (signs you in under any name)`],
     ['API', `${status.base_url}/v1`],
     ['Docs', `${status.docs_url}  (Authorize signs you in under any name)`],
     ['Webhook inbox', status.inbox_url],

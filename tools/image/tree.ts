@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { CONSOLE_DIST } from '../console/console.ts';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 
@@ -61,6 +62,8 @@ export function stageTree(folder: string, created: Date): Tree {
   fs.mkdirSync(folder, { recursive: true });
   for (const [source, target] of Object.entries(OTHER_FILES))
     copyFile(join(repositoryRoot, source), join(folder, target));
+  for (const file of fs.globSync('**/*.{html,js,css,svg,txt,br,gz}', { cwd: CONSOLE_DIST }).sort())
+    copyFile(join(CONSOLE_DIST, file), join(folder, 'apps/console/dist', file));
   for (const [room, name] of ownRooms()) stageRoom(room, name, folder);
   const lock = readLock();
   for (const [path, { version }] of productionPackages(lock)) stagePackage(path, version, folder);

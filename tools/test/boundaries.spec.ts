@@ -54,6 +54,7 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'libs/domain/src/pure.ts': importOf('./seal'),
     'libs/domain/src/seal.ts': importOf('node:crypto'),
   },
+  'the-console-stands-on-the-client': { 'apps/console/src/shortcut.ts': importOf('@iss/platform') },
   'no-circular': { 'libs/domain/src/a.ts': importOf('./b'), 'libs/domain/src/b.ts': importOf('./a') },
   'pg-only-in-persistence': { ...packageOf('pg'), 'apps/api-gateway/src/sql.ts': importOf('pg') },
   'typeorm-only-for-migrations': {

@@ -15,6 +15,8 @@ export interface StartedService {
   databaseUrl: string;
   /** Who signs its log, and who witnesses it. */
   logPolicyFile: string;
+  /** DATA_DIR: what `npm start` keeps beside the database. */
+  dataFolder: string;
   /** What `npm run -s token -- NAME` prints. */
   token(user: string): Promise<string>;
   close(): Promise<void>;
@@ -74,6 +76,7 @@ export async function startService(changes: Record<string, string> = {}): Promis
     baseUrl: `http://localhost:${port}`,
     inboxUrl: `http://localhost:${inboxPort}`,
     databaseUrl: database.url,
+    dataFolder,
     logPolicyFile: join(dataFolder, 'log-policy'),
     token: async (user) => (await npm('run', '-s', 'token', '--', user)).stdout.trim(),
     close,

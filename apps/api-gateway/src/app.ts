@@ -8,6 +8,7 @@ import { AccessLog } from './http/answer/access-log';
 import { preflights } from './http/answer/cors';
 import { JsonAdapter } from './http/answer/json-adapter';
 import { standingHeadersMiddleware } from './http/answer/standing-headers';
+import { setUpConsole } from './http/console/console';
 import { setUpDocs } from './http/docs/docs';
 import { requestIdMiddleware } from './http/request/request-id';
 import { ReadinessService } from './modules/system/readiness.service';
@@ -28,6 +29,7 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   app.use(requestIdMiddleware, standingHeadersMiddleware, app.get(AccessLog).middleware);
   if (corsOrigins.length > 0) app.use(preflights(corsOrigins));
   setUpDocs(app, resources.settings, WEBHOOKS);
+  setUpConsole(app, resources.settings);
   return app.init();
 }
 

@@ -72,6 +72,11 @@ const gatewayVariables = {
   OIDC_PRINCIPAL_TYPE_CLAIM: z.string().default('principal_type'),
   OIDC_CLOCK_SKEW_SECONDS: wholeNumber(0, 60).default(60),
   DOCS_OIDC_CLIENT_ID: z.string().default('swagger-ui'),
+  CONSOLE: word(['on', 'off']).default('on'),
+  CONSOLE_OIDC_CLIENT_ID: z.string().default('console'),
+  CONSOLE_OIDC_SCOPE: checkedText('must be scopes separated by spaces, openid among them', (text) =>
+    text.split(' ').includes('openid'),
+  ).default('openid profile'),
   META_REQUIRES_AUTH: flag().default(false),
   GLOBAL_READS: word(['authorized', 'public', 'off']).default('authorized'),
   LEGACY_ENTITY_STATES: word(['enabled', 'disabled']).optional(),

@@ -111,6 +111,8 @@ export interface GatewayEnv extends SharedEnv, MetricsEnv {
   };
   /** The public client as which Swagger UI signs in. */
   docsClientId: string;
+  /** The page at `/console`, and as which client and with which scopes it signs in. */
+  console: { isOn: boolean; clientId: string; scope: string };
   metaRequiresAuth: boolean;
   globalReads: 'authorized' | 'public' | 'off';
   snapshotIdSecret: string;
@@ -217,6 +219,7 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env): GatewayEnv 
       maxTokenBytes: limits.tokenBytes,
     },
     docsClientId: env.DOCS_OIDC_CLIENT_ID,
+    console: { isOn: env.CONSOLE === 'on', clientId: env.CONSOLE_OIDC_CLIENT_ID, scope: env.CONSOLE_OIDC_SCOPE },
     metaRequiresAuth: env.META_REQUIRES_AUTH,
     globalReads: env.GLOBAL_READS,
     snapshotIdSecret: env.SNAPSHOT_ID_SECRET ?? DEVELOPMENT_SNAPSHOT_ID_SECRET,

@@ -3,11 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { operationsOf } from '../conformance';
 import { type Caller, CALLERS, tenantOf } from './callers';
-import { render } from './render';
+import { render, renderRights } from './render';
 import { expectedStatus, type Row, TABLE } from './table';
 import { prepare, World } from './world';
 
-const FILE = resolve(__dirname, '../../../../docs/authorization.md');
+const REPOSITORY = resolve(__dirname, '../../../..');
+/** What is written from the table. */
+const FILES = [
+  ['docs/authorization.md', render],
+  ['apps/console/src/generated/rights.ts', renderRights],
+] as const;
 
 let world: World;
 beforeAll(async () => {
@@ -75,8 +80,9 @@ it('the table has every route of the service, and no other', async () => {
   expect([...listed].sort()).toEqual([...new Set(routes)].sort());
 });
 
-it('docs/authorization.md is the table (npm run openapi writes it)', () => {
-  const text = render();
-  if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, text);
-  expect(readFileSync(FILE, 'utf8')).toBe(text);
+it.each(FILES)('%s is the table (npm run openapi writes it)', (name, write) => {
+  const file = resolve(REPOSITORY, name);
+  const text = write();
+  if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(file, text);
+  expect(readFileSync(file, 'utf8')).toBe(text);
 });

@@ -1,0 +1,106 @@
+import {
+  type InfiniteData,
+  keepPreviousData,
+  useInfiniteQuery,
+  type UseInfiniteQueryResult,
+  useMutation,
+  type UseMutationResult,
+  useQuery,
+  useQueryClient,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import type { api, Method, Query } from '@identity-state/client';
+import { useClient } from './context.tsx';
+
+/** One request of the API, as a view makes it and as "Copy as curl" shows it. */
+export interface ApiCall {
+  readonly method: Method;
+  readonly path: string;
+  readonly query?: Query;
+  readonly body?: unknown;
+}
+
+/** A page of any list of the API. */
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly next_cursor?: string | null;
+  readonly page?: { readonly next_cursor: string | null };
+}
+
+/** Segments are encoded: `/v1/tenants/acme/subjects/organization/a%2Fb`. */
+export function pathOf(...segments: readonly (string | number)[]): string {
+  return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+export function tenantPath(tenantId: string, ...rest: readonly (string | number)[]): string {
+  return pathOf('v1', 'tenants', tenantId, ...rest);
+}
+
+/** What a query is kept under; `invalidate(path)` reaches all below a path. */
+function keyOf(path: string, query: Query = {}): readonly unknown[] {
+  return [...path.split('/').slice(1), query];
+}
+
+/** GET: what was answered, kept for a while, asked again when the feed says that it changed. `path` null: not yet. */
+export function useGet<T>(path: string | null, query?: Query): UseQueryResult<T> {
+  const client = useClient();
+  return useQuery({
+    queryKey: path === null ? ['nothing'] : keyOf(path, query),
+    queryFn: async ({ signal }) =>
+      client.request<T>('GET', path ?? '', { signal, ...(query === undefined ? {} : { query }) }),
+    enabled: path !== null,
+  });
+}
+
+/** A list whose pages are fetched as they are asked for. */
+export function useList<T>(
+  path: string | null,
+  query: Query = {},
+): UseInfiniteQueryResult<InfiniteData<Page<T>>> & { items: readonly T[] } {
+  const client = useClient();
+  const list = useInfiniteQuery({
+    queryKey: path === null ? ['nothing', 'list'] : [...keyOf(path, query), 'list'],
+    queryFn: async ({ signal, pageParam }) =>
+      client.request<Page<T>>('GET', path ?? '', {
+        signal,
+        query: { ...query, ...(pageParam === null ? {} : { cursor: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor ?? page.page?.next_cursor ?? null,
+    enabled: path !== null,
+    placeholderData: keepPreviousData,
+  });
+  return { ...list, items: list.data?.pages.flatMap((page) => page.items) ?? [] };
+}
+
+/**
+ * An action: sends it, and asks anew for what lies below `changes` (paths). Nothing is shown as done before it was answered.
+ * `mutate(call)`, `error`, `isPending` as TanStack Query has them.
+ */
+export function useAction<T = unknown>(...changes: readonly string[]): UseMutationResult<T, Error, ApiCall> {
+  const client = useClient();
+  const invalidate = useInvalidate();
+  return useMutation({
+    mutationFn: async ({ method, path, query, body }: ApiCall) =>
+      client.request<T>(method, path, {
+        ...(query === undefined ? {} : { query }),
+        ...(body === undefined ? {} : { body }),
+      }),
+    onSuccess: async () => {
+      await Promise.all(changes.map(invalidate));
+    },
+  });
+}
+
+/** Asks anew for all that was answered below a path, and is shown now. */
+export function useInvalidate(): (path: string) => Promise<void> {
+  const queries = useQueryClient();
+  return (path) => queries.invalidateQueries({ queryKey: path.split('/').slice(1) });
+}
+
+/** The caller's tenants, with its role in each. */
+export function useTenants(): UseInfiniteQueryResult<InfiniteData<Page<api.TenantOfMember>>> & {
+  items: readonly api.TenantOfMember[];
+} {
+  return useList<api.TenantOfMember>('/v1/tenants', { limit: 100 });
+}

@@ -1,0 +1,26 @@
+import type { api } from '@identity-state/client';
+import { RIGHTS } from '../generated/rights.ts';
+import { useTenants } from './api.ts';
+
+type Role = api.TenantOfMember['role'];
+/** A route of docs/authorization.md, as `POST /v1/tenants/{tenant_id}/grants`; with a case, `…, on all subjects`. */
+export type Route = keyof typeof RIGHTS;
+
+/** From the least to the most. */
+const ROLES: readonly Role[] = ['tenant_reader', 'tenant_proposer', 'tenant_editor', 'tenant_admin', 'tenant_owner'];
+
+export function useRole(tenantId: string): Role | null {
+  return useTenants().items.find((tenant) => tenant.tenant_id === tenantId)?.role ?? null;
+}
+
+/**
+ * Whether the caller's role in its own tenant is enough: what is not, is not offered. The service decides, this is about
+ * what is shown.
+ */
+export function useMay(tenantId: string): (route: Route) => boolean {
+  const role = useRole(tenantId);
+  return (route) => {
+    const least = RIGHTS[route];
+    return role !== null && ROLES.indexOf(role) >= ROLES.indexOf(least);
+  };
+}

@@ -1,0 +1,183 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { BASE } from './settings.ts';
+import { Broken, NotFound, SignedIn, Start } from './start.tsx';
+import { Shell, TenantFrame } from './shell.tsx';
+
+/** What stands behind the `?` of an address: texts, each left out where it is not set. */
+function texts<const Names extends readonly string[]>(...names: Names) {
+  return (search: Record<string, unknown>): { [Name in Names[number]]?: string } => {
+    const known: { [Name in Names[number]]?: string } = {};
+    for (const name of names as readonly Names[number][]) {
+      const value = search[name];
+      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+        known[name] = String(value);
+    }
+    return known;
+  };
+}
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
+const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn });
+const start = createRoute({ getParentRoute: () => signedIn, path: '/', component: Start });
+/** A bundle is verified by whoever has it, with no service at all. */
+const verify = createRoute({
+  getParentRoute: () => root,
+  path: '/verify',
+  component: lazyRouteComponent(() => import('../views/verify/verify-view.tsx'), 'VerifyView'),
+});
+const tenant = createRoute({ getParentRoute: () => signedIn, path: '/t/$tenantId', component: TenantFrame });
+
+const subjects = createRoute({
+  getParentRoute: () => tenant,
+  path: '/subjects',
+  validateSearch: texts('find', 'of', 'type', 'evidence'),
+  component: lazyRouteComponent(() => import('../views/subjects/subjects-view.tsx'), 'SubjectsView'),
+});
+const subject = createRoute({
+  getParentRoute: () => tenant,
+  path: '/subjects/$subjectType/$subjectId',
+  component: lazyRouteComponent(() => import('../views/subject/subject-frame.tsx'), 'SubjectFrame'),
+});
+const attributes = createRoute({
+  getParentRoute: () => subject,
+  path: '/',
+  validateSearch: texts('version', 'as_of', 'basis', 'find', 'status', 'show'),
+  component: lazyRouteComponent(() => import('../views/subject/attributes-view.tsx'), 'AttributesView'),
+});
+const timeline = createRoute({
+  getParentRoute: () => subject,
+  path: '/timeline',
+  validateSearch: texts('from', 'to', 'basis'),
+  component: lazyRouteComponent(() => import('../views/timeline/timeline-view.tsx'), 'TimelineView'),
+});
+const compare = createRoute({
+  getParentRoute: () => subject,
+  path: '/compare',
+  validateSearch: texts('from', 'to', 'show'),
+  component: lazyRouteComponent(() => import('../views/compare/compare-view.tsx'), 'CompareView'),
+});
+const proof = createRoute({
+  getParentRoute: () => subject,
+  path: '/proof',
+  validateSearch: texts('version'),
+  component: lazyRouteComponent(() => import('../views/proof/proof-view.tsx'), 'ProofView'),
+});
+const subjectProposals = createRoute({
+  getParentRoute: () => subject,
+  path: '/proposals',
+  validateSearch: texts('status'),
+  component: lazyRouteComponent(() => import('../views/proposals/proposals-view.tsx'), 'SubjectProposalsView'),
+});
+const newProposal = createRoute({
+  getParentRoute: () => subject,
+  path: '/proposals/new',
+  validateSearch: texts('as'),
+  component: lazyRouteComponent(() => import('../views/proposals/new-proposal-view.tsx'), 'NewProposalView'),
+});
+const proposal = createRoute({
+  getParentRoute: () => subject,
+  path: '/proposals/$updateId',
+  component: lazyRouteComponent(() => import('../views/proposals/proposal-view.tsx'), 'ProposalView'),
+});
+const subjectSharing = createRoute({
+  getParentRoute: () => subject,
+  path: '/sharing',
+  validateSearch: texts('at'),
+  component: lazyRouteComponent(() => import('../views/sharing/subject-sharing-view.tsx'), 'SubjectSharingView'),
+});
+const subjectRequests = createRoute({
+  getParentRoute: () => subject,
+  path: '/requests',
+  validateSearch: texts('status'),
+  component: lazyRouteComponent(() => import('../views/requests/requests-view.tsx'), 'SubjectRequestsView'),
+});
+const proposals = createRoute({
+  getParentRoute: () => tenant,
+  path: '/proposals',
+  validateSearch: texts('status'),
+  component: lazyRouteComponent(() => import('../views/proposals/proposals-view.tsx'), 'ProposalsView'),
+});
+const sharing = createRoute({
+  getParentRoute: () => tenant,
+  path: '/sharing',
+  validateSearch: texts('status', 'grantee'),
+  component: lazyRouteComponent(() => import('../views/sharing/sharing-view.tsx'), 'SharingView'),
+});
+const requests = createRoute({
+  getParentRoute: () => tenant,
+  path: '/requests',
+  validateSearch: texts('direction', 'status'),
+  component: lazyRouteComponent(() => import('../views/requests/requests-view.tsx'), 'RequestsView'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => tenant,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('../views/webhooks/webhooks-view.tsx'), 'WebhooksView'),
+});
+const webhook = createRoute({
+  getParentRoute: () => tenant,
+  path: '/webhooks/$subscriptionId',
+  validateSearch: texts('status', 'delivery'),
+  component: lazyRouteComponent(() => import('../views/webhooks/webhook-view.tsx'), 'WebhookView'),
+});
+const tenantView = createRoute({
+  getParentRoute: () => tenant,
+  path: '/tenant',
+  validateSearch: texts('show'),
+  component: lazyRouteComponent(() => import('../views/tenant/tenant-view.tsx'), 'TenantView'),
+});
+const log = createRoute({
+  getParentRoute: () => tenant,
+  path: '/log',
+  component: lazyRouteComponent(() => import('../views/log/log-view.tsx'), 'LogView'),
+});
+
+const tree = root.addChildren([
+  verify,
+  signedIn.addChildren([
+    start,
+    tenant.addChildren([
+      subjects,
+      subject.addChildren([
+        attributes,
+        timeline,
+        compare,
+        proof,
+        subjectProposals,
+        newProposal,
+        proposal,
+        subjectSharing,
+        subjectRequests,
+      ]),
+      proposals,
+      sharing,
+      requests,
+      webhooks,
+      webhook,
+      tenantView,
+      log,
+    ]),
+  ]),
+]);
+
+/** Every view by its address. What a view shows, its address says: it can be shared, and gone back to. */
+export const router = createRouter({
+  routeTree: tree,
+  basepath: BASE,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  // `?version=3` and not `?version=%223%22`.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(search))
+      if (typeof value === 'string' && value !== '') parameters.set(name, value);
+    return parameters.size === 0 ? '' : `?${parameters}`;
+  },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,116 @@
+import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
+import type { TokenContext } from '@identity-state/client';
+import { BASE, type Settings } from './settings.ts';
+
+export type SessionState = 'signed_out' | 'signed_in' | 'expired';
+
+const CALLBACK = `${BASE}/signed-in`;
+
+/**
+ * Who is signed in. Tokens are kept in memory only: whoever loads the page anew asks the issuer anew. A token that expires
+ * leaves the page as it is, with all that was typed; signing in again happens in a window beside it.
+ */
+export class Session {
+  private state: SessionState;
+  private user: User | null = null;
+  private readonly manager: UserManager | null;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(settings: Settings) {
+    this.state = settings.auth === 'disabled' ? 'signed_in' : 'signed_out';
+    this.manager =
+      settings.auth === 'disabled'
+        ? null
+        : new UserManager({
+            authority: settings.issuer,
+            client_id: settings.client_id,
+            scope: settings.scope,
+            redirect_uri: location.origin + CALLBACK,
+            popup_redirect_uri: location.origin + CALLBACK,
+            popupWindowFeatures: { width: 520, height: 640 },
+            userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
+            // The verifier of a sign-in under way, until it comes back.
+            stateStore: new WebStorageStateStore({ store: sessionStorage }),
+            automaticSilentRenew: false,
+            monitorSession: false,
+          });
+  }
+
+  /** Before anything is shown: takes what the issuer sent back. Gives the address to go on at. */
+  async begin(): Promise<string> {
+    const here = location.pathname + location.search;
+    if (this.manager === null || location.pathname !== CALLBACK) return here;
+    const user = await this.manager.signinCallback(location.href);
+    // In a window beside the page there is nothing more to do: it is closed.
+    if (user === undefined) return here;
+    this.become(user);
+    return typeof user.state === 'string' ? user.state : BASE;
+  }
+
+  /** Whether this is the window in which somebody has just signed in again. */
+  get isCallback(): boolean {
+    return location.pathname === CALLBACK;
+  }
+
+  getState = (): SessionState => this.state;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** `sub` of the token: who is signed in, as the issuer calls them. */
+  get subject(): string {
+    return this.user?.profile.sub ?? '';
+  }
+
+  /** Leaves the page for the issuer, and comes back to `address`. */
+  async signIn(address: string): Promise<void> {
+    await this.manager?.signinRedirect({ state: address });
+  }
+
+  /** In a window beside the page. @throws Error when that is closed or refused */
+  async signInAgain(): Promise<void> {
+    if (this.manager === null) return;
+    this.become(await this.manager.signinPopup());
+  }
+
+  async signOut(): Promise<void> {
+    await this.manager?.removeUser();
+    this.user = null;
+    this.change('signed_out');
+  }
+
+  /** The client's source of tokens. One that was refused is renewed where the issuer gave a refresh token. */
+  token = async ({ refused }: TokenContext): Promise<string> => {
+    const { user, manager } = this;
+    const current = user?.access_token ?? '';
+    const isStale = user !== null && (user.expired === true || refused === current);
+    if (!isStale || manager === null) return current;
+    if (user.refresh_token !== undefined) {
+      const renewed = await manager.signinSilent().catch(() => null);
+      if (renewed !== null) {
+        this.become(renewed);
+        return renewed.access_token;
+      }
+    }
+    this.change('expired');
+    return current;
+  };
+
+  /** The service refuses the token, whatever its lifetime says. */
+  expire(): void {
+    if (this.state === 'signed_in') this.change('expired');
+  }
+
+  private become(user: User): void {
+    this.user = user;
+    this.change('signed_in');
+  }
+
+  private change(state: SessionState): void {
+    if (this.state === state) return;
+    this.state = state;
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,15 @@
+/** Who signs in callers, as the gateway says at `/console/settings.json`. */
+export type Settings =
+  | { readonly auth: 'disabled' }
+  | { readonly auth: 'oidc'; readonly issuer: string; readonly client_id: string; readonly scope: string };
+
+/** Where the page stands; every address of it begins so. */
+export const BASE = '/console';
+
+/** @throws Error when the gateway does not answer */
+export async function readSettings(): Promise<Settings> {
+  const response = await fetch(`${BASE}/settings.json`);
+  if (!response.ok) throw new Error(`${BASE}/settings.json: ${response.status}`);
+  const settings: Settings = await response.json();
+  return settings;
+}

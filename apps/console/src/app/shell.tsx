@@ -1,0 +1,177 @@
+import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { TEXT } from '../text/app.ts';
+import { Button } from '../ui/button.tsx';
+import icon from '../ui/icon.svg';
+import { Empty } from '../ui/state.tsx';
+import { useTenantId } from './address.ts';
+import { useTenants } from './api.ts';
+import { useSession, useSessionState } from './context.tsx';
+import { useLiveChanges } from './live.ts';
+import styles from './shell.module.css';
+
+const Palette = lazy(() => import('./palette.tsx'));
+const Expired = lazy(() => import('./expired.tsx'));
+
+/** What stands around every view: who, for which tenant, search, navigation. */
+export function Shell() {
+  const session = useSession();
+  const state = useSessionState();
+  const { tenantId } = useParams({ strict: false });
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const search = useRef<HTMLInputElement>(null);
+  useKeys({
+    '/': () => search.current?.focus(),
+    'ctrl+k': () => setPaletteOpen(true),
+  });
+  return (
+    <>
+      <a href="#main" className={styles.skip}>
+        {TEXT.skip}
+      </a>
+      <Offline />
+      <header className={styles.header}>
+        <Link to="/" className={styles.brand}>
+          <img src={icon} alt="" />
+          {TEXT.product}
+        </Link>
+        {tenantId !== undefined && <TenantChoice tenantId={tenantId} />}
+        {tenantId !== undefined && <Search tenantId={tenantId} input={search} />}
+        <Button kind="plain" small onClick={() => setPaletteOpen(true)}>
+          {TEXT.commands} <kbd>{TEXT.commandsHint}</kbd>
+        </Button>
+        {session.subject !== '' && state !== 'signed_out' && (
+          <>
+            <span className={styles.who} title={TEXT.whoIs(session.subject)}>
+              {session.subject}
+            </span>
+            <Button kind="plain" small onClick={() => void session.signOut()}>
+              {TEXT.signOut}
+            </Button>
+          </>
+        )}
+      </header>
+      <div className={styles.frame}>
+        <nav className={styles.nav} aria-label={TEXT.navigation}>
+          {tenantId !== undefined && <TenantLinks tenantId={tenantId} />}
+          <Link to="/verify" className={styles.link}>
+            {TEXT.nav.verify}
+          </Link>
+        </nav>
+        <main id="main" tabIndex={-1} className={styles.main}>
+          <Outlet />
+        </main>
+      </div>
+      <Suspense>
+        {isPaletteOpen && <Palette tenantId={tenantId ?? null} onClose={() => setPaletteOpen(false)} />}
+        {state === 'expired' && <Expired />}
+      </Suspense>
+    </>
+  );
+}
+
+/** The views of a tenant; others than its members are told so. */
+export function TenantFrame() {
+  const tenantId = useTenantId();
+  const tenants = useTenants();
+  useLiveChanges(tenantId);
+  const isStranger =
+    tenants.data !== undefined && !tenants.hasNextPage && !tenants.items.some((one) => one.tenant_id === tenantId);
+  if (!isStranger) return <Outlet />;
+  return (
+    <Empty title={TEXT.notMember(tenantId)}>
+      <p>{TEXT.notMemberText}</p>
+    </Empty>
+  );
+}
+
+function TenantLinks({ tenantId }: { tenantId: string }) {
+  const params = { tenantId };
+  const links = [
+    ['/t/$tenantId/subjects', TEXT.nav.subjects],
+    ['/t/$tenantId/proposals', TEXT.nav.proposals],
+    ['/t/$tenantId/sharing', TEXT.nav.sharing],
+    ['/t/$tenantId/requests', TEXT.nav.requests],
+    ['/t/$tenantId/webhooks', TEXT.nav.webhooks],
+    ['/t/$tenantId/tenant', TEXT.nav.tenant],
+    ['/t/$tenantId/log', TEXT.nav.log],
+  ] as const;
+  return links.map(([to, label]) => (
+    <Link key={to} to={to} params={params} className={styles.link}>
+      {label}
+    </Link>
+  ));
+}
+
+function TenantChoice({ tenantId }: { tenantId: string }) {
+  const { items } = useTenants();
+  const navigate = useNavigate();
+  const known = items.some((tenant) => tenant.tenant_id === tenantId);
+  return (
+    <select
+      aria-label={TEXT.tenant}
+      className={styles.select}
+      value={tenantId}
+      onChange={(event) => void navigate({ to: '/t/$tenantId/subjects', params: { tenantId: event.target.value } })}
+    >
+      {!known && <option value={tenantId}>{tenantId}</option>}
+      {items.map((tenant) => (
+        <option key={tenant.tenant_id} value={tenant.tenant_id}>
+          {tenant.name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Search({ tenantId, input }: { tenantId: string; input: React.RefObject<HTMLInputElement | null> }) {
+  const navigate = useNavigate();
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const find = input.current?.value.trim() ?? '';
+    void navigate({ to: '/t/$tenantId/subjects', params: { tenantId }, search: find === '' ? {} : { find } });
+  };
+  return (
+    <form role="search" className={styles.searchForm} onSubmit={submit}>
+      <input
+        ref={input}
+        type="search"
+        aria-label={TEXT.search}
+        placeholder={TEXT.searchPlaceholder}
+        className={styles.search}
+        autoComplete="off"
+      />
+    </form>
+  );
+}
+
+function Offline() {
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const update = (): void => setOnline(navigator.onLine);
+    addEventListener('online', update);
+    addEventListener('offline', update);
+    return () => {
+      removeEventListener('online', update);
+      removeEventListener('offline', update);
+    };
+  }, []);
+  return <div role="status">{!isOnline && <div className={styles.offline}>{TEXT.offline}</div>}</div>;
+}
+
+/** Keys of the whole page; those without Ctrl are text where text is typed. */
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isCommand = event.ctrlKey || event.metaKey;
+      const action = keys[`${isCommand ? 'ctrl+' : ''}${event.key.toLowerCase()}`];
+      const isTyping =
+        event.target instanceof HTMLElement && event.target.matches('input, textarea, select, [contenteditable]');
+      if (action === undefined || event.altKey || (isTyping && !isCommand)) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  });
+}

@@ -1,0 +1,16 @@
+export const TEXT = {
+  title: 'Subjects',
+  own: 'Own',
+  granted: 'Shared with us',
+  of: 'Of whom',
+  find: 'Find',
+  findHint: 'A name, an id, or an identifier as lei:…',
+  caption: 'Subjects',
+  subject: 'Subject',
+  type: 'Type',
+  version: 'Version',
+  asOf: 'State of',
+  written: 'Written',
+  none: 'No subject here yet',
+  noneText: 'Write the first version of one: its tenant becomes the owner.',
+} as const;

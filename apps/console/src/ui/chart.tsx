@@ -1,0 +1,72 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+export interface Series {
+  readonly label: string;
+  /** A custom property of `base.css`: `--accent`. */
+  readonly colour: string;
+  readonly values: readonly (number | null)[];
+  readonly kind?: 'line' | 'bars';
+}
+
+export interface PlotProps {
+  /** What is plotted: its name for readers of screens, who find the figures in `children`. */
+  title: string;
+  /** Seconds since 1970, rising. */
+  times: readonly number[];
+  series: readonly Series[];
+  height?: number;
+  /** The same figures as a table, or a sentence that says them. */
+  children: ReactNode;
+}
+
+const HEIGHT = 200;
+
+/** A canvas as wide as its place. Loaded when something is plotted. */
+export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps, 'children'>) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const style = getComputedStyle(element);
+    const colour = (name: string): string => style.getPropertyValue(name);
+    // Custom properties are not computed: the canvas is told what `light-dark` gives.
+    const resolved = (name: string): string => {
+      element.style.color = `var(${name})`;
+      const value = getComputedStyle(element).color;
+      element.style.color = '';
+      return value === '' ? colour(name) : value;
+    };
+    const axis = {
+      stroke: resolved('--quiet'),
+      grid: { stroke: resolved('--line') },
+      ticks: { stroke: resolved('--line') },
+    };
+    const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height,
+        axes: [axis, { ...axis, size: 60 }],
+        series: [
+          {},
+          ...series.map(({ label, colour: name, kind }) => ({
+            label,
+            stroke: resolved(name),
+            ...(kind === 'bars' && bars !== undefined ? { fill: resolved(name), paths: bars } : { width: 2 }),
+          })),
+        ],
+      },
+      [[...times], ...series.map(({ values }) => [...values])],
+      element,
+    );
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, height]);
+  return <div ref={place} aria-hidden="true" />;
+}

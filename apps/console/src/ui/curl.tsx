@@ -1,0 +1,26 @@
+import type { ApiCall } from '../app/api.ts';
+import { TEXT } from '../text/ui.ts';
+import { Copy } from './copy.tsx';
+
+/** The call behind what is shown, for a shell that has `$TOKEN`. */
+export function curlOf({ method, path, query, body }: ApiCall): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== null && value !== undefined) parameters.set(name, String(value));
+  }
+  const search = parameters.size === 0 ? '' : `?${parameters}`;
+  return [
+    `curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoted(location.origin + path + search)}`,
+    `-H "Authorization: Bearer $TOKEN"`,
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
+  ].join(' \\\n  ');
+}
+
+/** For POSIX shells. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export function CopyCurl({ call }: { call: ApiCall }) {
+  return <Copy text={curlOf(call)} label={TEXT.copyCurl} />;
+}

@@ -1,0 +1,55 @@
+import type { ReactNode } from 'react';
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { TEXT } from '../text/ui.ts';
+import { Button, type ButtonKind } from './button.tsx';
+import { Problem } from './problem.tsx';
+import styles from './ui.module.css';
+
+interface DialogProps {
+  title: string;
+  isOpen: boolean;
+  onClose: () => void;
+  children: ReactNode;
+  /** Who waits for an answer cannot be dismissed by a click beside it, since that would lose what was typed. */
+  role?: 'dialog' | 'alertdialog';
+}
+
+/** Holds the focus, gives it back, and closes with Escape. */
+export function Dialog({ title, isOpen, onClose, children, role = 'dialog' }: DialogProps) {
+  return (
+    <ModalOverlay className={styles.overlay ?? ''} isOpen={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Modal className={styles.modal ?? ''}>
+        <AriaDialog className={styles.dialog ?? ''} role={role}>
+          <Heading slot="title" level={2}>
+            {title}
+          </Heading>
+          {children}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+interface ConfirmProps extends Omit<DialogProps, 'role'> {
+  confirm: string;
+  kind?: ButtonKind;
+  isPending: boolean;
+  error: Error | null;
+  onConfirm: () => void;
+}
+
+/** Asks before something that cannot be taken back, and says why it failed. */
+export function Confirm({ confirm, kind = 'danger', isPending, error, onConfirm, children, ...dialog }: ConfirmProps) {
+  return (
+    <Dialog {...dialog} role="alertdialog">
+      {children}
+      {error !== null && <Problem error={error} />}
+      <div className={styles.dialogFoot}>
+        <Button onClick={dialog.onClose}>{TEXT.cancel}</Button>
+        <Button kind={kind} isPending={isPending} onClick={onConfirm}>
+          {confirm}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,29 @@
+import { useMemo, useRef } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import styles from './ui.module.css';
+
+const LINE_HEIGHT = 21;
+const MAX_LINE = 2_000;
+
+/** JSON as text, of any size: only the lines in sight are in the page. */
+export function Json({ value, label }: { value: unknown; label: string }) {
+  const lines = useMemo(() => JSON.stringify(value, null, 2).split('\n'), [value]);
+  const frame = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => LINE_HEIGHT,
+    overscan: 20,
+  });
+  return (
+    <div ref={frame} className={styles.json} tabIndex={0} role="region" aria-label={label}>
+      <div className={styles.jsonSpace} style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start }) => (
+          <div key={index} className={styles.jsonLine} style={{ transform: `translateY(${start}px)` }}>
+            {(lines[index] ?? '').slice(0, MAX_LINE)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import { ApiError, VerificationError } from '@identity-state/client';
+import { TEXT } from '../text/ui.ts';
+import { Button } from './button.tsx';
+import styles from './ui.module.css';
+
+/** What failed, the way out, and the request's id for whoever runs the service. */
+export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+  const api = error instanceof ApiError ? error : null;
+  return (
+    <div role="alert" className={styles.problem} data-problem={api?.code ?? error.name}>
+      <p>
+        <strong>{error instanceof VerificationError ? TEXT.notVerified : TEXT.failed}</strong> {error.message}
+      </p>
+      {api !== null && api.details.length > 0 && (
+        <ul>
+          {api.details.map(({ path, message }, index) => (
+            <li key={index}>
+              {path !== null && path !== undefined && path !== '' && <code>{path}</code>} {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {api !== null && (
+        <p>
+          {api.code !== null && (
+            <>
+              <a href={`/docs/errors#${api.code}`} target="_blank" rel="noreferrer">
+                {TEXT.about(api.code)}
+              </a>{' '}
+            </>
+          )}
+          {api.requestId !== null && (
+            <>
+              {TEXT.requestId} <code>{api.requestId}</code>
+            </>
+          )}
+        </p>
+      )}
+      {retry !== undefined && (
+        <Button small onClick={retry}>
+          {TEXT.retry}
+        </Button>
+      )}
+    </div>
+  );
+}

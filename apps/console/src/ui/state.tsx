@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react';
+import { TEXT } from '../text/ui.ts';
+import { Problem } from './problem.tsx';
+import styles from './ui.module.css';
+
+export function Loading() {
+  return (
+    <p className={styles.loading} role="status">
+      {TEXT.loading}
+    </p>
+  );
+}
+
+/** Nothing is there: says what the next step is. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent';
+
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) {
+  return (
+    <span className={styles.badge} data-tone={tone}>
+      {children}
+    </span>
+  );
+}
+
+export function Notice({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) {
+  return (
+    <div className={styles.notice} data-tone={tone}>
+      {children}
+    </div>
+  );
+}
+
+interface Answered<T> {
+  readonly data: T | undefined;
+  readonly error: Error | null;
+  refetch(): unknown;
+}
+
+/** What a query answered, or why it did not; what is there stays while a later attempt fails, beside its failure. */
+export function Answer<T>({ query, children }: { query: Answered<T>; children: (data: T) => ReactNode }) {
+  const { data, error } = query;
+  return (
+    <>
+      {error !== null && <Problem error={error} retry={() => void query.refetch()} />}
+      {data === undefined ? error === null && <Loading /> : children(data)}
+    </>
+  );
+}

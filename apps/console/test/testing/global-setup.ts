@@ -1,0 +1,15 @@
+import startServices from '../../../../tools/testing/global-setup.ts';
+import { type StartedService, startService } from '../../../../tools/testing/started-service.ts';
+
+/** Jest loads setup and teardown as separate modules of one process; only globals pass between them. */
+export const started: { product?: StartedService } = ((
+  globalThis as { issConsoleTests?: { product?: StartedService } }
+).issConsoleTests ??= {});
+
+/** Jest's `globalSetup`: one product as `npm start` opens it, for all suites of the console; `scene.ts` finds it. */
+export default async function globalSetup(): Promise<void> {
+  await startServices();
+  const product = await startService();
+  started.product = product;
+  process.env['CONSOLE_TEST_PRODUCT'] = JSON.stringify({ baseUrl: product.baseUrl, dataFolder: product.dataFolder });
+}

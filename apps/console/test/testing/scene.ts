@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { source as axeSource } from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Run, RunStatus } from '../../../../tools/dev/data-folder.ts';
+import { mintToken } from '../../../../tools/dev/identity-provider.ts';
+import { BROWSERS, findBrowser } from '../../../../tools/testing/browser.ts';
+
+/** What the API answers: tests look into it. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON of any shape
+type Json = any;
+
+/** A browser beside the running product, whose world is the one of `npm start` (tools/dev/seed.ts). */
+export interface Scene {
+  readonly baseUrl: string;
+  readonly browser: Browser;
+  /** A page of the console on which `user` has signed in at the issuer, at a view: `/t/acme/subjects`. */
+  open(user: string, view: string, options?: BrowserContextOptions): Promise<Page>;
+  /** Another view on the same page, as a click on a link would: the sign-in stays. */
+  go(page: Page, view: string): Promise<void>;
+  /** A request of the API as this user. */
+  api(user: string, method: string, path: string, body?: unknown): Promise<{ status: number; body: Json }>;
+  /** What pages said that nobody expects: scripts refused by the policy, errors, uncaught exceptions. Forgets it. */
+  faults(): string[];
+}
+
+const executablePath = findBrowser();
+const ACTION_MS = 15_000;
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-sync',
+];
+
+/** A suite of the console, `describe` with a browser; skipped with a line where there is no Chromium. */
+export function withConsole(name: string, body: (scene: Scene) => void): void {
+  if (executablePath === undefined) {
+    process.stdout.write(`Skipped: no ${BROWSERS.join(', ')} on the PATH to open /console with.\n`);
+    describe.skip(name, () => it('needs a browser', () => undefined));
+    return;
+  }
+  describe(name, () => {
+    const { baseUrl, dataFolder } = productOfTests();
+    let browser: Browser;
+    const faults: string[] = [];
+    const tokens = new Map<string, Promise<string>>();
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+    });
+    afterEach(async () => {
+      for (const context of browser.contexts()) await context.close();
+    });
+    afterAll(() => browser?.close());
+
+    body({
+      baseUrl,
+      get browser() {
+        return browser;
+      },
+      async open(user, view, options = {}) {
+        const context = await browser.newContext({
+          reducedMotion: 'reduce',
+          viewport: { width: 1280, height: 900 },
+          ...options,
+        });
+        context.setDefaultTimeout(ACTION_MS);
+        await context.addInitScript({ content: axeSource });
+        const page = await context.newPage();
+        page.on('pageerror', (error) => faults.push(String(error)));
+        page.on('console', (message) => {
+          // What the API refuses is shown on the page, and the browser's own line about it is no fault of the page.
+          const isAnswer = message.text().startsWith('Failed to load resource');
+          if (message.type() === 'error' && !isAnswer) faults.push(message.text());
+        });
+        await page.goto(`${baseUrl}/console${view}`);
+        await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+        await signInAtIssuer(page, user);
+        await page.waitForURL(`${baseUrl}/console${view === '' ? '/**' : view}`);
+        return page;
+      },
+      async go(page, view) {
+        await page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/console${view}`)})`);
+        await page.waitForURL(`${baseUrl}/console${view}`);
+      },
+      async api(user, method, path, content) {
+        const token = tokens.get(user) ?? tokenOf(dataFolder, user);
+        tokens.set(user, token);
+        const response = await fetch(baseUrl + path, {
+          method,
+          headers: { Authorization: `Bearer ${await token}`, 'Content-Type': 'application/json' },
+          ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+        });
+        const text = await response.text();
+        return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+      },
+      faults: () => faults.splice(0),
+    });
+  });
+}
+
+/** On the development issuer's page, which believes every name. */
+export async function signInAtIssuer(page: Page, user: string): Promise<void> {
+  await page.getByLabel('Or as somebody else').fill(user);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** What axe finds (WCAG 2.2 AA), a line each: the rule and where. */
+export async function accessibilityFindings(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: {
+        run(
+          root: string,
+          options: unknown,
+        ): Promise<{ violations: { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }[] }>;
+      };
+    };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const { violations } = await axe.run('html', { runOnly: { type: 'tag', values: tags } });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary ?? ''}`),
+    );
+  });
+}
+
+function productOfTests(): { baseUrl: string; dataFolder: string } {
+  const text = process.env['CONSOLE_TEST_PRODUCT'];
+  if (text === undefined)
+    throw new Error('The suites of the console run by Jest, whose globalSetup starts the product.');
+  return JSON.parse(text);
+}
+
+async function tokenOf(dataFolder: string, user: string): Promise<string> {
+  const run: Run & { status: RunStatus } = JSON.parse(readFileSync(join(dataFolder, 'run.json'), 'utf8'));
+  const { signing_key: signingKey } = JSON.parse(readFileSync(join(dataFolder, 'secrets.json'), 'utf8'));
+  return mintToken({ issuer: run.status.issuer, audience: run.audience, signingKey, user });
+}

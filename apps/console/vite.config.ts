@@ -1,0 +1,58 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
+
+/** What the gateway serves at /console: hashed files, nothing inline (the Content-Security-Policy lets none run). */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  publicDir: false,
+  plugins: [licences()],
+  resolve: { conditions: ['iss-source', ...defaultClientConditions] },
+  esbuild: { jsx: 'automatic', legalComments: 'none' },
+  css: { modules: { localsConvention: 'camelCaseOnly' } },
+  worker: { format: 'es' },
+  build: {
+    target: 'es2023',
+    outDir: 'dist',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rollupOptions: {
+      // Of directives for servers, of which there is none here.
+      onwarn: (warning, warn) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || warn(warning),
+    },
+  },
+  logLevel: 'warn',
+});
+
+/** Of the packages that are bundled: their licences ask that the text goes with them. */
+function licences(): Plugin {
+  return {
+    name: 'licences',
+    generateBundle(_options, bundle) {
+      const modules = Object.values(bundle).flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+      const folders = new Set(modules.flatMap((id) => packageFolderOf(id.replace(/^\0/, '').replace(/\?.*/, ''))));
+      const texts = [...folders].sort().map((folder) => {
+        const { name, version, license }: Record<string, string> = JSON.parse(
+          readFileSync(join(folder, 'package.json'), 'utf8'),
+        );
+        const files = globSync('{LICEN[CS]E,licen[cs]e,NOTICE}*', { cwd: folder }).sort();
+        return [
+          `${name} ${version} (${license})`,
+          ...files.map((file) => readFileSync(join(folder, file), 'utf8')),
+        ].join('\n\n');
+      });
+      this.emitFile({ type: 'asset', fileName: 'assets/licences.txt', source: texts.join('\n\n----\n\n') });
+    },
+  };
+}
+
+function packageFolderOf(file: string): string[] {
+  if (!file.includes('/node_modules/')) return [];
+  for (let folder = dirname(file); !folder.endsWith('/node_modules'); folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (existsSync(manifest) && 'version' in JSON.parse(readFileSync(manifest, 'utf8'))) return [folder];
+  }
+  return [];
+}
