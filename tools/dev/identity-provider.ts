@@ -4,12 +4,12 @@ import { importJWK, SignJWT, type JWK } from 'jose';
 import type { Context, interactionPolicy, Provider } from 'oidc-provider';
 import { listenOnLoopback, readBody, sendHtml, stopServers } from './loopback-server.ts';
 import { escapeHtml, page } from './page.ts';
+import { DEVELOPERS } from './world/people.ts';
 
 export const SWAGGER_CLIENT_ID = 'swagger-ui';
 export const CONSOLE_CLIENT_ID = 'console';
 export const PRINCIPAL_TYPE_CLAIM = 'principal_type';
 const TOKEN_LIFETIME_SECONDS = 3600;
-const DEVELOPERS = ['alice', 'bob', 'carol'];
 
 export interface IdentityProviderSettings {
   port: number;
@@ -104,7 +104,9 @@ async function answerSignIn(provider: Provider, request: IncomingMessage, respon
 }
 
 function signInPage(client: string, fault: string): string {
-  const buttons = DEVELOPERS.map((name) => `<button name="user" value="${name}">${name}</button>`).join(' ');
+  const buttons = DEVELOPERS.map(
+    ([name, what]) => `<p><button name="user" value="${name}">${name}</button> ${escapeHtml(what)}</p>`,
+  ).join('');
   const alert = fault === '' ? '' : `<p role="alert" id="fault">${escapeHtml(fault)}</p>`;
   return page(
     'Sign in for development',

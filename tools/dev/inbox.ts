@@ -4,6 +4,8 @@ import { listenOnLoopback, readBody, readBytes, sendHtml, sendJson, stopServers 
 import { escapeHtml, page } from './page.ts';
 
 const KEPT = 200;
+/** A hook whose name begins so has trouble: it answers 500, whatever comes. */
+const FAILING = 'fails-';
 
 export interface InboxDelivery {
   hook: string;
@@ -19,7 +21,7 @@ export interface InboxDelivery {
 
 /**
  * The webhook inbox: `POST /hooks/{name}` receives and verifies, `GET /` shows, `GET /deliveries` gives them as JSON,
- * newest first. `PUT /hooks/{name}/secret` `{secret}` makes a subscription's secret known; secrets are kept in
+ * newest first. A hook whose name begins with `fails-` answers 500. `PUT /hooks/{name}/secret` `{secret}` makes a subscription's secret known; secrets are kept in
  * `secretsFile`, deliveries (the last 200) in memory only. Loopback only.
  */
 export async function startInbox(settings: { port: number; secretsFile: string }): Promise<{ stop(): Promise<void> }> {
@@ -51,7 +53,8 @@ export async function startInbox(settings: { port: number; secretsFile: string }
       body: parseLeniently(body.toString('utf8')),
     });
     deliveries.length = Math.min(deliveries.length, KEPT);
-    if (verified === false) sendJson(response, 401, { verified, reason });
+    if (hook.startsWith(FAILING)) sendJson(response, 500, { error: `Hooks that begin with ${FAILING} fail.` });
+    else if (verified === false) sendJson(response, 401, { verified, reason });
     else response.writeHead(204).end();
   };
 

@@ -1,55 +1,70 @@
+import { Caller, subscribeInbox, textOf } from './world/caller.ts';
+import { ACME_EVENT_TYPES, seedRest } from './world/rest.ts';
+
 const SUBJECT = 'organization/acme-corp';
 /** Of versions 1 and 2: the ids of the documented examples, so that what Swagger UI fills in is there. */
 const SNAPSHOT_IDS = ['5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e'] as const;
 
 export interface SeedSettings {
+  /** Of a gateway, without `/v1`. */
   baseUrl: string;
-  inboxUrl: string;
-  /** `oidc:{project}#bob` */
-  bobsPrincipalId: string;
+  /** Of an inbox as `startInbox` brings it; absent: nobody subscribes to anything. */
+  inboxUrl?: string;
+  /** `oidc:{project}#{user}`. */
+  principalIdOf(user: string): string;
+  /** An access token of this user. What is a machine is said to be one in its tenant: its token need not say so. */
   token(user: string): Promise<string>;
 }
 
-/**
- * Fills an empty service through its own API: `acme` (owner alice) with a subject of three versions and a subscription
- * to the inbox, `beta` (owner bob) with a grant on the subject. Gives one line for each thing that could not be done.
- */
-export async function seed(settings: SeedSettings): Promise<string[]> {
-  const { baseUrl, inboxUrl, bobsPrincipalId } = settings;
-  const [alice, bob] = await Promise.all([settings.token('alice'), settings.token('bob')]);
-  const faults: string[] = [];
-  const attempt = async (what: string, step: () => Promise<unknown>): Promise<void> => {
-    await step().catch((error: unknown) =>
-      faults.push(`${what}: ${error instanceof Error ? error.message : String(error)}`),
-    );
-  };
-  const asAlice = (method: string, path: string, body?: unknown) => call(`${baseUrl}/v1`, alice, method, path, body);
-  const asBob = (method: string, path: string, body?: unknown) => call(`${baseUrl}/v1`, bob, method, path, body);
+/** Tries a step; a fault of it is told, and the next one is tried. */
+export type Attempt = (what: string, step: () => Promise<unknown>) => Promise<void>;
 
-  await attempt('tenant acme', () => asAlice('POST', '/tenants', { tenant_id: 'acme', name: 'Acme Corporation' }));
-  await attempt('tenant beta', () => asBob('POST', '/tenants', { tenant_id: 'beta', name: 'Beta Bank' }));
-  await attempt('webhook subscription', async () => {
-    const { secret } = await asAlice('POST', '/webhook-subscriptions', {
-      tenant_id: 'acme',
-      target_url: `${inboxUrl}/hooks/acme`,
-      event_types: ['identity.snapshot.created', 'refresh_request.created', 'refresh_request.fulfilled'],
-    });
-    await call(inboxUrl, '', 'PUT', '/hooks/acme/secret', { secret });
-  });
+/**
+ * Fills an empty service, through its own API, with the world that `npm start` opens on; tests fill their own with it. The
+ * small world comes first (`seedSmallWorld`), so that its places in the log are what documents say. The rest is in `world/`:
+ * companies, people and other subjects with their histories (`companies.ts`, `others.ts`), a third tenant `gamma` (owner
+ * carol), members of every role (`people.ts`), and what the three do with one another (`dealings.ts`). Subjects, names, ids
+ * of imported versions and what changes in each are the same every time; times count back from today. Where all users are
+ * one and the same principal there is the small world only. Gives one line for each thing that could not be done.
+ */
+export async function seedWorld(settings: SeedSettings): Promise<string[]> {
+  const faults = await seedSmallWorld(settings);
+  if (settings.principalIdOf('alice') === settings.principalIdOf('bob')) return faults;
+  await seedRest(settings, attemptInto(faults));
+  return faults;
+}
+
+/**
+ * `acme` (owner alice) with a subject of three versions and a subscription to the inbox, `beta` (owner bob) with a grant on
+ * the subject. Gives one line for each thing that could not be done.
+ */
+export async function seedSmallWorld({ baseUrl, inboxUrl, principalIdOf, token }: SeedSettings): Promise<string[]> {
+  const faults: string[] = [];
+  const attempt = attemptInto(faults);
+  const [aliceToken, bobToken] = await Promise.all([token('alice'), token('bob')]);
+  const alice = new Caller(`${baseUrl}/v1`, aliceToken);
+  const bob = new Caller(`${baseUrl}/v1`, bobToken);
+
+  await attempt('tenant acme', () => alice.post('/tenants', { tenant_id: 'acme', name: 'Acme Corporation' }));
+  await attempt('tenant beta', () => bob.post('/tenants', { tenant_id: 'beta', name: 'Beta Bank' }));
+  if (inboxUrl !== undefined)
+    await attempt('webhook subscription', () =>
+      subscribeInbox(alice, inboxUrl, { tenant: 'acme', hook: 'acme', eventTypes: ACME_EVENT_TYPES }),
+    );
   await attempt('versions 1 and 2', async () => {
-    for (const envelope of history()) await asAlice('POST', '/tenants/acme/entity-states', envelope);
+    for (const envelope of history()) await alice.post('/tenants/acme/entity-states', envelope);
   });
   await attempt('version 3', async () => {
     const updates = `/tenants/acme/subjects/${SUBJECT}/updates`;
-    const { update_id: updateId } = await asAlice('POST', updates, {
+    const update = await alice.post(updates, {
       subject_id: 'acme-corp',
       base_snapshot_version: 2,
       patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Corporation International' }],
     });
-    await asAlice('POST', `${updates}/${String(updateId)}/apply`);
+    await alice.post(`${updates}/${textOf(update, 'update_id')}/apply`);
   });
   await attempt('grant to beta', () =>
-    asAlice('POST', '/tenants/acme/grants', {
+    alice.post('/tenants/acme/grants', {
       grantee_tenant_id: 'beta',
       subject_type: 'organization',
       subject_id: 'acme-corp',
@@ -57,11 +72,19 @@ export async function seed(settings: SeedSettings): Promise<string[]> {
     }),
   );
   await attempt("bob's allow_counterparty_access", () =>
-    asBob('PUT', `/tenants/beta/principals/${encodeURIComponent(bobsPrincipalId)}`, {
+    bob.put(`/tenants/beta/principals/${encodeURIComponent(principalIdOf('bob'))}`, {
       allow_counterparty_access: true,
     }),
   );
   return faults;
+}
+
+function attemptInto(faults: string[]): Attempt {
+  return async (what, step) => {
+    await step().catch((error: unknown) =>
+      faults.push(`${what}: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  };
 }
 
 /** What `acme` knew before it came here: imported version by version. */
@@ -101,26 +124,4 @@ function history(): unknown[] {
     snapshot_version: index + 1,
     attributes: known,
   }));
-}
-
-/** A call that must succeed; gives the JSON object of the answer. */
-async function call(
-  base: string,
-  token: string,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Record<string, unknown>> {
-  const response = await fetch(`${base}${path}`, {
-    method,
-    headers: {
-      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(10_000),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status} ${text.slice(0, 300)}`);
-  return text === '' ? {} : JSON.parse(text);
 }

@@ -1,5 +1,8 @@
 import { UserError } from '../processes.ts';
 
+const SEEDS = { true: 'world', small: 'small world', false: 'nothing' } as const;
+export type Seed = (typeof SEEDS)[keyof typeof SEEDS];
+
 /** What `npm start` reads from the environment itself; everything else is the apps' business. */
 export interface StartSettings {
   /** `local` or `development`: what is missing is filled in. Elsewhere everything must be given. */
@@ -19,7 +22,7 @@ export interface StartSettings {
   foreignIssuer: string | undefined;
   projectId: string;
   audience: string;
-  seed: boolean;
+  seed: Seed;
 }
 
 /** @throws UserError naming the variable that is wrong. */
@@ -52,7 +55,7 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
     foreignIssuer,
     projectId,
     audience: env['OIDC_AUDIENCE'] || projectId,
-    seed: env['SEED'] !== 'false',
+    seed: readSeed(env['SEED'] || 'true'),
   };
 }
 
@@ -69,6 +72,11 @@ export function portsByVariable({ ports, foreignIssuer }: StartSettings): [strin
     ['INBOX_PORT', ports.inbox],
     ['WITNESS_PORT', ports.witness],
   ];
+}
+
+function readSeed(text: string): Seed {
+  if (text === 'true' || text === 'small' || text === 'false') return SEEDS[text];
+  throw new UserError(`SEED: ${text} is none of ${Object.keys(SEEDS).join(', ')}.`);
 }
 
 function readPort(env: NodeJS.ProcessEnv, name: string, fallback: number): number {

@@ -17,13 +17,22 @@ import {
 } from './identity-provider.ts';
 import { startInbox } from './inbox.ts';
 import { Lifetime } from './lifetime.ts';
-import { seed } from './seed.ts';
+import { seedSmallWorld, seedWorld } from './seed.ts';
 import { portsByVariable, readStartSettings, type StartSettings } from './settings.ts';
 import { openDevelopmentLog, witnessAnswers } from './transparency-log.ts';
 
 const START_DEADLINE_MS = 60_000;
 const APP_STOP_DEADLINE_MS = 12_000;
 const DATABASE = 'identity_state';
+const SMALL_WORLD = [
+  'acme (owner alice) owns organization/acme-corp with three versions and a webhook subscription to the inbox',
+  'beta (owner bob) holds a grant on it with all scopes',
+];
+const WORLD = [
+  'acme (owner alice; dora, erik, frida, gustav): 18 subjects, organization/acme-corp first',
+  'beta (owner bob; ines, jonas), a bank: 11 subjects, one with 400 versions, and grants on some of acme',
+  'gamma (owner carol; gustav), an auditor: 3 subjects, and a grant on all of acme',
+];
 
 /** `npm start`: the whole service on this machine, until SIGINT or SIGTERM. */
 const lifetime = new Lifetime();
@@ -245,22 +254,20 @@ async function seedIfWanted(
   secrets: dataFolder.DevelopmentSecrets,
   empty: boolean,
 ): Promise<string[]> {
-  if (!settings.seed) return ['not seeded (SEED=false)'];
+  if (settings.seed === 'nothing') return ['not seeded (SEED=false)'];
   if (!empty) return ['as it was left'];
   if (settings.foreignIssuer !== undefined)
     return [`not seeded: only ${status.issuer} can issue the tokens that takes`];
+  const seed = settings.seed === 'world' ? seedWorld : seedSmallWorld;
   const faults = await seed({
     baseUrl: status.base_url,
     inboxUrl: status.inbox_url,
-    bobsPrincipalId: developer(settings, 'bob'),
+    principalIdOf: (user) => developer(settings, user),
     token: (user) =>
       mintToken({ issuer: status.issuer, audience: settings.audience, signingKey: secrets.signing_key, user }),
   });
-  const seeded = [
-    'acme (owner alice) owns organization/acme-corp with three versions and a webhook subscription to the inbox',
-    'beta (owner bob) holds a grant on it with all scopes',
-  ];
-  return faults.length === 0 ? seeded : faults.map((fault) => `not seeded: ${fault}`);
+  if (faults.length > 0) return faults.map((fault) => `not seeded: ${fault}`);
+  return seed === seedWorld && process.env['AUTH_MODE'] !== 'disabled' ? WORLD : SMALL_WORLD;
 }
 
 function printBanner(

@@ -251,6 +251,57 @@ describe('npm start', () => {
     expect(await api('GET', `/tenants/acme${latest}`, await token('mallory'))).toMatchObject({ status: 403 });
   });
 
+  it('opens on a world worth looking at', async () => {
+    const [alice, bob, carol] = await Promise.all(['alice', 'bob', 'carol'].map((user) => token(user)));
+    const count = async (bearer: string | undefined, path: string, ...members: string[]) => {
+      const { status: answered, body } = await api('GET', path, bearer);
+      const { items = [] }: { items?: Record<string, unknown>[] } = Object(body);
+      const counts = new Map<string, number>();
+      for (const item of items) {
+        const kind = members.map((member) => item[member]).join(' ');
+        counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      }
+      return { status: answered, ...Object.fromEntries(counts) };
+    };
+    const subjects = '/subjects?limit=100';
+    expect(await count(alice, `/tenants/acme${subjects}`, 'subject_type')).toEqual({
+      ...{ status: 200, organization: 12, individual: 5, entity: 1 },
+    });
+    expect(await count(bob, `/tenants/beta${subjects}`, 'subject_type')).toEqual({
+      ...{ status: 200, organization: 6, individual: 3, entity: 2 },
+    });
+    expect(await count(carol, `/tenants/gamma${subjects}`, 'subject_type')).toEqual({ status: 200, organization: 3 });
+    expect(await count(alice, '/tenants/acme/principals', 'api_functional_role')).toEqual({
+      ...{ status: 200, tenant_owner: 1, tenant_admin: 1, tenant_editor: 3, tenant_proposer: 2, tenant_reader: 1 },
+    });
+    expect(await count(alice, '/tenants/acme/entity-state-updates', 'status')).toEqual({
+      ...{ status: 200, applied: 4, proposed: 3, withdrawn: 1 },
+    });
+    expect(await count(alice, '/tenants/acme/grants', 'status')).toMatchObject({ status: 200, active: 7, revoked: 1 });
+    expect(await count(alice, '/tenants/acme/refresh-requests?direction=incoming', 'status')).toEqual({
+      ...{ status: 200, pending: 4, fulfilled: 2, declined: 1, cancelled: 1 },
+    });
+    expect(await count(alice, '/tenants/acme/refresh-requests?direction=outgoing', 'status')).toEqual({
+      ...{ status: 200, pending: 2 },
+    });
+    expect(await count(alice, '/webhook-subscriptions?tenant_id=acme', 'status')).toEqual({
+      ...{ status: 200, active: 2, disabled: 1 },
+    });
+    expect(await count(carol, '/tenants/gamma/disclosures', 'subject_id')).toMatchObject({ 'quillon-print': 1 });
+    expect(await count(carol, '/tenants/gamma/transfer-offers', 'status')).toEqual({ status: 200, pending: 1 });
+    for (const [evidence, subject] of [
+      ['missing', 'bruma-textil'],
+      ['carried', 'kestrel-analytics'],
+    ]) {
+      const path = `/tenants/acme/subjects?evidence=${evidence}`;
+      expect(await count(alice, path, 'subject_id')).toMatchObject({ [String(subject)]: 1 });
+    }
+    const erased = '/tenants/acme/subjects/individual/p-1004/snapshots/latest';
+    expect(await api('GET', erased, alice)).toMatchObject({ status: 410 });
+    const fund = '/tenants/beta/subjects/entity/northlight-fund/snapshots/latest?view=header';
+    expect(await api('GET', fund, bob)).toMatchObject({ body: { snapshot_version: 400 } });
+  });
+
   it('publishes what its witness cosigned', async () => {
     const note = await waitFor(async () => {
       const response = await fetch(`${status['log_url']}/checkpoint`);
@@ -321,7 +372,10 @@ describe('npm start', () => {
 
   it('stops everything on Ctrl-C, and finds its data again at the next start', async () => {
     if (started === undefined) throw new Error('The first test did not start the service');
-    expect((await interrupt(started)).code).not.toBe(1);
+    const { code, stdout } = await interrupt(started);
+    expect(code).not.toBe(1);
+    expect(stdout).toContain('acme (owner alice');
+    expect(stdout).not.toContain('not seeded');
     await requireNothingLeft();
 
     const again = await start();

@@ -7,7 +7,7 @@ import { repositoryRoot } from '../root.ts';
 import { createTestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
 
-/** The whole service as `npm start` brings it up: seeded, with an identity provider and an inbox of its own. */
+/** The whole service as `npm start` brings it up: seeded with the small world, with an identity provider and an inbox of its own. */
 export interface StartedService {
   baseUrl: string;
   inboxUrl: string;
@@ -57,6 +57,7 @@ async function startOnce(changes: Record<string, string>): Promise<StartedServic
     METRICS_PORT: String(metricsPort),
     WORKER_METRICS_PORT: String(workerMetricsPort),
     WITNESS_PORT: String(witnessPort),
+    SEED: 'small',
     ...changes,
   };
   const npm = (...args: string[]): Promise<{ code: number | null; stdout: string }> => {
