@@ -7,7 +7,10 @@ import { repositoryRoot } from '../root.ts';
 import { createTestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
 
-/** The whole service as `npm start` brings it up: seeded with the small world, with an identity provider and an inbox of its own. */
+/**
+ * The whole service as `npm start` brings it up, with an identity provider and an inbox of its own. Seeded with the small
+ * world, unless `changes` say otherwise (`SEED`).
+ */
 export interface StartedService {
   baseUrl: string;
   inboxUrl: string;

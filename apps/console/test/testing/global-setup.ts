@@ -6,10 +6,10 @@ export const started: { product?: StartedService } = ((
   globalThis as { issConsoleTests?: { product?: StartedService } }
 ).issConsoleTests ??= {});
 
-/** Jest's `globalSetup`: one product as `npm start` opens it, for all suites of the console; `scene.ts` finds it. */
+/** Jest's `globalSetup`: one product as `npm start` opens it, with its whole world, for all suites of the console; `scene.ts` finds it. */
 export default async function globalSetup(): Promise<void> {
   await startServices();
-  const product = await startService();
+  const product = await startService({ SEED: 'true' });
   started.product = product;
   process.env['CONSOLE_TEST_PRODUCT'] = JSON.stringify({ baseUrl: product.baseUrl, dataFolder: product.dataFolder });
 }
