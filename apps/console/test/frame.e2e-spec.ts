@@ -1,13 +1,164 @@
-import { accessibilityFindings, withConsole } from './testing/scene.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { repositoryRoot } from '../../../tools/root.ts';
+import { accessibilityFindings, signInAtIssuer, withConsole } from './testing/scene.ts';
+
+const FIRST_VIEW_BYTES = 180 * 1024;
 
 withConsole('the frame', (scene) => {
-  it('signs in at the issuer, comes back to where it was asked from, and breaks none of its own policy, with the commands open neither', async () => {
+  afterEach(() => expect(scene.faults()).toEqual([]));
+
+  const isScrollingSideways = (page: Page): Promise<boolean> =>
+    page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+  it('signs in at the issuer, comes back to where it was asked from, and signs out', async () => {
     const page = await scene.open('alice', '/t/acme/subjects?type=organization');
     expect(await page.getByLabel('Tenant').inputValue()).toBe('acme');
-    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'acme-corp', exact: true }).first().waitFor();
+    // In memory only: nothing of the token is left where another page could find it.
+    const stored = 'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)])';
+    expect(await page.evaluate(stored)).not.toMatch(/eyJ|token|oidc/);
+    expect(await page.evaluate('document.cookie')).toBe('');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in to see what you may see' }).waitFor();
+    expect(await page.getByRole('link', { name: 'acme-corp' }).count()).toBe(0);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+  ] as const)(
+    'has nothing that axe finds, %s and %i wide, signed out, signed in and with the commands open',
+    async (colorScheme, width) => {
+      const page = await scene.open('alice', '/t/acme/subjects', { colorScheme, viewport: { width, height: 800 } });
+      await page.getByRole('table').first().waitFor();
+      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await isScrollingSideways(page)).toBe(false);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').waitFor();
+      expect(await accessibilityFindings(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in to see' }).waitFor();
+      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await isScrollingSideways(page)).toBe(false);
+    },
+  );
+
+  it('is gone through by keys alone: search, commands, what is skipped', async () => {
+    const page = await scene.open('alice', '/t/acme/subjects');
+    await page.getByRole('table').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('acme');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/subjects?find=acme');
+    // A slash is text where text is typed.
+    await page.keyboard.type('/');
+    expect(await page.getByRole('search').getByRole('searchbox').inputValue()).toBe('acme/');
     await page.keyboard.press('Control+k');
-    await page.getByRole('dialog').waitFor();
+    await page.getByRole('dialog').getByRole('searchbox').waitFor();
+    await page.keyboard.type('webh');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/t/acme/webhooks');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('a sign-in that expired is renewed in a window beside the page, and what was typed is there', async () => {
+    const page = await scene.open('alice', '/t/acme/subjects');
+    await page.getByRole('table').first().waitFor();
+    await page.getByRole('search').getByRole('searchbox').fill('what I was about to look for');
+    let isRefusing = true;
+    await page.route('**/v1/**', async (route) =>
+      isRefusing
+        ? route.fulfill({
+            status: 401,
+            contentType: 'application/json',
+            body: JSON.stringify({
+              error: { code: 'unauthorized', message: 'The token has expired.', request_id: 'r-1' },
+            }),
+          })
+        : route.continue(),
+    );
+    await page.getByRole('search').getByRole('searchbox').press('Enter');
+    const dialog = page.getByRole('alertdialog', { name: 'Your sign-in has expired' });
+    await dialog.waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    expect(scene.faults()).toEqual([]);
+    // Escape is no way past it: whatever was asked next would be refused.
+    await page.keyboard.press('Escape');
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      dialog.getByRole('button', { name: 'Sign in again' }).click(),
+    ]);
+    isRefusing = false;
+    await Promise.all([popup.waitForEvent('close'), signInAtIssuer(popup, 'alice')]);
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByRole('search').getByRole('searchbox').inputValue()).toBe('what I was about to look for');
+    expect(new URL(page.url()).search).toBe('?find=what+I+was+about+to+look+for');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  it('a window that is closed before is opened again', async () => {
+    const page = await scene.open('alice', '/t/acme/subjects');
+    await page.route('**/v1/**', (route) =>
+      route.fulfill({ status: 401, contentType: 'application/json', body: '{}' }),
+    );
+    await scene.go(page, '/t/acme/subjects?find=x');
+    const again = page.getByRole('button', { name: 'Sign in again' });
+    for (let time = 1; time <= 2; time++) {
+      const [popup] = await Promise.all([page.waitForEvent('popup'), again.click()]);
+      await popup.close();
+    }
+    await page.unroute('**/v1/**');
+    const [popup] = await Promise.all([page.waitForEvent('popup'), again.click()]);
+    await Promise.all([popup.waitForEvent('close'), signInAtIssuer(popup, 'alice')]);
+    await again.waitFor({ state: 'detached' });
+  });
+
+  it('says that there is no connection, while there is none', async () => {
+    const page = await scene.open('alice', '/t/acme/subjects');
+    await page.getByRole('table').first().waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('No connection').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('No connection').waitFor({ state: 'detached' });
+    scene.faults();
+  });
+
+  it('leads on where there is nothing: no such page, somebody else’s tenant, no tenant at all', async () => {
+    const name = `newcomer-${Date.now()}`;
+    const page = await scene.open(name, '/t/acme/subjects');
+    await page.getByRole('heading', { name: 'You are no member of acme' }).waitFor();
+    await scene.go(page, '/nowhere');
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await scene.go(page, '/');
+    await page.getByLabel('Id of the new tenant').fill('acme');
+    await page.getByLabel('Its name').fill('Newcomers');
+    await page.getByRole('button', { name: 'Make the tenant' }).click();
+    // It is taken: said with the request's id, and what was typed stays.
+    await page.getByRole('alert').getByText('Request').waitFor();
+    await page.getByLabel('Id of the new tenant').fill(name);
+    await page.getByRole('button', { name: 'Make the tenant' }).click();
+    await page.waitForURL(`**/t/${name}/subjects`);
+    await page.getByRole('combobox', { name: 'Tenant' }).getByText('Newcomers').waitFor({ state: 'attached' });
+  });
+
+  it('the first view is small', async () => {
+    const page = await scene.open('alice', '/t/acme/subjects');
+    await page.getByRole('table').first().waitFor();
+    const names: string[] = await page.evaluate(
+      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((name) => name.startsWith('/console/assets/'))`,
+    );
+    expect(names.length).toBeGreaterThan(1);
+    const sizes = names.map((name) => [name, gzippedSize(name)] as const);
+    const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+    console.log(`first view: ${total} bytes of gzip in ${names.length} files, of ${FIRST_VIEW_BYTES} allowed`);
+    expect(total).toBeLessThan(FIRST_VIEW_BYTES);
   });
 });
+
+function gzippedSize(name: string): number {
+  return readFileSync(join(repositoryRoot, 'apps/console/dist', `${name.replace(/^\/console\//, '')}.gz`)).length;
+}

@@ -5,6 +5,8 @@ import { BASE, type Settings } from './settings.ts';
 export type SessionState = 'signed_out' | 'signed_in' | 'expired';
 
 const CALLBACK = `${BASE}/signed-in`;
+/** Ends `state` (RFC 6749, section 4.1.1) where the answer belongs to the page beside this window. */
+const BESIDE = 'beside';
 
 /**
  * Who is signed in. Tokens are kept in memory only: whoever loads the page anew asks the issuer anew. A token that expires
@@ -40,9 +42,12 @@ export class Session {
   async begin(): Promise<string> {
     const here = location.pathname + location.search;
     if (this.manager === null || location.pathname !== CALLBACK) return here;
-    const user = await this.manager.signinCallback(location.href);
-    // In a window beside the page there is nothing more to do: it is closed.
-    if (user === undefined) return here;
+    if (new URLSearchParams(location.search).get('state')?.endsWith(`;${BESIDE}`) === true) {
+      // The page that opened this window is handed the answer, and closes it.
+      await this.manager.signinPopupCallback(location.href);
+      return here;
+    }
+    const user = await this.manager.signinRedirectCallback(location.href);
     this.become(user);
     return typeof user.state === 'string' ? user.state : BASE;
   }
@@ -72,7 +77,7 @@ export class Session {
   /** In a window beside the page. @throws Error when that is closed or refused */
   async signInAgain(): Promise<void> {
     if (this.manager === null) return;
-    this.become(await this.manager.signinPopup());
+    this.become(await this.manager.signinPopup({ url_state: BESIDE }));
   }
 
   async signOut(): Promise<void> {

@@ -1,0 +1,93 @@
+import request from 'supertest';
+import { startGateway, type TestGateway } from './gateway';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ CONSOLE_OIDC_CLIENT_ID: 'people', CONSOLE_OIDC_SCOPE: 'openid offline_access' });
+});
+afterAll(() => gateway?.close());
+
+const get = (path: string, encoding = 'identity'): request.Test =>
+  request(gateway.url).get(path).set('Accept-Encoding', encoding).buffer(true);
+
+it('sends the page for every address of a view, never kept, under a policy that lets nothing inline run', async () => {
+  const addresses = [
+    '/console',
+    '/console/',
+    '/console/t/acme/subjects/organization/a%2Fb?version=3',
+    '/console/verify',
+  ];
+  const pages = await Promise.all(addresses.map((address) => get(address).expect(200)));
+  for (const { headers, text } of pages) {
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'public, max-age=0',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'x-request-id': expect.any(String),
+      vary: 'Accept-Encoding',
+    });
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).toContain(`connect-src 'self' ${new URL(gateway.issuer.oidcIssuer).origin};`);
+    expect(policy).not.toMatch(/unsafe|\*|data:/);
+    expect(text).toBe(pages[0]?.text);
+    expect(text).not.toMatch(/<script(?![^>]*src=)|<style|style=|https?:/);
+  }
+});
+
+it('sends files by their hashed names for ever, as they were compressed by the build', async () => {
+  const { text } = await get('/console');
+  const names = [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, name]) => name ?? '');
+  expect(names.length).toBeGreaterThan(2);
+  for (const name of names) {
+    const whole = await get(name).expect(200);
+    expect(whole.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    const content = Buffer.isBuffer(whole.body) ? whole.body : Buffer.from(whole.text);
+    for (const encoding of ['br', 'gzip']) {
+      const answer = await fetch(gateway.url + name, { headers: { 'Accept-Encoding': encoding } });
+      expect(answer.headers.get('content-encoding')).toBe(encoding);
+      // `fetch` has decoded it; its length on the way is that of the file.
+      expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
+      expect(Number(answer.headers.get('content-length'))).toBeLessThan(content.length);
+    }
+  }
+});
+
+it('says as which client the page signs in, and nothing that is secret', async () => {
+  const { body, headers } = await get('/console/settings.json').expect(200);
+  const issuer = `${gateway.issuer.oidcIssuer}/${gateway.issuer.projectId}`;
+  expect(body).toEqual({ auth: 'oidc', issuer, client_id: 'people', scope: 'openid offline_access' });
+  expect(headers['cache-control']).toBe('no-store');
+});
+
+it.each([
+  ['/console/assets/none.js', 404],
+  ['/console/assets/..%2Findex.html', 404],
+  ['/console/assets/../../../../package.json', 404],
+  ['/console/assets/%2e%2e/%2e%2e/package.json', 404],
+  ['/console/assets/', 404],
+  ['/consoles', 404],
+])('%s is nothing of it: %i', async (path, status) => {
+  const { body } = await request(gateway.url).get(path).expect(status);
+  expect(body).toMatchObject({ error: { code: 'not_found', request_id: expect.any(String) } });
+});
+
+it('takes no other method, and answers HEAD without a body', async () => {
+  await request(gateway.url).post('/console').expect(404);
+  const head = await request(gateway.url).head('/console').set('Accept-Encoding', 'identity').expect(200);
+  expect(Number(head.headers['content-length'])).toBe((await get('/console')).text.length);
+});
+
+it('CONSOLE=off: there is none', async () => {
+  const without = await startGateway({ CONSOLE: 'off' }, gateway);
+  try {
+    for (const path of ['/console', '/console/settings.json']) await request(without.url).get(path).expect(404);
+    await request(without.url).get('/docs').expect(200);
+  } finally {
+    await without.close();
+  }
+});
