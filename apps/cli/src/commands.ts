@@ -56,6 +56,41 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Shows a version, verified.',
     load: async () => (await import('./commands/get.ts')).get,
   },
+  log: {
+    group: 'Versions',
+    summary: 'Shows the versions of a subject, with who, when and from what evidence.',
+    load: async () => (await import('./commands/log.ts')).log,
+  },
+  diff: {
+    group: 'Versions',
+    summary: 'Shows what one version says otherwise than another, and from which evidence.',
+    load: async () => (await import('./commands/diff.ts')).diff,
+  },
+  blame: {
+    group: 'Versions',
+    summary: 'Shows of each value since when, by whom and from which evidence it stands.',
+    load: async () => (await import('./commands/blame.ts')).blame,
+  },
+  propose: {
+    group: 'Proposals',
+    summary: 'Proposes a change of the latest version, with its evidence.',
+    load: async () => (await import('./commands/propose.ts')).propose,
+  },
+  proposals: {
+    group: 'Proposals',
+    summary: 'Lists proposals, of one subject or of all of the tenant.',
+    load: async () => (await import('./commands/proposals.ts')).proposals,
+  },
+  apply: {
+    group: 'Proposals',
+    summary: 'Applies a proposal: writes the next version.',
+    load: async () => (await import('./commands/apply.ts')).apply,
+  },
+  withdraw: {
+    group: 'Proposals',
+    summary: 'Withdraws a proposal.',
+    load: async () => (await import('./commands/withdraw.ts')).withdraw,
+  },
   verify: {
     group: 'The transparency log',
     summary:

@@ -1,3 +1,6 @@
+import { formatPointer } from '@iss/domain/pure';
+import { visible } from './visible';
+
 /** A value that has no members, or no longer any, with the place where it stands. */
 export interface Leaf {
   /** An RFC 6901 pointer. */
@@ -10,14 +13,10 @@ export function leavesOf(value: unknown, path = ''): Leaf[] {
   if (typeof value !== 'object' || value === null) return [{ path, value }];
   const members = Object.entries(value);
   if (members.length === 0) return [{ path, value }];
-  return members.flatMap(([name, member]) => leavesOf(member, `${path}/${escaped(name)}`));
+  return members.flatMap(([name, member]) => leavesOf(member, path + formatPointer([name])));
 }
 
-/** A value in a line: texts as they are where that is no other value's form, all else as JSON. */
+/** A value in a line. */
 export function shortValue(value: unknown): string {
-  return JSON.stringify(value) ?? 'nothing';
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+  return visible(JSON.stringify(value) ?? 'nothing');
 }

@@ -1,5 +1,5 @@
 import type { CommandContext, Options, Screen } from './command';
-import { hasFlag } from './command';
+import { hasFlag, numberOf } from './command';
 
 const CODES = {
   bold: [1, 22],
@@ -28,21 +28,25 @@ export function styleOf({ isColoured }: Screen): Style {
   };
 }
 
-/** Rows as a table for people: columns by the names of the members, as wide as they need to be. */
-export function table(rows: readonly Readonly<Record<string, string>>[]): string {
+type Row = Readonly<Record<string, string>>;
+
+/** Rows as a table for people: columns by the names of the members, as wide as they need to be, painted where `paint` says so. */
+export function table(rows: readonly Row[], paint: Readonly<Record<string, (text: string) => string>> = {}): string {
   const [first] = rows;
   if (first === undefined) return '';
   const names = Object.keys(first);
-  const lines = [Object.fromEntries(names.map((name) => [name, name.toUpperCase()])), ...rows];
-  const widths = names.map((name) => Math.max(...lines.map((line) => (line[name] ?? '').length)));
-  return lines
-    .map((line) =>
-      names
-        .map((name, index) => (line[name] ?? '').padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const head: Row = Object.fromEntries(names.map((name) => [name, name.toUpperCase()]));
+  const widths = names.map((name) => Math.max(...[head, ...rows].map((line) => (line[name] ?? '').length)));
+  const lineOf = (line: Row, painted: typeof paint): string => {
+    const cells = names.map((name, index) => (line[name] ?? '').padEnd(widths[index] ?? 0));
+    const last = cells.length - 1;
+    return cells
+      .map((cell, index) => (index === last ? cell.trimEnd() : cell))
+      .map((cell, index) => (painted[names[index] ?? ''] ?? String)(cell))
+      .join('  ')
+      .trimEnd();
+  };
+  return [lineOf(head, {}), ...rows.map((row) => lineOf(row, paint))].join('\n');
 }
 
 export const JSON_OPTION = { json: { about: 'One JSON document, or one line an item: for programs.' } } as const;
@@ -54,16 +58,17 @@ export function showOne<T>(options: Options, { print }: CommandContext, value: T
 
 /**
  * Shows a list: with `--json` a line an item, as it comes; else a table of `asRow`, or the sentence `none` where it is empty.
- * At most `most` items are taken, and what is left out is said on standard error.
+ * At most `--limit` items are taken, and what is left out is said on standard error.
  */
 export async function showList<T>(
   options: Options,
   { print, complain }: CommandContext,
   items: AsyncIterable<T>,
-  { asRow, none, most }: { asRow: (item: T) => Readonly<Record<string, string>>; none: string; most: number },
+  { asRow, none, paint }: { asRow: (item: T) => Row; none: string; paint?: Parameters<typeof table>[1] },
 ): Promise<void> {
   const isJson = hasFlag(options, 'json');
-  const rows: Readonly<Record<string, string>>[] = [];
+  const most = numberOf(options, 'limit', [1, MAX_LIMIT]) ?? DEFAULT_LIMIT;
+  const rows: Row[] = [];
   let count = 0;
   for await (const item of items) {
     if (count++ === most) {
@@ -73,7 +78,7 @@ export async function showList<T>(
     if (isJson) print(JSON.stringify(item));
     else rows.push(asRow(item));
   }
-  if (!isJson) print(rows.length === 0 ? none : table(rows));
+  if (!isJson) print(rows.length === 0 ? none : table(rows, paint));
 }
 
 /** How many items of a list are shown where `--limit` does not say. */

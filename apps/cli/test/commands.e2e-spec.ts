@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../../../tools/root';
@@ -31,6 +31,7 @@ beforeAll(async () => {
   for (const [name, content] of Object.entries(FILES)) {
     writeFileSync(name, typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`);
   }
+  copyFileSync(service.logPolicyFile, 'policy');
   writeFileSync('token', await service.token('grace'));
   writeFileSync('lender-token', await service.token('henry'));
 });

@@ -18,7 +18,7 @@ export {
   type Scope,
   Webhooks,
 } from './resources.ts';
-export { compare } from './compare.ts';
+export { compare, patchOf } from './compare.ts';
 export {
   verifyWebhook,
   type WebhookEvent,

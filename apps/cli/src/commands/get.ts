@@ -4,6 +4,7 @@ import { leavesOf, shortValue } from '../leaves';
 import { JSON_OPTION, showOne, type Style, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../service/caller';
 import { SUBJECT_ARGUMENT, versionedSubjectOf } from '../service/subject-name';
+import { evidenceText } from '../service/evidence';
 import { visible } from '../visible';
 
 /** Shows one version of a subject. */
@@ -43,17 +44,17 @@ function basisOf(text: string | undefined, asOf: string | undefined): 'recorded'
 function asText(snapshot: Snapshot, style: Style): string {
   const { subject, snapshot_version: version, envelope_hash: hash, envelope, created_at: storedAt } = snapshot;
   const { audit, evidence, attributes } = envelope;
-  const leaves = leavesOf(attributes);
+  const leaves = leavesOf(attributes, '/attributes');
   const width = Math.max(...leaves.map(({ path }) => path.length));
   return [
     style.yellow(`${subject.subject_type}/${visible(subject.subject_id)}@${version}`),
     `Hash:     ${hash ?? 'none: it was imported without one'}`,
     `By:       ${visible(audit.created_by)} (${visible(audit.source)})`,
     `Made:     ${envelope.generated_at}, stored ${storedAt}`,
-    `Evidence: ${evidence.length === 0 ? 'none' : evidence.map((one) => visible(`${one.evidence_id} (${one.evidence_type}, ${one.source})`)).join(', ')}`,
+    `Evidence: ${evidenceText(evidence)}`,
     `Verified: ${verifiedText(snapshot)}`,
     '',
-    ...leaves.map(({ path, value }) => `    ${style.cyan(visible(path).padEnd(width))}  ${visible(shortValue(value))}`),
+    ...leaves.map(({ path, value }) => `    ${style.cyan(visible(path).padEnd(width))}  ${shortValue(value)}`),
   ].join('\n');
 }
 

@@ -21,6 +21,22 @@ export const EXAMPLES: readonly Example[] = [
   { of: 'put', line: 'iss put harbour-1.json' },
   { of: 'get', line: 'iss get harbour' },
   { of: 'get', line: 'iss get organization/harbour@2', exitCode: 1 },
+  {
+    of: 'propose',
+    line: `iss propose harbour --set '/attributes/legal/legal_name="Harbour Works plc"' --remove /attributes/contact --evidence resolution.json`,
+    keep: { UPDATE: /^Apply it: iss apply (\S+)$/m },
+  },
+  { of: 'propose', line: `iss propose harbour --set '/attributes/legal/form=plc'`, exitCode: 2 },
+  { of: 'proposals', line: 'iss proposals' },
+  { of: 'apply', line: 'iss apply $UPDATE' },
+  { of: 'propose', line: `iss propose harbour --set '/attributes/legal/form="plc"'`, keep: { OTHER: /(\S+)$/ } },
+  { of: 'withdraw', line: 'iss withdraw $OTHER' },
+  { of: 'log', line: 'iss log harbour' },
+  { of: 'log', line: 'iss log harbour --oneline' },
+  { of: 'diff', line: 'iss diff harbour 1..2' },
+  { of: 'blame', line: 'iss blame harbour' },
+  { of: 'blame', line: 'iss blame harbour@1 /attributes/legal --json' },
+  { of: 'get', line: 'iss get harbour --as-of 2025-06-30T00:00:00Z --basis effective --policy policy' },
 ];
 
 const audit = { created_by: 'onboarding', created_at: '2025-03-01T09:00:00Z', source: 'register' };
@@ -31,7 +47,7 @@ const extract = {
   captured_at: '2025-03-01T08:00:00Z',
 };
 
-/** The files that the lines name. */
+/** The files that the lines name, beside the tokens of both and the policy of the service's log. */
 export const FILES: Readonly<Record<string, unknown>> = {
   'harbour-1.json': {
     envelope_version: 'entity_state_envelope_v1',
@@ -49,5 +65,11 @@ export const FILES: Readonly<Record<string, unknown>> = {
       '/attributes/legal': [{ evidence_id: 'ex-2025', evidence_type: 'registry_extract', role: 'primary' }],
     },
     audit,
+  },
+  'resolution.json': {
+    evidence_id: 're-2026',
+    evidence_type: 'resolution',
+    source: 'shareholders',
+    captured_at: '2026-01-10T08:00:00Z',
   },
 };

@@ -1,0 +1,104 @@
+import type { Snapshot } from '@identity-state/client';
+import { type Command, hasFlag, textOf, UsageError } from '../command';
+import { leavesOf, shortValue } from '../leaves';
+import { JSON_OPTION, type Style, styleOf } from '../output';
+import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../service/caller';
+import { changesBetween, type ValueChange } from '../service/changes';
+import { coveringRefs, evidenceText } from '../service/evidence';
+import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
+import { visible } from '../visible';
+
+/** Shows what one version of a subject says otherwise than another, and from which evidence. */
+export const diff: Command = {
+  about:
+    'Both versions are verified, and compared here; beside each value stands the evidence that the newer version names for it, ' +
+    'or named before for what is gone. Without VERSIONS it is the latest version with the one before. --json is the service’s ' +
+    'own diff (RFC 6902) with its attribution.',
+  usage: 'SUBJECT [FROM..TO] [--policy FILE] [--tenant ID] [--profile NAME] [--json]',
+  arguments: [
+    SUBJECT_ARGUMENT,
+    { name: 'versions', about: 'FROM..TO, as 1..3; one number is that version with the one before.', isOptional: true },
+  ],
+  options: { ...POLICY_OPTION, ...CALLER_OPTIONS, ...JSON_OPTION },
+  async run(options, context) {
+    const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
+    const asked = textOf(options, 'versions');
+    const named = asked === undefined ? null : versionsOf(asked);
+    await asCaller(options, context, async ({ tenant }) => {
+      const subject = tenant.subject(type, id);
+      const { from, to } = named ?? withTheOneBefore((await subject.latest()).snapshot_version);
+      if (hasFlag(options, 'json')) {
+        context.print(JSON.stringify(await subject.diff({ from, to }), null, 2));
+        return;
+      }
+      const [older, newer] = await Promise.all([subject.version(from), subject.version(to)]);
+      context.print(asText(older, newer, styleOf(context.screen)));
+    });
+  },
+};
+
+function versionsOf(text: string): { from: number; to: number } {
+  const [, one, other] = /^v?([1-9]\d{0,9})(?:\.\.v?([1-9]\d{0,9}))?$/.exec(text) ?? [];
+  if (one === undefined) throw new UsageError('The versions are FROM..TO, as 1..3, or one number.');
+  return other === undefined ? withTheOneBefore(Number(one)) : { from: Number(one), to: Number(other) };
+}
+
+function withTheOneBefore(version: number): { from: number; to: number } {
+  if (version === 1) throw new UsageError('Version 1 has none before it: name two, as 1..2.');
+  return { from: version - 1, to: version };
+}
+
+function asText(older: Snapshot, newer: Snapshot, style: Style): string {
+  const changes = changesBetween(older.envelope, newer.envelope);
+  const values = changes.filter(({ path }) => !isAttribution(path));
+  const evidence = changes.find(({ path }) => path === '/evidence');
+  return [
+    style.red(headOf('---', older)),
+    style.green(headOf('+++', newer)),
+    ...(changes.length === 0 ? ['They say the same.'] : []),
+    ...values.flatMap((change) => ['', ...asLines(change, older, newer, style)]),
+    ...(evidence === undefined ? [] : ['', style.bold('/evidence'), ...evidenceLines(evidence, style)]),
+  ].join('\n');
+}
+
+function headOf(sign: string, { subject, snapshot_version: version, envelope }: Snapshot): string {
+  const { subject_type: type, subject_id: id } = subject;
+  return `${sign} ${type}/${visible(id)}@${version}  ${envelope.generated_at}  ${visible(envelope.audit.created_by)}`;
+}
+
+/** It is shown beside the values that it is about. */
+function isAttribution(path: string): boolean {
+  return path === '/evidence' || path === '/attribute_paths' || path.startsWith('/attribute_paths/');
+}
+
+function asLines({ path, before, after }: ValueChange, older: Snapshot, newer: Snapshot, style: Style): string[] {
+  const refs = coveringRefs(after === undefined ? older.envelope : newer.envelope, path);
+  const isCarried =
+    before !== undefined &&
+    after !== undefined &&
+    refs.length > 0 &&
+    JSON.stringify(refs) === JSON.stringify(coveringRefs(older.envelope, path));
+  const from = `${evidenceText(refs, 'no evidence')}${isCarried ? ', as before: it was not renewed' : ''}`;
+  return [
+    `${style.bold(visible(path))}  ${style.dim(from)}`,
+    ...signed('-', before, style.red),
+    ...signed('+', after, style.green),
+  ];
+}
+
+function signed(sign: string, value: unknown, paint: (text: string) => string): string[] {
+  if (value === undefined) return [];
+  return leavesOf(value).map((leaf) =>
+    paint(`${sign} ${leaf.path === '' ? '' : `${visible(leaf.path)} `}${shortValue(leaf.value)}`),
+  );
+}
+
+/** Items that came and went, by what identifies them. */
+function evidenceLines({ before, after }: ValueChange, style: Style): string[] {
+  const [old, now] = [before, after].map((items) =>
+    Array.isArray(items) ? items.map((item) => shortValue(item)) : [],
+  );
+  const gone = (old ?? []).filter((item) => !(now ?? []).includes(item));
+  const come = (now ?? []).filter((item) => !(old ?? []).includes(item));
+  return [...gone.map((item) => style.red(`- ${item}`)), ...come.map((item) => style.green(`+ ${item}`))];
+}
