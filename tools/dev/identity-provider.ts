@@ -8,7 +8,10 @@ import { DEVELOPERS } from './world/people.ts';
 
 export const SWAGGER_CLIENT_ID = 'swagger-ui';
 export const CONSOLE_CLIENT_ID = 'console';
+/** What `iss login` signs in as. */
+const CLI_CLIENT_ID = 'iss';
 export const PRINCIPAL_TYPE_CLAIM = 'principal_type';
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const TOKEN_LIFETIME_SECONDS = 3600;
 
 export interface IdentityProviderSettings {
@@ -150,6 +153,15 @@ function configuration(
         response_types: ['code'],
         redirect_uris: settings.gatewayOrigins.map((origin) => `${origin}/console/signed-in`),
       },
+      {
+        client_id: CLI_CLIENT_ID,
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token', DEVICE_GRANT],
+        response_types: ['code'],
+        // Of a native application any port of loopback is right.
+        redirect_uris: ['http://127.0.0.1/callback'],
+      },
     ],
     clientBasedCORS: (_context: unknown, origin: string) => settings.gatewayOrigins.includes(origin),
     jwks: { keys: [settings.signingKey] },
@@ -171,7 +183,10 @@ function configuration(
       return grant;
     },
     extraTokenClaims: () => ({ [PRINCIPAL_TYPE_CLAIM]: 'human' }),
+    issueRefreshToken: async (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
+      client.grantTypeAllowed('refresh_token'),
     features: {
+      deviceFlow: deviceFlow(),
       devInteractions: { enabled: false },
       resourceIndicators: {
         enabled: true,
@@ -189,9 +204,11 @@ function configuration(
     ttl: {
       AccessToken: TOKEN_LIFETIME_SECONDS,
       AuthorizationCode: 60,
-      Grant: 3600,
+      DeviceCode: 600,
+      Grant: 30 * 86_400,
       IdToken: 3600,
       Interaction: 3600,
+      RefreshToken: 30 * 86_400,
       Session: 3600,
     },
     renderError: async (context: { type: string; body: string }, out: Record<string, string>) => {
@@ -200,6 +217,32 @@ function configuration(
         'Sign-in refused',
         `<p>${escapeHtml(`${out['error'] ?? ''}: ${out['error_description'] ?? ''}`)}</p>`,
       );
+    },
+  };
+}
+
+/** The pages of the device flow: asking for the code, and whether it is the one on the device. `form` is the provider's, whole. */
+function deviceFlow(): Record<string, unknown> {
+  const formWithButton = (form: string, id: string): string =>
+    `${form}<button type="submit" form="${id}">Continue</button>`;
+  return {
+    enabled: true,
+    userCodeInputSource: async (context: { body: string }, form: string) => {
+      const text = '<p>Enter the code that the device shows.</p>';
+      context.body = page('Sign in on a device', text + formWithButton(form, 'op.deviceInputForm'));
+    },
+    userCodeConfirmSource: async (
+      context: { body: string },
+      form: string,
+      _client: unknown,
+      _device: unknown,
+      userCode: string,
+    ) => {
+      const text = `<p>Go on if the device shows <strong>${escapeHtml(userCode)}</strong>.</p>`;
+      context.body = page('Sign in on a device', text + formWithButton(form, 'op.deviceConfirmForm'));
+    },
+    successSource: async (context: { body: string }) => {
+      context.body = page('Signed in', '<p>The device is signed in: you can close this page.</p>');
     },
   };
 }

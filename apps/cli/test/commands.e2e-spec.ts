@@ -1,14 +1,16 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../../../tools/root';
 import { type StartedService, startService } from '../../../tools/testing/started-service';
+import type { CommandContext } from '../src/command';
 import { COMMANDS } from '../src/commands';
 import { settingsOf } from '../src/settings';
 import { EXAMPLES, FILES } from './page/examples';
 import { readLine } from './page/line';
 import { pageWith, type Shown } from './page/page';
 import { Steady } from './page/steady';
+import { signInAs } from './testing/browser';
 import { testContext } from './testing/run-iss';
 import { runCommand } from '../src/run';
 
@@ -35,6 +37,17 @@ beforeAll(async () => {
   writeFileSync('token', await service.token('grace'));
   writeFileSync('lender-token', await service.token('henry'));
 });
+/** It waits between its questions: other tests go on meanwhile. */
+let onAnotherDevice: ReturnType<typeof run>;
+let pageOfDevice: Promise<string>;
+beforeAll(() => {
+  onAnotherDevice = run('iss login --device --profile judy', new Map(), {
+    complain: (text) => {
+      const [url] = /https?:\S+(?=,)/.exec(text) ?? [];
+      if (url !== undefined) pageOfDevice = signInAs('judy', url);
+    },
+  });
+});
 afterAll(async () => {
   process.chdir(before);
   rmSync(folder, { recursive: true, force: true });
@@ -42,9 +55,10 @@ afterAll(async () => {
 });
 
 /** Runs a line as somebody types it beside `npm start`. */
-async function run(line: string, kept: ReadonlyMap<string, string> = new Map()) {
+async function run(line: string, kept: ReadonlyMap<string, string> = new Map(), changes: Partial<CommandContext> = {}) {
   const { words, inputFile, outputFile } = readLine(line, kept);
   const { context, printed, complaints } = testContext({
+    ...changes,
     settings: settingsOf({ XDG_CONFIG_HOME: join(folder, 'config'), ISS_BASE_URL: service.baseUrl }, 'linux'),
     input: async () => (inputFile === null ? '' : readFileSync(inputFile, 'utf8')),
   });
@@ -75,6 +89,40 @@ it('every line of docs/cli.md does what the page says', async () => {
   else expect(anew).toBe(page);
 });
 
+it('signs in in the browser, makes the token anew when it is refused, and forgets it', async () => {
+  const pages: Promise<string>[] = [];
+  const browse = async (url: string): Promise<boolean> => pages.push(signInAs('ivan', url)) > 0;
+  const signedIn = await run('iss login --profile ivan', new Map(), { browse });
+  expect(signedIn).toMatchObject({ exitCode: 0, printed: `Signed in at ${service.baseUrl} as ivan, profile ivan.` });
+  expect(await pages[0]).toMatch(/^You are signed in/);
+  const file = join(folder, 'config/iss/profiles.json');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  const profiles = JSON.parse(readFileSync(file, 'utf8'));
+  const spoiled = `${profiles.ivan.access_token.slice(0, -8)}AAAAAAAA`;
+  writeFileSync(file, JSON.stringify({ ...profiles, ivan: { ...profiles.ivan, access_token: spoiled } }));
+  const again = await run('iss whoami --profile ivan');
+  expect(again).toMatchObject({
+    exitCode: 0,
+    printed: expect.stringMatching(/^ivan at /),
+  });
+  const { ivan } = JSON.parse(readFileSync(file, 'utf8'));
+  expect([ivan.access_token, ivan.refresh.token]).not.toContain(spoiled);
+  expect(ivan.refresh.token).not.toBe('');
+
+  const lost = { ...ivan, access_token: spoiled, refresh: { ...ivan.refresh, token: 'gone' } };
+  writeFileSync(file, JSON.stringify({ ...profiles, ivan: lost }));
+  expect(await run('iss whoami --profile ivan')).toMatchObject({
+    exitCode: 1,
+    complaint: expect.stringMatching(/^The sign-in is over .* iss login\.$/),
+  });
+  await run('iss logout --profile ivan');
+  expect(await run('iss whoami --profile ivan')).toMatchObject({
+    exitCode: 1,
+    complaint: 'Nobody is signed in as the profile ivan: iss login --profile ivan.',
+  });
+});
+
 it('every command is called as its usage says', async () => {
   for (const [name, { load }] of Object.entries(COMMANDS)) {
     const { usage, options } = await load();
@@ -83,4 +131,12 @@ it('every command is called as its usage says', async () => {
         expect(`${name} ${usage}`).toContain(`--${option}${value === undefined ? '' : ` ${value}`}`);
     }
   }
+});
+
+it('signs in on another device', async () => {
+  expect(await onAnotherDevice).toMatchObject({
+    exitCode: 0,
+    printed: expect.stringMatching(/ as judy, profile judy\.$/),
+  });
+  expect(await pageOfDevice).toContain('The device is signed in');
 });

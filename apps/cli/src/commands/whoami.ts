@@ -7,7 +7,8 @@ export const whoami: Command = {
   about: 'The token says who; the service says of which tenants. So it fails where the token is not good any more.',
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {
-    await asCaller(options, context, async ({ iss, baseUrl, tenantId, ...caller }) => {
+    await asCaller(options, context, async (caller) => {
+      const { iss, baseUrl, tenantId } = caller;
       const tenants = await allOf(iss.tenants());
       const { sub, iss: issuer } = claimsOf(caller.token);
       const user = typeof sub === 'string' ? sub : null;

@@ -18,6 +18,7 @@ export const EXAMPLES: readonly Example[] = [
   { of: 'use', line: 'iss use agency --create "Registered agent"' },
   { of: 'use', line: 'iss use lender --create Lender --profile lender' },
   { of: 'whoami', line: 'iss whoami' },
+  { of: 'logout', line: 'iss logout --profile auditor' },
   { of: 'put', line: 'iss put harbour-1.json' },
   { of: 'get', line: 'iss get harbour' },
   { of: 'get', line: 'iss get organization/harbour@2', exitCode: 1 },
@@ -36,7 +37,14 @@ export const EXAMPLES: readonly Example[] = [
   { of: 'diff', line: 'iss diff harbour 1..2' },
   { of: 'blame', line: 'iss blame harbour' },
   { of: 'blame', line: 'iss blame harbour@1 /attributes/legal --json' },
-  { of: 'get', line: 'iss get harbour --as-of 2025-06-30T00:00:00Z --basis effective --policy policy' },
+  {
+    of: 'get',
+    line: 'iss get harbour --as-of 2025-06-30T00:00:00Z --basis effective --policy policy',
+    blur: [
+      [/a log of \d+/, 'a log of 5'],
+      [/(localhost\/witness\/)[0-9a-f]+/, '$1c55db5a5'],
+    ],
+  },
 ];
 
 const audit = { created_by: 'onboarding', created_at: '2025-03-01T09:00:00Z', source: 'register' };

@@ -1,0 +1,200 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type CommandContext, Failure, UsageError } from '../command';
+import { fetchText } from '../fetch-text';
+import { Members } from '../json';
+import { visible } from '../visible';
+import { askForTokens, type TokenAnswer } from './refresh';
+
+/** How long somebody may take over signing in. */
+const PATIENCE_MS = 300_000;
+const SCOPE = 'openid profile offline_access';
+/** RFC 8628: between two questions, where the issuer does not say. */
+const DEVICE_INTERVAL_S = 5;
+const CALLBACK = '/callback';
+
+/** What an issuer says of itself (OpenID Connect Discovery). */
+export interface Issuer {
+  issuer: string;
+  clientId: string;
+  authorizationEndpoint: string;
+  tokenEndpoint: string;
+  /** Null: it has no device flow. */
+  deviceEndpoint: string | null;
+}
+
+/** Tokens that somebody signed in for. */
+export interface SignedIn {
+  accessToken: string;
+  refreshToken: string | null;
+}
+
+/** The issuer whose tokens a service takes, as its OpenAPI document names it. */
+export async function issuerOf(baseUrl: string): Promise<string> {
+  const document = Members.parse('openapi.json', Buffer.from(await fetchText(new URL(`${baseUrl}/openapi.json`))));
+  const schemes = document.object('components').object('securitySchemes');
+  if (!schemes.has('oidc')) throw new Failure(`${baseUrl} names no issuer of tokens: name --issuer URL.`);
+  return schemes
+    .object('oidc')
+    .text('openIdConnectUrl')
+    .replace(/\/\.well-known\/openid-configuration$/, '');
+}
+
+/** What the issuer says of itself. @throws Failure where it says to be another one */
+export async function discover(issuer: string, clientId: string): Promise<Issuer> {
+  const address = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+  if (!/^https?:\/\//.test(issuer) || !URL.canParse(address)) throw new UsageError('--issuer takes an http(s) URL.');
+  const metadata = Members.parse(address, Buffer.from(await fetchText(new URL(address))));
+  if (metadata.text('issuer').replace(/\/+$/, '') !== issuer.replace(/\/+$/, '')) {
+    throw new Failure(`${address} is of the issuer ${visible(metadata.text('issuer'))}, and not of ${issuer}.`);
+  }
+  return {
+    issuer: metadata.text('issuer'),
+    clientId,
+    authorizationEndpoint: metadata.text('authorization_endpoint'),
+    tokenEndpoint: metadata.text('token_endpoint'),
+    deviceEndpoint: metadata.has('device_authorization_endpoint')
+      ? metadata.text('device_authorization_endpoint')
+      : null,
+  };
+}
+
+/**
+ * Signs somebody in in the browser: authorization code with PKCE, which comes back over loopback (RFC 8252, 7.3).
+ *
+ * @throws Failure where nobody does so within five minutes, or the issuer refuses
+ */
+export async function signInByBrowser(issuer: Issuer, { browse, complain }: CommandContext): Promise<SignedIn> {
+  const verifier = randomBytes(32).toString('base64url');
+  const state = randomBytes(16).toString('base64url');
+  const callback = await listenForCode(issuer, state);
+  try {
+    const url = new URL(issuer.authorizationEndpoint);
+    for (const [name, value] of Object.entries({
+      response_type: 'code',
+      client_id: issuer.clientId,
+      redirect_uri: callback.url,
+      scope: SCOPE,
+      state,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    })) {
+      url.searchParams.set(name, value);
+    }
+    complain(`Sign in in the browser: ${url.href}`);
+    if (!(await browse(url.href)))
+      complain('No browser could be opened: follow that address in yours, or use --device.');
+    const code = await callback.code;
+    return requireTokens(
+      await askForTokens(issuer.tokenEndpoint, {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: callback.url,
+        client_id: issuer.clientId,
+        code_verifier: verifier,
+      }),
+    );
+  } finally {
+    callback.close();
+  }
+}
+
+/** Signs somebody in on another device (RFC 8628). @throws Failure */
+export async function signInByDevice(issuer: Issuer, { complain }: CommandContext): Promise<SignedIn> {
+  if (issuer.deviceEndpoint === null) throw new Failure(`${issuer.issuer} has no device flow: leave out --device.`);
+  const response = await fetch(issuer.deviceEndpoint, {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: issuer.clientId, scope: SCOPE }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  const answer = Members.parse(`The answer of ${issuer.deviceEndpoint}`, Buffer.from(await response.arrayBuffer()));
+  if (!answer.has('device_code')) throw new Failure(`${issuer.issuer} refuses the device flow of ${issuer.clientId}.`);
+  const place = answer.has('verification_uri_complete') ? 'verification_uri_complete' : 'verification_uri';
+  complain(`Sign in at ${visible(answer.text(place))}, code ${visible(answer.text('user_code'))}`);
+  let intervalS = answer.has('interval') ? answer.count('interval') : DEVICE_INTERVAL_S;
+  const endsAt = Date.now() + Math.min(PATIENCE_MS, answer.count('expires_in') * 1000);
+  while (Date.now() < endsAt) {
+    await pause(intervalS * 1000);
+    const tokens = await askForTokens(issuer.tokenEndpoint, {
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code: answer.text('device_code'),
+      client_id: issuer.clientId,
+    });
+    if (!('error' in tokens)) return tokens;
+    if (tokens.error === 'slow_down') intervalS += DEVICE_INTERVAL_S;
+    else if (tokens.error !== 'authorization_pending') return requireTokens(tokens);
+  }
+  throw new Failure('Nobody signed in in time: begin again with iss login --device.');
+}
+
+function requireTokens(answer: TokenAnswer): SignedIn {
+  if ('error' in answer) throw new Failure(`The issuer gave no token: ${visible(answer.error)}, ${answer.description}`);
+  return answer;
+}
+
+/** Waits for the code on a port of loopback that was free. */
+async function listenForCode(
+  { issuer }: Issuer,
+  state: string,
+): Promise<{ url: string; code: Promise<string>; close: () => void }> {
+  const server = createServer();
+  const ending = new AbortController();
+  const code = new Promise<string>((resolve, reject) => {
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+      if (pathname !== CALLBACK) return answerWith(response, 404, 'Nothing is here.');
+      // Anybody on this machine can come here: what did not begin here ends nothing.
+      if (searchParams.get('state') !== state) return answerWith(response, 400, 'This sign-in did not begin here.');
+      const given = searchParams.get('code');
+      const fault = faultOf(searchParams, issuer);
+      if (given !== null && fault === null) {
+        resolve(given);
+        return answerWith(response, 200, 'You are signed in. You can close this page and go back to the terminal.');
+      }
+      reject(new Failure(`The issuer did not sign you in: ${visible(fault ?? 'it gave no code')}.`));
+      return answerWith(response, 400, 'You are not signed in: the terminal says why.');
+    });
+    const late = new Failure('Nobody signed in within five minutes: begin again with iss login.');
+    pause(PATIENCE_MS, undefined, { signal: ending.signal }).then(
+      () => reject(late),
+      () => undefined,
+    );
+  });
+  // Whoever waits for it does so later.
+  code.catch(() => undefined);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${portOf(server.address())}${CALLBACK}`,
+    code,
+    close: () => {
+      ending.abort();
+      server.close();
+    },
+  };
+}
+
+/** What is wrong with an answer; null for nothing. An issuer that names itself (RFC 9207) has to be the one that was asked. */
+function faultOf(answer: URLSearchParams, issuer: string): string | null {
+  const error = answer.get('error');
+  if (error !== null) return answer.get('error_description') ?? error;
+  const named = answer.get('iss');
+  return named === null || named === issuer ? null : `the answer is of ${named}`;
+}
+
+function answerWith(response: ServerResponse, status: number, text: string): void {
+  response
+    .writeHead(status, {
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'no-store',
+      Connection: 'close',
+    })
+    .end(`${text}\n`);
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Failure('No port of loopback is free.');
+  return address.port;
+}
