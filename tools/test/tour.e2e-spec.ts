@@ -108,6 +108,22 @@ it("the README's tour does what it says, the second time too", async () => {
   }
 });
 
+it("the README's program does what it says, as it stands", async () => {
+  const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  const status = JSON.parse((await run('npm', ['run', '-s', 'status'], env).ended).output);
+  const token = (await run('npm', ['run', '-s', 'token', '--', 'carol'], env).ended).output.trim();
+  const walked = await run('node', ['--input-type=module', '-e', program], {
+    ...env,
+    BASE_URL: status.base_url,
+    TOKEN: token,
+    LOG_POLICY: status.log_policy_file,
+  }).ended;
+  expect([walked.code, walked.output]).toEqual([0, expect.stringMatching(/^version 2 is entry \d+ of \d+, seen by /)]);
+  expect(walked.output).toContain("value: 'Tour Holding Ltd'");
+  expect(walked.output).toMatch(/legal_name since version 2 current\n[^]*grant\.created\n$/);
+});
+
 it('the guide does what it says', async () => {
   const { code, output } = await run('bash', script(shellBlocks('docs/guide.md')), env).ended;
   expect([code, output]).toEqual([0, expect.stringContaining('after the revocation: 403')]);
