@@ -16,7 +16,7 @@ it('check digits are right where they belong to an identifier, and only there', 
   expect([...identifiers].filter((lei) => !hasRightCheckDigits(lei))).toEqual([]);
 });
 
-it('each history is valid, counts without a gap, and lies in the past in its order', () => {
+it('each history is valid, counts without a gap, changes with each version, and lies in the past in its order', () => {
   const ids = new Set<string>();
   for (const [subject, versions] of lineages) {
     expect([subject, versions.map(({ snapshot_version: version }) => version)]).toEqual([
@@ -27,6 +27,8 @@ it('each history is valid, counts without a gap, and lies in the past in its ord
     expect([subject, [...times].sort()]).toEqual([subject, times]);
     expect(Date.parse(times.at(-1) ?? '')).toBeLessThan(NOW.getTime());
     for (const { snapshot_id: id } of versions) ids.add(id);
+    const attributes = versions.map((version) => JSON.stringify(version['attributes']));
+    expect([subject, attributes.filter((text, index) => text === attributes[index - 1]).length]).toEqual([subject, 0]);
   }
   expect(ids.size).toBe(lineages.reduce((sum, [, versions]) => sum + versions.length, 0));
 });

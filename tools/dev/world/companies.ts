@@ -11,6 +11,7 @@ import {
   moved,
   owned,
   raised,
+  raisedBy,
   renamed,
   reported,
   resigned,
@@ -530,7 +531,7 @@ function firstOf(company: Company, number: number): Story['first'] {
   };
 }
 
-function routineOf({ id, since, routine, capital, moments }: Company): Moment[] {
+function routineOf({ id, since, routine, moments }: Company): Moment[] {
   const chance = new Chance(id);
   const taken = new Set(moments.map(([daysAgo]) => daysAgo));
   const days: number[] = [];
@@ -540,21 +541,28 @@ function routineOf({ id, since, routine, capital, moments }: Company): Moment[] 
     taken.add(day);
   }
   const clerks = new Set<string>();
-  let amount = capital[1];
-  const year = new Date().getUTCFullYear();
+  const [mailboxes, lines] = [
+    endlessly('info', 'mail', 'hello', 'office'),
+    endlessly('101', '246', '370', '555', '912'),
+  ];
+  let revenue = chance.between(8, 90) * 100_000;
+  let employees = chance.between(6, 140);
   return days
     .sort((one, other) => other - one)
     .map((day): Moment => {
-      switch (chance.of('accounts', 'contact', 'clerk', 'clerk', 'capital', 'telephone')) {
-        case 'accounts':
-          return [day, reported(year - Math.ceil(day / 365), chance.between(2, 90) * 100_000, chance.between(4, 260))];
-        case 'contact':
-          return [day, changed('contact', { email: `${chance.of('info', 'mail', 'office', 'hello')}@${id}.example` })];
+      switch (chance.of('accounts', 'accounts', 'accounts', 'clerk', 'clerk', 'mail', 'telephone', 'capital')) {
+        case 'accounts': {
+          revenue = Math.round((revenue * chance.between(94, 108)) / 100);
+          employees += chance.between(-3, 4);
+          const figures = reported(revenue, employees);
+          return [day, chance.next() < 0.1 ? carried(figures) : figures];
+        }
+        case 'mail':
+          return [day, changed('contact', { email: `${mailboxes()}@${id}.example` })];
         case 'telephone':
-          return [day, changed('contact', { telephone: `+44 20 7946 0${chance.between(100, 999)}` })];
+          return [day, changed('contact', { telephone: `+44 20 7946 0${lines()}` })];
         case 'capital':
-          amount += Math.ceil(amount / 20);
-          return [day, chance.next() < 0.1 ? carried(raised(amount)) : raised(amount)];
+          return [day, raisedBy(5)];
         case 'clerk': {
           const clerk = chance.of(...CLERKS);
           const isThere = clerks.delete(clerk);
@@ -563,4 +571,10 @@ function routineOf({ id, since, routine, capital, moments }: Company): Moment[] 
         }
       }
     });
+}
+
+/** The next one with each call, round and round. */
+function endlessly(...all: readonly string[]): () => string {
+  let turn = 0;
+  return () => all[turn++ % all.length] ?? '';
 }

@@ -28,6 +28,13 @@ interface Evidence {
   [member: string]: unknown;
 }
 
+/** An item of evidence as it backs a group; it may be named without being there. */
+interface Backing {
+  evidence: Evidence;
+  role: 'primary' | 'corroborating';
+  isThere: boolean;
+}
+
 /** An envelope, as far as the seed looks into it. */
 export interface WorldEnvelope {
   snapshot_id: string;
@@ -48,36 +55,39 @@ export function lineageOf(story: Story, now: Date): WorldEnvelope[] {
   const timeOf = (daysAgo: number): Date =>
     new Date(Math.round(today - daysAgo * DAY_MS) + chance.between(8 * 60, 17 * 60) * 60_000);
   const begin = timeOf(story.since);
-  const backing = new Map<string, Evidence>();
-  const missing = new Set<Evidence>();
+  const extracts = new Map<EvidenceType, Backing>();
+  const backings = new Map<string, readonly Backing[]>();
   for (const group of Object.keys(story.first)) {
     const type = FIRST_EVIDENCE[group];
-    const shared = [...backing.values()].find(({ evidence_type: other }) => other === type);
-    if (type !== undefined) backing.set(group, shared ?? evidenceOf(story, type, begin));
+    if (type === undefined) continue;
+    const one = extracts.get(type) ?? { evidence: evidenceOf(story, type, begin), role: 'primary', isThere: true };
+    extracts.set(type, one);
+    backings.set(group, [one]);
   }
 
   let attributes = story.first;
-  const versions = [envelopeOf(story, 1, begin, attributes, backing, missing)];
+  const versions = [envelopeOf(story, 1, begin, attributes, backings)];
   for (const [daysAgo, ...steps] of [...story.moments].sort(([one], [other]) => other - one)) {
     const time = timeOf(daysAgo);
-    for (const { group, evidence, backing: how, becomes } of steps) {
+    for (const { group, evidence, backing, becomes } of steps) {
       attributes = { ...attributes, [group]: becomes(attributes[group], dayOf(time)) };
-      if (how === 'carried' || evidence === null) continue;
-      const item = evidenceOf(story, evidence, time);
-      backing.set(group, item);
-      if (how === 'gone') missing.add(item);
+      if (backing === 'carried' || evidence === null) continue;
+      const before = backing === 'more' ? (backings.get(group) ?? []) : [];
+      const role = before.length === 0 ? 'primary' : 'corroborating';
+      const one: Backing = { evidence: evidenceOf(story, evidence, time), role, isThere: backing !== 'gone' };
+      backings.set(group, [...before, one]);
     }
-    versions.push(envelopeOf(story, versions.length + 1, time, attributes, backing, missing));
+    versions.push(envelopeOf(story, versions.length + 1, time, attributes, backings));
   }
   return versions;
 }
 
-export function dayOf(time: Date): string {
+function dayOf(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
 
 /** An item of evidence that was captured a day before what it is for. */
-export function evidenceOf({ id, register }: Pick<Story, 'id' | 'register'>, type: EvidenceType, time: Date): Evidence {
+function evidenceOf({ id, register }: Pick<Story, 'id' | 'register'>, type: EvidenceType, time: Date): Evidence {
   const capturedAt = new Date(time.getTime() - DAY_MS);
   const evidenceId = `${type}-${dayOf(capturedAt)}`;
   return {
@@ -95,14 +105,17 @@ function envelopeOf(
   version: number,
   time: Date,
   attributes: Attributes,
-  backing: ReadonlyMap<string, Evidence>,
-  missing: ReadonlySet<Evidence>,
+  backings: ReadonlyMap<string, readonly Backing[]>,
 ): WorldEnvelope {
-  const named = [...backing].map(([group, { evidence_id, evidence_type }]): [string, unknown] => [
+  const named = [...backings].map(([group, all]): [string, unknown] => [
     `/attributes/${group}`,
-    [{ evidence_id, evidence_type, role: 'primary' }],
+    all.map(({ evidence, role }) => ({
+      evidence_id: evidence.evidence_id,
+      evidence_type: evidence.evidence_type,
+      role,
+    })),
   ]);
-  const present = [...backing.values()].filter((item) => !missing.has(item));
+  const present = [...backings.values()].flat().filter(({ isThere }) => isThere);
   return {
     envelope_version: 'entity_state_envelope_v1',
     snapshot_id: snapshotIdOf(type, id, version),
@@ -110,7 +123,7 @@ function envelopeOf(
     generated_at: time.toISOString(),
     subject: { subject_type: type, subject_id: id },
     attributes,
-    evidence: [...new Map(present.map((item) => [item.evidence_id, item])).values()],
+    evidence: [...new Map(present.map(({ evidence }) => [evidence.evidence_id, evidence])).values()],
     attribute_paths: Object.fromEntries(named),
     audit: { created_by: `${tenant}-archive`, created_at: time.toISOString(), source: 'archive' },
   };

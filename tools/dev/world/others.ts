@@ -68,7 +68,7 @@ const PEOPLE: readonly Person[] = [
     since: 620,
     moments: [
       [410, movedTo('22 Beacon View', 'YO1 0ZZ', 'York')],
-      [399, changed('biographic', { deceased: false })],
+      [399, passport('ZZ9900404', '2030-02-28')],
     ],
   },
   {

@@ -12,13 +12,16 @@ export interface Step {
   becomes(before: unknown, date: string): unknown;
 }
 
-/** `new`: with evidence of its own. `carried`: what was named before stays. `gone`: what is named is not there. */
-type Backing = 'new' | 'carried' | 'gone';
+/**
+ * `new`: by evidence of its own. `more`: by one beside what was named before. `carried`: by what was named before. `gone`: by
+ * something that is not there.
+ */
+type Backing = 'new' | 'more' | 'carried' | 'gone';
 
 /** Every type of evidence in the world, with who issues it where the register of the subject does not. */
 export const EVIDENCE_SOURCES = {
   registry_extract: null,
-  annual_accounts: 'auditor',
+  quarterly_report: 'auditor',
   articles_of_association: 'notary',
   licence_certificate: 'supervisory authority',
   ownership_declaration: 'management board',
@@ -40,7 +43,7 @@ export const FIRST_EVIDENCE: Readonly<Record<string, EvidenceType>> = {
   capital: 'articles_of_association',
   beneficial_owners: 'ownership_declaration',
   licences: 'licence_certificate',
-  accounts: 'annual_accounts',
+  accounts: 'quarterly_report',
   identifiers: 'lei_record',
   biographic: 'identity_document',
   documents: 'identity_document',
@@ -79,12 +82,20 @@ export const madeChair = (name: string): Step =>
 
 export const raised = (amount: number): Step => changed('capital', { amount });
 
-export const owned = (...shares: readonly (readonly [name: string, percent: number])[]): Step => ({
-  ...step('beneficial_owners', () => shares.map(([name, percent]) => ({ name, percent }))),
-});
+/** By so many percent of what it is. */
+export const raisedBy = (percent: number): Step =>
+  step('capital', (before) => ({
+    ...Object(before),
+    amount: Math.round(Number(Object(before).amount) * (1 + percent / 100)),
+  }));
 
-export const licensed = (kind: string, number: string): Step =>
-  inList('licences', (licences, date) => [...licences, { kind, number, status: 'valid', since: date }]);
+export const owned = (...shares: readonly (readonly [name: string, percent: number])[]): Step =>
+  step('beneficial_owners', () => shares.map(([name, percent]) => ({ name, percent })));
+
+export const licensed = (kind: string, number: string): Step => ({
+  ...inList('licences', (licences, date) => [...licences, { kind, number, status: 'valid', since: date }]),
+  backing: 'more',
+});
 
 /** Nobody sends a certificate of what is no more: the one that is named stays. */
 export const lapsed = (number: string): Step =>
@@ -96,8 +107,9 @@ export const lapsed = (number: string): Step =>
     ),
   );
 
-export const reported = (year: number, revenue: number, employees: number): Step =>
-  changed('accounts', { year, revenue, employees });
+/** The figures of the quarter before. */
+export const reported = (revenue: number, employees: number): Step =>
+  step('accounts', (before, date) => ({ ...Object(before), period: quarterBefore(date), revenue, employees }));
 
 /** As somebody said on the telephone. */
 export const carried = (one: Step): Step => ({ ...one, backing: 'carried' });
@@ -115,4 +127,10 @@ function inList(group: string, becomes: (before: readonly unknown[], date: strin
 
 function nameOf(one: unknown): unknown {
   return Object(one).name;
+}
+
+function quarterBefore(date: string): string {
+  const [year = 0, month = 0] = date.split('-').map(Number);
+  const quarter = Math.ceil(month / 3) - 1;
+  return quarter === 0 ? `${year - 1}-Q4` : `${year}-Q${quarter}`;
 }
