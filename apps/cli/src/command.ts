@@ -65,6 +65,27 @@ export interface Command {
   run(options: Options, context: CommandContext): Promise<void>;
 }
 
+/** What a command belongs to, in the order of `iss --help`. */
+export const GROUPS = [
+  'Who you are',
+  'Versions',
+  'Proposals',
+  'Sharing',
+  'Feeds and archives',
+  'Webhooks',
+  'The transparency log',
+  'Operators',
+  'This command',
+] as const;
+
+/** A line of the table of commands: what is known of one without loading it. */
+export interface CommandEntry {
+  group: (typeof GROUPS)[number];
+  /** What it does, in a line. */
+  summary: string;
+  load(): Promise<Command>;
+}
+
 /** The text of an argument or option; undefined where it is not given. */
 export function textOf(options: Options, name: string): string | undefined {
   const value = options[name];

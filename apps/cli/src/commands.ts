@@ -1,25 +1,5 @@
-import type { Command } from './command';
-
-/** What a command belongs to, in the order of `iss --help`. */
-export const GROUPS = [
-  'Who you are',
-  'Versions',
-  'Proposals',
-  'Sharing',
-  'Feeds and archives',
-  'Webhooks',
-  'The transparency log',
-  'Operators',
-  'This command',
-] as const;
-
-/** A line of the table of commands: what is known of one without loading it. */
-export interface CommandEntry {
-  group: (typeof GROUPS)[number];
-  /** What it does, in a line. */
-  summary: string;
-  load(): Promise<Command>;
-}
+import type { CommandEntry } from './command';
+import { OPERATORS_COMMANDS } from './operators';
 
 /**
  * Every command, by its words. To add one: its file in `commands/`, which exports a {@link Command} of the same name; a line
@@ -118,36 +98,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Prints the verifier key of a signing key.',
     load: async () => (await import('./commands/log-key-show.ts')).showLogKey,
   },
-  audit: {
-    group: 'Operators',
-    summary:
-      'Recomputes every hash, link, entry, tile and checkpoint in a database, and names each row that is not as it was logged.',
-    load: async () => (await import('./commands/audit.ts')).audit,
-  },
-  'log-restart': {
-    group: 'Operators',
-    summary:
-      'Begins a log anew under another name, where its end is lost for good; its first entry names the last checkpoint and why.',
-    load: async () => (await import('./commands/log-restart.ts')).restartLog,
-  },
-  migrate: {
-    group: 'Operators',
-    summary: 'Brings the database up to date, as the owner of its tables; where all is there, it changes nothing.',
-    load: async () => (await import('./commands/migrate.ts')).migrate,
-  },
-  'admin limits list': {
-    group: 'Operators',
-    summary: 'Lists what was set for single tenants and principals, or every limit of one of them.',
-    load: async () => (await import('./commands/admin-limits-list.ts')).listLimits,
-  },
-  'admin limits set': {
-    group: 'Operators',
-    summary: 'Sets a limit of one tenant or principal; it acts at once.',
-    load: async () => (await import('./commands/admin-limits-set.ts')).setLimit,
-  },
-  'admin limits unset': {
-    group: 'Operators',
-    summary: 'Takes back what was set: the default holds again, at once.',
-    load: async () => (await import('./commands/admin-limits-unset.ts')).unsetLimit,
+  ...OPERATORS_COMMANDS,
+  completion: {
+    group: 'This command',
+    summary: 'Prints what teaches bash, zsh or fish the words of this command.',
+    load: async () => (await import('./commands/completion.ts')).completionOf(COMMANDS),
   },
 };

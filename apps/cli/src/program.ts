@@ -1,6 +1,14 @@
 import { Argument, Command as Words, CommanderError, Option } from 'commander';
-import { type Command, type CommandContext, type Options, type OptionSpec, UsageError } from './command';
-import { COMMANDS, type CommandEntry, GROUPS } from './commands';
+import {
+  type Command,
+  type CommandContext,
+  type CommandEntry,
+  GROUPS,
+  type Options,
+  type OptionSpec,
+  UsageError,
+} from './command';
+import { COMMANDS } from './commands';
 import { VERSION } from './version';
 
 const EXIT_CODES = [

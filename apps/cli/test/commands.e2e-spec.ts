@@ -1,6 +1,19 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { makePackage } from '../../../tools/cli/package';
 import { repositoryRoot } from '../../../tools/root';
 import { type StartedService, startService } from '../../../tools/testing/started-service';
 import type { CommandContext } from '../src/command';
@@ -42,8 +55,8 @@ let onAnotherDevice: ReturnType<typeof run>;
 let pageOfDevice: Promise<string>;
 beforeAll(() => {
   onAnotherDevice = run('iss login --device --profile judy', new Map(), {
-    complain: (text) => {
-      const [url] = /https?:\S+(?=,)/.exec(text) ?? [];
+    complain: (line) => {
+      const [url] = /https?:\S+(?=,)/.exec(line) ?? [];
       if (url !== undefined) pageOfDevice = signInAs('judy', url);
     },
   });
@@ -139,4 +152,81 @@ it('signs in on another device', async () => {
     printed: expect.stringMatching(/ as judy, profile judy\.$/),
   });
   expect(await pageOfDevice).toContain('The device is signed in');
+});
+
+describe('installed where nothing else is', () => {
+  let project: string;
+  const command = (): string => join(project, 'node_modules/.bin/iss');
+
+  /** As a process of its own, without a terminal. */
+  async function start(words: readonly string[], { isDeaf = false, file = command() } = {}) {
+    const child = spawn(process.execPath, [realpathSync(file), ...words], {
+      cwd: project,
+      env: { XDG_CONFIG_HOME: join(folder, 'config') },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    if (isDeaf) child.stdout.destroy();
+    const [printed, complaint, [exitCode]] = await Promise.all([
+      isDeaf ? '' : text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { exitCode, printed, complaint };
+  }
+
+  beforeAll(async () => {
+    project = join(folder, 'project');
+    mkdirSync(project);
+    await makePackage(join(folder, 'package'));
+    const npm = (...args: string[]): void => {
+      execFileSync('npm', args, { cwd: project, stdio: 'ignore' });
+    };
+    npm('pack', '../package');
+    writeFileSync(join(project, 'package.json'), '{"name":"project","private":true}');
+    // There is no registry that could be asked.
+    npm('install', '--offline', '--no-audit', '--no-fund', './identity-state-cli-1.0.0.tgz');
+  });
+
+  it('is of the version that it says', async () => {
+    const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'apps/cli/package.json'), 'utf8'));
+    expect(await start(['--version'])).toEqual({ exitCode: 0, printed: `${version}\n`, complaint: '' });
+  });
+
+  it('starts in 150 ms, or in three times what Node takes here', async () => {
+    const empty = join(folder, 'empty.mjs');
+    writeFileSync(empty, '');
+    const best = async (words: readonly string[], file?: string): Promise<number> => {
+      let least = Infinity;
+      for (let round = 0; round < 5; round++) {
+        const startedAt = performance.now();
+        await start(words, file === undefined ? {} : { file });
+        least = Math.min(least, performance.now() - startedAt);
+      }
+      return least;
+    };
+    expect(await best(['--version'])).toBeLessThan(Math.max(150, 3 * (await best([], empty))));
+  });
+
+  it('calls the service, and has no colours where nobody sees them', async () => {
+    expect(await start(['get', 'harbour@1'])).toMatchObject({
+      exitCode: 0,
+      printed: expect.stringMatching(/^organization\/harbour@1\nHash: {5}[0-9a-f]{64}\n/),
+      complaint: '',
+    });
+    expect(await start(['get', 'nobody'])).toMatchObject({ exitCode: 1, printed: '' });
+    expect(await start(['get'])).toMatchObject({ exitCode: 2, printed: '' });
+  });
+
+  it('ends quietly where nobody reads on', async () => {
+    expect(await start(['log', 'harbour'], { isDeaf: true })).toMatchObject({ exitCode: 0, complaint: '' });
+  });
+
+  it('has everything but what works on a database', async () => {
+    const { printed } = await start(['--help']);
+    const missing = Object.entries(COMMANDS)
+      .filter(([name]) => !printed.includes(`iss ${name} `))
+      .map(([, { group }]) => group);
+    expect(new Set(missing)).toEqual(new Set(['Operators']));
+    expect(await start(['audit'])).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/no such command/) });
+  });
 });

@@ -18,6 +18,7 @@ export const EXAMPLES: readonly Example[] = [
   { of: 'use', line: 'iss use agency --create "Registered agent"' },
   { of: 'use', line: 'iss use lender --create Lender --profile lender' },
   { of: 'whoami', line: 'iss whoami' },
+  { of: 'completion', line: 'iss completion bash > iss.bash' },
   { of: 'logout', line: 'iss logout --profile auditor' },
   { of: 'put', line: 'iss put harbour-1.json' },
   { of: 'get', line: 'iss get harbour' },

@@ -1,5 +1,5 @@
-import type { Command } from '../../src/command';
-import { COMMANDS, GROUPS } from '../../src/commands';
+import { type Command, GROUPS } from '../../src/command';
+import { COMMANDS } from '../../src/commands';
 import { usageOf } from '../../src/program';
 
 /** What a line printed, on either output. */

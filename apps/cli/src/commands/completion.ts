@@ -1,0 +1,27 @@
+import { type Command, type CommandEntry, textOf, UsageError } from '../command';
+import { type Completable, completionScript, SHELLS } from '../completion';
+
+/** Prints what teaches a shell the words of `iss`. */
+export const completionOf = (commands: Readonly<Record<string, CommandEntry>>): Command => ({
+  about:
+    'For bash: source <(iss completion bash). For zsh: source <(iss completion zsh). For fish: iss completion fish | source.',
+  arguments: [{ name: 'shell', about: `One of ${SHELLS.join(', ')}.` }],
+  options: {},
+  async run(options, { print }) {
+    const shell = SHELLS.find((one) => one === textOf(options, 'shell'));
+    if (shell === undefined) throw new UsageError(`SHELL is one of ${SHELLS.join(', ')}.`);
+    const all = Object.entries(commands).map(async ([words, { summary, load }]): Promise<Completable> => {
+      const { options: own } = await load();
+      return {
+        words,
+        summary,
+        options: Object.entries(own).map(([name, { about, value }]) => ({
+          name: `--${name}`,
+          about,
+          takesValue: value !== undefined,
+        })),
+      };
+    });
+    print(completionScript(shell, await Promise.all(all)).trimEnd());
+  },
+});

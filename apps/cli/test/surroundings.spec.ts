@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { settingsOf, wantsColour } from '../src/settings';
+import { iss } from './testing/run-iss';
+
+describe('what a shell completes', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'iss-completion-'));
+    writeFileSync(join(folder, 'iss.bash'), (await iss(['completion', 'bash'])).printed);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    [['pro'], 'propose proposals'],
+    [['admin', ''], 'limits'],
+    [['admin', 'limits', ''], 'list set unset'],
+    [['get', 'acme-corp', '--as'], '--as-of'],
+    [['log-key', 'show', 'file', '--'], '--help'],
+    [['get', 'acme'], ''],
+  ])('iss %j', (words, completed) => {
+    const script = 'source "$0"; COMP_WORDS=(iss "$@"); COMP_CWORD=$#; _iss; echo "${COMPREPLY[*]}"';
+    const printed = execFileSync('bash', ['-c', script, join(folder, 'iss.bash'), ...words], { encoding: 'utf8' });
+    expect(printed.trim()).toBe(completed);
+  });
+
+  it.each(['zsh', 'fish'])('the script of %s has every option of a command', async (shell) => {
+    const { printed } = await iss(['completion', shell]);
+    for (const option of ['as-of', 'basis', 'policy', 'tenant', 'profile']) expect(printed).toContain(option);
+  });
+
+  it('knows no other shell', async () => {
+    expect(await iss(['completion', 'csh'])).toMatchObject({
+      exitCode: 2,
+      complaint: 'SHELL is one of bash, zsh, fish.',
+    });
+  });
+});
+
+describe('where profiles are', () => {
+  it.each([
+    [{ XDG_CONFIG_HOME: '/x', HOME: '/home/a' }, 'linux', join('/x', 'iss')],
+    [{ HOME: '/home/a' }, 'linux', join('/home/a', '.config', 'iss')],
+    [{ APPDATA: 'C:\\a', USERPROFILE: 'C:\\u' }, 'win32', join('C:\\a', 'iss')],
+    [{ APPDATA: 'C:\\a', HOME: '/home/a' }, 'darwin', join('/home/a', '.config', 'iss')],
+  ] as const)('%j on %s', (variables, platform, folder) => {
+    expect(settingsOf(variables, platform).configFolder).toBe(folder);
+  });
+
+  it('is nowhere without a home', () => {
+    expect(() => settingsOf({}, 'linux').configFolder).toThrow(/set XDG_CONFIG_HOME/);
+  });
+});
+
+it.each([
+  [{}, true, true],
+  [{}, false, false],
+  [{ NO_COLOR: '1' }, true, false],
+  [{ NO_COLOR: '' }, true, true],
+  [{ CI: 'true' }, true, false],
+  [{ TERM: 'dumb' }, true, false],
+  [{ FORCE_COLOR: '1', CI: 'true' }, false, true],
+  [{ FORCE_COLOR: '0' }, true, true],
+])('colours with %j on a terminal %s: %s', (variables, isTerminal, isColoured) => {
+  expect(wantsColour(variables, isTerminal)).toBe(isColoured);
+});
+
+describe('words', () => {
+  it('without any, and with help, it lists the commands and says what exit codes mean', async () => {
+    for (const words of [[], ['help'], ['--help']]) {
+      const { exitCode, printed } = await iss(words);
+      expect(exitCode).toBe(0);
+      expect(printed).toMatch(/Versions:\n {2}iss put [^]*Exit codes:\n {2}0 /);
+    }
+  });
+
+  it('with help of a command, it says how that is called', async () => {
+    for (const words of [
+      ['help', 'diff'],
+      ['diff', '--help'],
+    ]) {
+      expect((await iss(words)).printed).toMatch(/^Usage: iss diff SUBJECT \[FROM\.\.TO\][^]*Exit codes:/);
+    }
+  });
+
+  it.each([
+    ['gte', /^There is no such command\. Did you mean get\? There are:\n/],
+    ['--loud', /^Unknown option '--loud'\. iss --help/],
+    ['get', /^Missing required argument 'SUBJECT'\.\nUsage: iss get SUBJECT/],
+    ['get a b', /^Too many arguments[^]*Usage: iss get SUBJECT/],
+    ['get a --as-of', /^Option '--as-of <T>' argument missing\.\nUsage: iss get/],
+    ['get a@1 --as-of 2026-01-01T00:00:00Z', /^Name one: SUBJECT@VERSION, or --as-of T\./],
+    ['get a --basis effective', /^--basis says what --as-of T is about/],
+    ['get organization/', /^Which subject\?/],
+    ['diff a 1-2', /^The versions are FROM\.\.TO/],
+    ['diff a 1', /^Version 1 has none before it/],
+    ['blame a attributes', /^PATH is a JSON Pointer/],
+    ['propose a', /^What is to change\?/],
+    ['propose a --set name', /^--set takes a JSON Pointer/],
+    ['propose a --set /attributes/name', /^--set takes PATH=JSON/],
+    ['propose a --remove attributes', /^--remove takes a JSON Pointer/],
+    ['propose a --evidence none.json', /^none\.json cannot be read \(ENOENT\)/],
+    ['proposals --status open', /^--status takes one of proposed, applied, withdrawn/],
+    ['put none.json', /^none\.json cannot be read \(ENOENT\)/],
+    ['login', /^Which service\?/],
+    ['login --base-url localhost', /^--base-url takes an http\(s\) URL/],
+  ])('iss %s: exit code 2, and the way out', async (words, complaint) => {
+    const settings = settingsOf({ XDG_CONFIG_HOME: '/nowhere' }, 'linux');
+    const outcome = await iss(words.split(' '), { settings });
+    expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
+    expect(outcome.complaint).toMatch(complaint);
+  });
+});
