@@ -14,12 +14,13 @@ const OLDEST_NODE = '22.12';
 export async function makePackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, 'iss.mjs');
+  const file = join(folder, 'iss.cjs');
   const { metafile } = await build({
     entryPoints: [join(CLI, 'src/main.ts')],
     outfile: file,
     bundle: true,
-    format: 'esm',
+    // Of this format the modules of Node are loaded by whoever needs them, which halves the start.
+    format: 'cjs',
     platform: 'node',
     target: `node${OLDEST_NODE}`,
     conditions: ['iss-source'],
@@ -28,10 +29,7 @@ export async function makePackage(folder: string): Promise<void> {
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
-    banner: {
-      // What was written for require() finds one.
-      js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';const require = createRequire(import.meta.url);",
-    },
+    banner: { js: '#!/usr/bin/env node' },
     plugins: [
       {
         name: 'without the commands of operators',
@@ -50,9 +48,8 @@ export async function makePackage(folder: string): Promise<void> {
     version,
     license,
     description: 'iss: the Identity State Service on a command line, verified',
-    type: 'module',
     engines: { node: `>=${OLDEST_NODE}` },
-    bin: { iss: 'iss.mjs' },
+    bin: { iss: 'iss.cjs' },
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licencesOf(metafile));

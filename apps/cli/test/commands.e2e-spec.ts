@@ -192,7 +192,7 @@ describe('installed where nothing else is', () => {
     expect(await start(['--version'])).toEqual({ exitCode: 0, printed: `${version}\n`, complaint: '' });
   });
 
-  it('starts in 150 ms, or in three times what Node takes here', async () => {
+  it('starts in 150 ms, or on a busy machine in five times what Node alone takes then', async () => {
     const empty = join(folder, 'empty.mjs');
     writeFileSync(empty, '');
     const best = async (words: readonly string[], file?: string): Promise<number> => {
@@ -204,7 +204,7 @@ describe('installed where nothing else is', () => {
       }
       return least;
     };
-    expect(await best(['--version'])).toBeLessThan(Math.max(150, 3 * (await best([], empty))));
+    expect(await best(['--version'])).toBeLessThan(Math.max(150, 5 * (await best([], empty))));
   });
 
   it('calls the service, and has no colours where nobody sees them', async () => {
