@@ -26,6 +26,7 @@ export const TRIALS = {
   upgrade: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   image: { packages: ['buildah', 'mmdebstrap', 'bubblewrap', 'postgresql', 'redis-server'], takes: 'minutes' },
   redis: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  runtimes: { packages: [], takes: 'minutes' },
   rolling: { packages: ['postgresql', 'redis-server', 'haproxy'], takes: 'minutes' },
 } as const satisfies Record<string, TrialPlan>;
 export type TrialName = keyof typeof TRIALS;

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
@@ -131,6 +132,33 @@ export function describePackage(serviceOf: () => StartedService): void {
     });
     const [file] = outputFiles;
     expect(gzipSync(file?.contents ?? '', { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIPPED);
+  });
+
+  it('asks its platform for nothing while it is loaded, which edge workers refuse', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [join(projectOf(), 'node_modules/@identity-state/client/index.js')],
+      bundle: true,
+      format: 'iife',
+      globalName: 'client',
+      platform: 'browser',
+      target: 'es2022',
+      write: false,
+    });
+    const asked: string[] = [];
+    const refusing = (name: string): object =>
+      new Proxy(() => undefined, {
+        get: (_target, member) => refusing(`${name}.${String(member)}`),
+        apply: () => void asked.push(name),
+      });
+    const names = ['fetch', 'crypto', 'setTimeout', 'setInterval', 'queueMicrotask', 'performance', 'navigator'];
+    // What it may make at any time.
+    const context = createContext({
+      ...Object.fromEntries(names.map((name) => [name, refusing(name)])),
+      ...{ TextEncoder, TextDecoder, URL, AbortController, AbortSignal, Headers },
+    });
+    runInContext(outputFiles[0]?.text ?? '', context);
+    expect(asked).toEqual([]);
+    expect(runInContext('typeof client.IdentityState', context)).toBe('function');
   });
 
   it('is installed where nothing else is, and its page is type-checked there in strict mode', async () => {

@@ -11,10 +11,12 @@ export class Classes {
   private readonly contents = new Map<string, number>();
   private readonly strings = new Map<string, number>();
   private readonly numbers = new Map<number | string, number>();
+  // Not beside the class: edge workers let no module ask for random values while it is loaded.
+  private readonly secret = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
   of(value: JsonValue): number {
     if (typeof value === 'string') return this.classIn(this.strings, value);
-    if (typeof value === 'number') return this.classIn(this.numbers, scattered(value));
+    if (typeof value === 'number') return this.classIn(this.numbers, scattered(value, this.secret));
     if (typeof value !== 'object' || value === null) return this.classIn(this.contents, String(value));
     let known = this.containers.get(value);
     if (known === undefined) {
@@ -79,16 +81,14 @@ function orderOf(numbers: number[]): number[] | undefined {
   return undefined;
 }
 
-const [SECRET = 0] = crypto.getRandomValues(new Uint32Array(1));
-
 /**
  * A key for a number that nobody outside can foresee. V8 spreads numbers over a `Map` by a function that everybody knows, so that
  * 30,000 of them could be sent that all meet in one place; strings it spreads by a secret.
  */
-function scattered(value: number): number | string {
+function scattered(value: number, secret: number): number | string {
   if ((value | 0) !== value) return `#${value}`;
   // One to one (the last steps of MurmurHash3).
-  let key = value ^ SECRET;
+  let key = value ^ secret;
   key = Math.imul(key ^ (key >>> 16), 0x85ebca6b);
   key = Math.imul(key ^ (key >>> 13), 0xc2b2ae35);
   return key ^ (key >>> 16);
