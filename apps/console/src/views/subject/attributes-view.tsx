@@ -1,5 +1,231 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { type api, ErasedError, type ErasureReceipt, VerificationError } from '@identity-state/client';
+import { type SubjectAddress, useSubject } from '../../app/address.ts';
+import { type ApiCall, pathOf } from '../../app/api.ts';
+import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
+import { TEXT } from '../../text/subject.ts';
+import { Button } from '../../ui/button.tsx';
+import { download } from '../../ui/download.ts';
+import { Hash } from '../../ui/hash.tsx';
+import { Json } from '../../ui/json.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Answer, Badge, Empty, Loading, Notice } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import ui from '../../ui/ui.module.css';
+import { type Content, useContent, type Wanted } from './content.ts';
+import { EvidenceItems } from './evidence-items.tsx';
+import styles from './subject.module.css';
+import { Values } from './values.tsx';
+import { VersionBar } from './version-bar.tsx';
 
+const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
+
+/** A version's values, evidence and envelope, as this browser verified them. */
 export function AttributesView() {
-  return <Page title="AttributesView">{null}</Page>;
+  const access = useSubjectAccess();
+  return <Answer query={access}>{(known) => <Attributes access={known} />}</Answer>;
+}
+
+function Attributes({ access }: { access: SubjectAccess }) {
+  const subject = useSubject();
+  const { version, as_of: asOf, basis } = useSearch({ from: ADDRESS });
+  const head = useSubjectHead(access);
+  const wanted = wantedBy({ version, asOf, basis, latest: head.data?.snapshot_version, access });
+  const content = useContent(wanted);
+  const isReadable = access.may('read_latest', 'read_lineage', 'read_snapshot_by_id');
+  const shown = content.data?.snapshot.snapshot_version ?? erasedBy(content.error)?.snapshot_version;
+  return (
+    <Page title={TEXT.title} {...(wanted === null ? {} : { call: callOf(subject, wanted) })}>
+      {head.error !== null && <Problem error={head.error} />}
+      {!isReadable && (
+        <Empty title={TEXT.noReadTitle}>
+          <p>{TEXT.noReadText}</p>
+        </Empty>
+      )}
+      {isReadable && (
+        <VersionBar
+          key={`${shown} ${asOf} ${basis}`}
+          access={access}
+          shown={shown ?? null}
+          latest={head.data?.snapshot_version ?? null}
+        />
+      )}
+      {isReadable && wanted === null && head.error === null && <Waiting access={access} />}
+      {wanted !== null && <Answered content={content} access={access} />}
+    </Page>
+  );
+}
+
+function Waiting({ access }: { access: SubjectAccess }) {
+  if (access.may('read_latest', 'read_lineage')) return <Loading />;
+  return (
+    <Empty title={TEXT.chooseTitle}>
+      <p>{TEXT.chooseText}</p>
+    </Empty>
+  );
+}
+
+function wantedBy({
+  version,
+  asOf,
+  basis,
+  latest,
+  access,
+}: {
+  version: string | undefined;
+  asOf: string | undefined;
+  basis: string | undefined;
+  latest: number | undefined;
+  access: SubjectAccess;
+}): Wanted | null {
+  if (asOf !== undefined) return { by: 'moment', asOf, basis: basis === 'effective' ? 'effective' : 'recorded' };
+  if (version !== undefined) return { by: 'version', version: Number(version) };
+  if (latest === undefined) return null;
+  return { by: access.may('read_lineage', 'read_snapshot_by_id') ? 'version' : 'latest', version: latest };
+}
+
+function callOf({ path }: SubjectAddress, wanted: Wanted): ApiCall {
+  switch (wanted.by) {
+    case 'version':
+      return { method: 'GET', path: path + pathOf('snapshots', wanted.version) };
+    case 'moment':
+      return {
+        method: 'GET',
+        path: path + pathOf('snapshots', 'latest'),
+        query: { as_of: wanted.asOf, basis: wanted.basis },
+      };
+    case 'latest':
+      return { method: 'GET', path: path + pathOf('snapshots', 'latest') };
+  }
+}
+
+function Answered({ content, access }: { content: ReturnType<typeof useContent>; access: SubjectAccess }) {
+  const { data, error } = content;
+  const erased = erasedBy(error);
+  if (erased !== null) return <Erased receipt={erased} />;
+  // Of an answer that does not hold nothing is shown, not even what was shown before.
+  if (error instanceof VerificationError) return <Unverified error={error} />;
+  if (error !== null && data === undefined) return <Problem error={error} retry={() => void content.refetch()} />;
+  if (data === undefined) return <Loading />;
+  return (
+    <>
+      {error !== null && <Problem error={error} retry={() => void content.refetch()} />}
+      <Shown key={data.snapshot.snapshot_id} content={data} access={access} />
+    </>
+  );
+}
+
+function Shown({ content: { snapshot, isVerified }, access }: { content: Content; access: SubjectAccess }) {
+  const { params } = useSubject();
+  const search = useSearch({ from: ADDRESS });
+  const { show } = search;
+  const { envelope, envelope_hash: hash, snapshot_version: version } = snapshot;
+  const parts = [
+    [undefined, TEXT.values],
+    ['evidence', `${TEXT.evidence} (${envelope.evidence.length.toLocaleString()})`],
+    ['envelope', TEXT.envelope],
+  ] as const;
+  return (
+    <>
+      <div className={styles.verification}>
+        <Badge tone={isVerified ? 'good' : 'warn'}>
+          {isVerified ? '✓' : '?'} {isVerified ? TEXT.verified : TEXT.unhashed}
+        </Badge>{' '}
+        <span>
+          {isVerified ? TEXT.verifiedText : TEXT.unhashedText} {hash !== null && <Hash value={hash} />}
+        </span>
+        <span className={styles.times}>
+          {TEXT.effectiveAt} <Time at={snapshot.generated_at} /> · {TEXT.storedAt.toLowerCase()}{' '}
+          <Time at={snapshot.created_at} /> {TEXT.by} {envelope.audit.created_by}
+        </span>
+      </div>
+      <nav className={ui.tabs} aria-label={TEXT.shown}>
+        {parts.map(([name, label]) => {
+          const { show: _, ...rest } = search;
+          return (
+            <Link
+              key={label}
+              to="/t/$tenantId/subjects/$subjectType/$subjectId"
+              params={params}
+              search={name === undefined ? rest : { ...rest, show: name }}
+              className={ui.tab}
+              activeProps={{}}
+              aria-current={(show ?? '') === (name ?? '') ? 'page' : undefined}
+              resetScroll={false}
+            >
+              {label}
+            </Link>
+          );
+        })}
+      </nav>
+      {show === 'evidence' ? (
+        <EvidenceItems envelope={envelope} />
+      ) : show === 'envelope' ? (
+        <>
+          <div>
+            <Button
+              small
+              onClick={() =>
+                download(`${params.subjectId}-v${version}.json`, 'application/json', [
+                  JSON.stringify(envelope, null, 2),
+                ])
+              }
+            >
+              {TEXT.download}
+            </Button>
+          </div>
+          <Json value={envelope} label={TEXT.envelopeLabel} />
+        </>
+      ) : (
+        <Values snapshot={snapshot} hasProvenance={access.may('read_lineage')} />
+      )}
+    </>
+  );
+}
+
+function Unverified({ error }: { error: VerificationError }) {
+  return (
+    <>
+      <Problem error={error} />
+      <Notice tone="bad">
+        <p>
+          <Badge tone="bad">✗ {TEXT.failed}</Badge> {TEXT.failures[error.failure]}
+        </p>
+        {TEXT.failedText}
+      </Notice>
+    </>
+  );
+}
+
+function erasedBy(error: Error | null): ErasureReceipt | null {
+  return error instanceof ErasedError ? error.receipt : null;
+}
+
+function Erased({ receipt }: { receipt: NonNullable<api.Error['error']['erased']> }) {
+  const rows = [
+    [TEXT.erasedAt, <Time key="at" at={receipt.erased_at} />],
+    [TEXT.erasure, <Hash key="id" value={receipt.erasure_id} length={36} />],
+    [TEXT.snapshot, <Hash key="snapshot" value={receipt.snapshot_id} length={36} />],
+    ...(receipt.envelope_hash === null
+      ? []
+      : [[TEXT.hash, <Hash key="hash" value={receipt.envelope_hash} length={64} />] as const]),
+    ...(receipt.prev_hash === null
+      ? []
+      : [[TEXT.previousHash, <Hash key="previous" value={receipt.prev_hash} length={64} />] as const]),
+  ] as const;
+  return (
+    <Notice tone="warn">
+      <h2>{TEXT.erasedTitle(receipt.snapshot_version)}</h2>
+      <p>{TEXT.erasedText}</p>
+      <dl className={styles.facts}>
+        {rows.map(([term, said]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{said}</dd>
+          </div>
+        ))}
+      </dl>
+    </Notice>
+  );
 }

@@ -1,36 +1,125 @@
+import type { ReactNode } from 'react';
 import { Link, Outlet } from '@tanstack/react-router';
 import { useSubject } from '../../app/address.ts';
+import { useMay } from '../../app/rights.ts';
+import { type Scope, type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
+import { useSubjectName } from '../../app/subject-name.ts';
 import { TEXT } from '../../text/app.ts';
+import { FRAME } from '../../text/subject.ts';
+import { TEXT as SUBJECTS } from '../../text/subjects.ts';
+import { buttonClass } from '../../ui/button.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { Answer, Badge } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
+import { useForgetErased } from '../../app/erased.ts';
+import styles from './subject.module.css';
 
-/** What stands above every view of a subject: which one, and the views. */
+const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
+
+/** By which of the scopes a view shows something; null: to the owner alone. */
+const TABS = [
+  [SUBJECT, TEXT.subjectTabs.attributes, ['read_latest', 'read_lineage', 'read_snapshot_by_id']],
+  [`${SUBJECT}/timeline`, TEXT.subjectTabs.timeline, ['read_latest', 'read_lineage']],
+  [`${SUBJECT}/compare`, TEXT.subjectTabs.compare, ['read_diff', 'read_lineage', 'read_snapshot_by_id']],
+  [`${SUBJECT}/proof`, TEXT.subjectTabs.proof, ['read_snapshot_by_id', 'read_lineage']],
+  [`${SUBJECT}/proposals`, TEXT.subjectTabs.proposals, null],
+  [`${SUBJECT}/sharing`, TEXT.subjectTabs.sharing, null],
+  [
+    `${SUBJECT}/requests`,
+    TEXT.subjectTabs.requests,
+    ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'],
+  ],
+] as const;
+
+/** What stands above every view of a subject: which one, whose, what of it may be read, and the views. */
 export function SubjectFrame() {
-  const { params } = useSubject();
-  const tabs = [
-    ['/t/$tenantId/subjects/$subjectType/$subjectId', TEXT.subjectTabs.attributes],
-    ['/t/$tenantId/subjects/$subjectType/$subjectId/timeline', TEXT.subjectTabs.timeline],
-    ['/t/$tenantId/subjects/$subjectType/$subjectId/compare', TEXT.subjectTabs.compare],
-    ['/t/$tenantId/subjects/$subjectType/$subjectId/proof', TEXT.subjectTabs.proof],
-    ['/t/$tenantId/subjects/$subjectType/$subjectId/proposals', TEXT.subjectTabs.proposals],
-    ['/t/$tenantId/subjects/$subjectType/$subjectId/sharing', TEXT.subjectTabs.sharing],
-    ['/t/$tenantId/subjects/$subjectType/$subjectId/requests', TEXT.subjectTabs.requests],
-  ] as const;
+  const access = useSubjectAccess();
+  return <Answer query={access}>{(known) => <Frame access={known} />}</Answer>;
+}
+
+function Frame({ access }: { access: SubjectAccess }) {
+  const { tenantId, subjectType, subjectId, params } = useSubject();
+  const may = useMay(tenantId);
+  const head = useSubjectHead(access).data;
+  const isNamed = head !== undefined && head.erased === undefined && access.may('read_lineage');
+  const name = useSubjectName(tenantId, subjectType, subjectId, isNamed ? head.snapshot_version : null) ?? null;
+  useForgetErased();
   return (
-    <div className={ui.page}>
-      <nav className={ui.tabs} aria-label={params.subjectId}>
-        {tabs.map(([to, label]) => (
-          <Link
-            key={to}
-            to={to}
-            params={params}
-            className={ui.tab}
-            activeOptions={{ exact: to.endsWith('$subjectId'), includeSearch: false }}
-          >
-            {label}
+    <div className={styles.frame}>
+      <header className={styles.head}>
+        <div className={styles.who}>
+          <p className={styles.name}>{name ?? subjectId}</p>
+          <p className={styles.facts}>
+            <Badge>{SUBJECTS.types[subjectType]}</Badge>
+            {name !== null && (
+              <span>
+                <code>{subjectId}</code> <Copy text={subjectId} />
+              </span>
+            )}
+            {head !== undefined && (
+              <span>
+                {FRAME.version(head.snapshot_version)}, {FRAME.written} <Time at={head.created_at} />
+              </span>
+            )}
+            {head?.erased !== undefined && <Badge tone="warn">{FRAME.erased}</Badge>}
+            <Ownership access={access} />
+          </p>
+        </div>
+        {access.isOwner && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
+          <Link to={`${SUBJECT}/proposals/new`} params={params} className={buttonClass()}>
+            {FRAME.propose}
           </Link>
-        ))}
+        )}
+      </header>
+      {!access.isOwner && <Granted access={access} />}
+      <nav className={ui.tabs} aria-label={FRAME.views(subjectId)}>
+        {TABS.filter(([, , scopes]) => access.isOwner || (scopes !== null && access.may(...scopes))).map(
+          ([to, label]) => (
+            <Link
+              key={to}
+              to={to}
+              params={params}
+              className={ui.tab}
+              activeOptions={{ exact: to === SUBJECT, includeSearch: false }}
+            >
+              {label}
+            </Link>
+          ),
+        )}
       </nav>
       <Outlet />
     </div>
+  );
+}
+
+function Ownership({ access: { isOwner, owner } }: { access: SubjectAccess }): ReactNode {
+  if (isOwner) return <Badge tone="good">{FRAME.ours}</Badge>;
+  return (
+    <>
+      <span>
+        {FRAME.ownedBy} <strong>{owner}</strong>
+      </span>
+      <Badge tone="accent">{FRAME.sharedWithUs}</Badge>
+    </>
+  );
+}
+
+/** What is read by grants, and what is not offered. */
+function Granted({ access: { scopes, until } }: { access: SubjectAccess }) {
+  const all: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+  const missing = all.filter((scope) => !scopes.includes(scope));
+  const said = (list: readonly Scope[]): string => list.map((scope) => FRAME.scopes[scope]).join(', ');
+  return (
+    <p className={styles.granted}>
+      {FRAME.reads} {said(scopes)}
+      {until !== null && (
+        <>
+          {' '}
+          {FRAME.until} <Time at={until} />
+        </>
+      )}
+      .{missing.length > 0 && ` ${FRAME.readsNot} ${said(missing)}.`}
+    </p>
   );
 }

@@ -1,0 +1,93 @@
+import { useQuery } from '@tanstack/react-query';
+import type { api } from '@identity-state/client';
+import { useSubject } from './address.ts';
+import { tenantPath, useGet } from './api.ts';
+import { useClient } from './context.tsx';
+
+export type Scope = api.AccessibleSubject['scopes'][number];
+
+const SCOPES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+/** Pages of 200 in which the caller's grants on a subject are looked for. */
+const MAX_PAGES = 10;
+
+/** What the tenant that the caller acts for may read of a subject. */
+export interface SubjectAccess {
+  readonly owner: string;
+  readonly isOwner: boolean;
+  /** What of it is granted; the owner may read everything. Where the grants were not found, nothing is ruled out. */
+  readonly scopes: readonly Scope[];
+  /** When the last of its grants ends; null: with none known. */
+  readonly until: string | null;
+  readonly may: (...anyOf: readonly Scope[]) => boolean;
+}
+
+interface Granted {
+  readonly scopes: readonly Scope[];
+  readonly until: string | null;
+}
+
+/** Who owns the subject of the address, and what of it may be read. `data` is there once it is known. */
+export function useSubjectAccess(): { data: SubjectAccess | undefined; error: Error | null; refetch: () => void } {
+  const client = useClient();
+  const { tenantId, subjectType, subjectId, path } = useSubject();
+  const owners = useGet<api.OwnershipPage>(`${path}/owners`);
+  const owner = owners.data?.items[0]?.owner_tenant_id;
+  const isOwner = owner === tenantId;
+  const list = tenantPath(tenantId, 'accessible-subjects');
+  const granted = useQuery({
+    queryKey: [...list.split('/').slice(1), 'scopes', subjectType, subjectId],
+    queryFn: async ({ signal }): Promise<Granted> => {
+      const found: api.AccessibleSubject[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < MAX_PAGES; page++) {
+        const answer: api.AccessibleSubjectPage = await client.request('GET', list, {
+          signal,
+          query: { limit: 200, cursor },
+        });
+        found.push(...answer.items.filter((one) => one.subject_type === subjectType && one.subject_id === subjectId));
+        cursor = answer.next_cursor;
+        if (cursor === null) break;
+      }
+      return grantedBy(found);
+    },
+    enabled: owner !== undefined && !isOwner,
+  });
+  const error = owners.error ?? granted.error;
+  const refetch = (): void => {
+    void owners.refetch();
+    if (owner !== undefined && !isOwner) void granted.refetch();
+  };
+  if (owner === undefined || (!isOwner && granted.data === undefined)) return { data: undefined, error, refetch };
+  const { scopes, until } = granted.data ?? { scopes: SCOPES, until: null };
+  const may = (...anyOf: readonly Scope[]): boolean => isOwner || anyOf.some((scope) => scopes.includes(scope));
+  return { data: { owner, isOwner, scopes, until, may }, error, refetch };
+}
+
+function grantedBy(grants: readonly api.AccessibleSubject[]): Granted {
+  if (grants.length === 0) return { scopes: SCOPES, until: null };
+  const ends = grants.map(({ expires_at: end }) => end);
+  const isEndless = ends.includes(null);
+  return {
+    scopes: SCOPES.filter((scope) => grants.some(({ scopes }) => scopes.includes(scope))),
+    until: isEndless
+      ? null
+      : (ends
+          .filter((end) => end !== null)
+          .sort()
+          .at(-1) ?? null),
+  };
+}
+
+/** The newest version without its content, by whichever read is allowed; undefined data where none is, or not yet. */
+export function useSubjectHead(access: SubjectAccess | undefined): {
+  data: api.SnapshotHeader | undefined;
+  error: Error | null;
+} {
+  const { path } = useSubject();
+  const byLineage = access?.may('read_lineage') === true;
+  const byLatest = !byLineage && access?.may('read_latest') === true;
+  // A lineage shows the header of what was erased.
+  const lineage = useGet<api.SnapshotPage>(byLineage ? `${path}/history` : null, { limit: 1, view: 'header' });
+  const latest = useGet<api.SnapshotHeader>(byLatest ? `${path}/snapshots/latest` : null, { view: 'header' });
+  return byLineage ? { data: lineage.data?.items[0], error: lineage.error } : latest;
+}

@@ -1,0 +1,89 @@
+import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import styles from './virtual-table.module.css';
+
+export interface VirtualColumn<T> {
+  readonly title: string;
+  /** As in `grid-template-columns`. */
+  readonly width: string;
+  readonly cell: (item: T) => ReactNode;
+  /** The cell names its row. */
+  readonly isHeader?: boolean;
+}
+
+interface VirtualTableProps<T> {
+  /** What the table lists, for readers of screens. */
+  caption: string;
+  columns: readonly VirtualColumn<T>[];
+  items: readonly T[];
+  keyOf: (item: T) => string;
+  /** How high a row is, about. */
+  rowHeight: number;
+  /** Told as it changes: up to which item it is shown. */
+  onShown?: (lastIndex: number) => void;
+}
+
+/** A table of any length that scrolls with the page: only what is in sight is in it. On a narrow page cells stand below one another. */
+export function VirtualTable<T>({ caption, columns, items, keyOf, rowHeight, onShown }: VirtualTableProps<T>) {
+  const body = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  // What stands above may grow and shrink.
+  useLayoutEffect(() => {
+    const place = body.current?.getBoundingClientRect().top ?? 0;
+    setTop(Math.round(place + window.scrollY));
+  });
+  const rows = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollMargin: top,
+    getItemKey: (index) => {
+      const item = items[index];
+      return item === undefined ? index : keyOf(item);
+    },
+  });
+  const shown = rows.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => onShown?.(last), [onShown, last]);
+  const template: CSSProperties & { '--columns': string } = {
+    '--columns': columns.map(({ width }) => width).join(' '),
+  };
+  return (
+    <div role="table" aria-label={caption} aria-rowcount={items.length + 1} className={styles.table} style={template}>
+      <div role="rowgroup">
+        <div role="row" aria-rowindex={1} className={styles.head}>
+          {columns.map(({ title }) => (
+            <div key={title} role="columnheader">
+              {title}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div ref={body} role="rowgroup" className={styles.body} style={{ height: rows.getTotalSize() }}>
+        {shown.map(({ index, start, key }) => {
+          const item = items[index];
+          return item === undefined ? null : (
+            <div
+              key={key}
+              role="row"
+              aria-rowindex={index + 2}
+              data-index={index}
+              ref={rows.measureElement}
+              className={styles.row}
+              style={{ transform: `translateY(${start - rows.options.scrollMargin}px)` }}
+            >
+              {columns.map(({ title, cell, isHeader }) => (
+                <div key={title} role={isHeader === true ? 'rowheader' : 'cell'} className={styles.cell}>
+                  <span className={styles.cellTitle} aria-hidden="true">
+                    {title}
+                  </span>
+                  {cell(item)}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

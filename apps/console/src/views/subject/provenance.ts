@@ -1,0 +1,53 @@
+import { useEffect, useMemo, useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { api } from '@identity-state/client';
+import { useSubject } from '../../app/address.ts';
+import { useClient } from '../../app/context.tsx';
+import { PROVENANCE } from '../../app/kept.ts';
+
+const LEAVES = 1_000;
+/** So many leaves are asked for at once; of more, those that are looked at. */
+const AT_ONCE = 3_000;
+
+export interface KnownProvenance {
+  readonly byPath: ReadonlyMap<string, api.ProvedLeaf>;
+  /** Of the first so many leaves it is known. */
+  readonly known: number;
+  readonly isWhole: boolean;
+  readonly error: Error | null;
+  readonly refetch: () => void;
+  /** Asks for as many leaves; they come in their order. */
+  readonly reach: (count: number) => void;
+  readonly isAsking: boolean;
+}
+
+/** Since when and from what evidence the values of a version stand; `version` null: not asked. */
+export function useProvenance(version: number | null): KnownProvenance {
+  const client = useClient();
+  const { path } = useSubject();
+  const [wanted, setWanted] = useState(AT_ONCE);
+  const { data, error, refetch, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
+    queryKey: [PROVENANCE, path, version],
+    queryFn: async ({ signal, pageParam }): Promise<api.Provenance> =>
+      client.request('GET', `${path}/provenance`, { signal, query: { version, limit: LEAVES, cursor: pageParam } }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    enabled: version !== null,
+    staleTime: Infinity,
+  });
+  const pages = data?.pages;
+  const known = useMemo(() => pages?.reduce((sum, { items }) => sum + items.length, 0) ?? 0, [pages]);
+  const byPath = useMemo(() => new Map(pages?.flatMap(({ items }) => items).map((leaf) => [leaf.path, leaf])), [pages]);
+  useEffect(() => {
+    if (hasNextPage && !isFetching && error === null && known < wanted) void fetchNextPage();
+  }, [hasNextPage, isFetching, error, known, wanted, fetchNextPage]);
+  return {
+    byPath,
+    known,
+    isWhole: data !== undefined && !hasNextPage,
+    error,
+    refetch: () => void (data === undefined ? refetch() : fetchNextPage()),
+    reach: (count) => setWanted((before) => Math.max(before, count)),
+    isAsking: isFetching,
+  };
+}

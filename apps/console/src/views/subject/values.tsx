@@ -1,0 +1,267 @@
+import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { api, Snapshot } from '@identity-state/client';
+import { useSubject } from '../../app/address.ts';
+import { TEXT } from '../../text/subject.ts';
+import { Button } from '../../ui/button.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Badge, Empty, type Tone } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type VirtualColumn, VirtualTable } from '../../ui/virtual-table.tsx';
+import { type Leaf, leavesOf, namesOf } from './leaves.ts';
+import { type KnownProvenance, useProvenance } from './provenance.ts';
+import styles from './subject.module.css';
+
+const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
+const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
+/** Of a value; the whole is in the envelope. */
+const MAX_SHOWN = 600;
+const DAY_MS = 86_400_000;
+
+type Status = api.ProvedLeaf['evidence_status'];
+
+const TONES: Readonly<Record<Status, Tone>> = { current: 'good', carried: 'warn', missing: 'bad', none: 'plain' };
+const MARKS: Readonly<Record<Status, string>> = { current: '✓', carried: '↷', missing: '✗', none: '–' };
+const STATUSES: readonly Status[] = ['current', 'carried', 'missing', 'none'];
+
+interface Row extends Leaf {
+  readonly proved: api.ProvedLeaf | undefined;
+}
+
+/** Each value of the verified content, and since when and from what evidence the service says that it stands. */
+export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasProvenance: boolean }) {
+  const { envelope, snapshot_version: version } = snapshot;
+  const leaves = useMemo(() => leavesOf(envelope.attributes), [envelope]);
+  const provenance = useProvenance(hasProvenance ? version : null);
+  const { status, find: typed = '' } = useSearch({ from: ADDRESS });
+  const find = useDeferredValue(typed).toLowerCase();
+  const { byPath } = provenance;
+  const rows = useMemo(() => {
+    const fits = ({ path, value }: Leaf): boolean =>
+      find === '' || path.toLowerCase().includes(find) || String(value).toLowerCase().includes(find);
+    return leaves
+      .filter(fits)
+      .map((leaf): Row => ({ ...leaf, proved: byPath.get(leaf.path) }))
+      .filter(({ proved }) => status === undefined || proved?.evidence_status === status);
+  }, [leaves, byPath, find, status]);
+  const columns = useColumns(hasProvenance);
+  // Without a filter rows are the leaves, in the order in which the service tells of them.
+  const { reach } = provenance;
+  const isFiltered = find !== '' || status !== undefined;
+  const onShown = useCallback((last: number) => (isFiltered ? undefined : reach(last + 200)), [isFiltered, reach]);
+  if (leaves.length === 0) return <Empty title={TEXT.noValues} />;
+  return (
+    <>
+      <Filter provenance={provenance} hasProvenance={hasProvenance} shown={rows.length} all={leaves.length} />
+      {provenance.error !== null && <Problem error={provenance.error} retry={provenance.refetch} />}
+      {!hasProvenance && <p className={styles.quiet}>{TEXT.noLineage}</p>}
+      {rows.length === 0 && (status === undefined || provenance.isWhole) ? (
+        <Empty title={TEXT.noneFits}>
+          <p>{TEXT.noneFitsText}</p>
+        </Empty>
+      ) : (
+        <VirtualTable
+          caption={TEXT.caption}
+          columns={columns}
+          items={rows}
+          keyOf={({ path }) => path}
+          rowHeight={62}
+          onShown={onShown}
+        />
+      )}
+    </>
+  );
+}
+
+function Filter({
+  provenance: { byPath, known, isWhole, reach, isAsking },
+  hasProvenance,
+  shown,
+  all,
+}: {
+  provenance: KnownProvenance;
+  hasProvenance: boolean;
+  shown: number;
+  all: number;
+}) {
+  const navigate = useNavigate({ from: `${SUBJECT}/` });
+  const search = useSearch({ from: ADDRESS });
+  const { find = '', status } = search;
+  const [text, setText] = useState(find);
+  const counts = useMemo(() => {
+    const found = { current: 0, carried: 0, missing: 0, none: 0 };
+    for (const { evidence_status: one } of byPath.values()) found[one]++;
+    return found;
+  }, [byPath]);
+  const go = (change: { find?: string; status?: string }): void => {
+    const kept = Object.entries({ ...search, ...change }).filter(([, value]) => value !== '');
+    void navigate({ search: Object.fromEntries(kept), replace: true, resetScroll: false });
+  };
+  return (
+    <div className={styles.filter}>
+      <TextField
+        label={TEXT.find}
+        type="search"
+        value={text}
+        hint={TEXT.findHint}
+        onChange={(event) => {
+          setText(event.target.value);
+          go({ find: event.target.value });
+        }}
+      />
+      {hasProvenance && (
+        <div role="group" aria-label={TEXT.status} className={styles.statuses}>
+          {STATUSES.map((one) => (
+            <button
+              key={one}
+              type="button"
+              className={styles.status}
+              data-tone={TONES[one]}
+              aria-pressed={status === one}
+              title={TEXT.statusTexts[one]}
+              onClick={() => go({ status: status === one ? '' : one })}
+            >
+              <span aria-hidden="true">{MARKS[one]}</span> {TEXT.statuses[one]}{' '}
+              <strong>
+                {counts[one].toLocaleString()}
+                {!isWhole && known > 0 && '+'}
+              </strong>
+            </button>
+          ))}
+        </div>
+      )}
+      <p className={styles.counted} role="status">
+        {TEXT.count(shown, all)}
+        {hasProvenance && !isWhole && known > 0 && (
+          <>
+            {' · '}
+            {TEXT.known(known, all)}{' '}
+            <Button small kind="plain" isPending={isAsking} onClick={() => reach(Infinity)}>
+              {isAsking ? TEXT.asking : TEXT.askAll}
+            </Button>
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
+  const { params } = useSubject();
+  return useMemo((): readonly VirtualColumn<Row>[] => {
+    const attribute: VirtualColumn<Row> = {
+      title: TEXT.attribute,
+      width: 'minmax(0, 1.1fr)',
+      isHeader: true,
+      cell: ({ path }) => <Path path={path} />,
+    };
+    const value: VirtualColumn<Row> = {
+      title: TEXT.value,
+      width: 'minmax(0, 1.4fr)',
+      cell: (row) => <Value row={row} />,
+    };
+    if (!hasProvenance) return [attribute, value];
+    return [
+      attribute,
+      value,
+      {
+        title: TEXT.since,
+        width: 'minmax(0, 0.9fr)',
+        cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Since proved={proved} params={params} />),
+      },
+      {
+        title: TEXT.backing,
+        width: 'minmax(0, 1.5fr)',
+        cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Backing proved={proved} />),
+      },
+    ];
+  }, [hasProvenance, params]);
+}
+
+function Path({ path }: { path: string }) {
+  const names = namesOf(path).slice(1);
+  const last = names.at(-1) ?? '';
+  const before = names.slice(0, -1);
+  return (
+    <span className={styles.path} title={path}>
+      {before.length > 0 && <span className={styles.quiet}>{before.join(' / ')} / </span>}
+      <strong>{last}</strong>
+    </span>
+  );
+}
+
+function Value({ row: { value, proved } }: { row: Row }) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const differs = proved !== undefined && JSON.stringify(proved.value) !== JSON.stringify(value);
+  return (
+    <span className={styles.value}>
+      <span className={typeof value === 'string' ? undefined : styles.literal}>{text.slice(0, MAX_SHOWN)}</span>
+      {text.length > MAX_SHOWN && <span className={styles.quiet}> {TEXT.more(text.length)}</span>}{' '}
+      {text !== '' && <Copy text={text} />}
+      {differs && <Badge tone="bad">✗ {TEXT.differs}</Badge>}
+    </span>
+  );
+}
+
+function Since({
+  proved: { since_version: version, since, changed_by: by },
+  params,
+}: {
+  proved: api.ProvedLeaf;
+  params: ReturnType<typeof useSubject>['params'];
+}) {
+  const { recorded_at: recorded, effective_at: effective } = since;
+  const isLater = Math.abs(Date.parse(recorded) - Date.parse(effective)) > DAY_MS;
+  return (
+    <span className={styles.since}>
+      <Link to={SUBJECT} params={params} search={{ version: String(version) }}>
+        {TEXT.sinceVersion(version)}
+      </Link>{' '}
+      <Time at={effective} dayOnly />
+      <span className={styles.quiet}>
+        {isLater && (
+          <>
+            {TEXT.stored} <Time at={recorded} dayOnly />{' '}
+          </>
+        )}
+        {by !== null && `${TEXT.by} ${by}`}
+      </span>
+    </span>
+  );
+}
+
+export function StatusBadge({ status }: { status: Status }) {
+  return (
+    <span title={TEXT.statusTexts[status]}>
+      <Badge tone={TONES[status]}>
+        <span aria-hidden="true">{MARKS[status]}</span> {TEXT.statuses[status]}
+      </Badge>
+    </span>
+  );
+}
+
+function Backing({ proved: { evidence_status: status, evidence, unresolved } }: { proved: api.ProvedLeaf }) {
+  return (
+    <div className={styles.backing}>
+      <StatusBadge status={status} />
+      <ul className={styles.items}>
+        {evidence.map(({ evidence_id: id, evidence_type: type, source, captured_at: at, role }, index) => (
+          <li key={index} title={id}>
+            {type}, {source}{' '}
+            <span className={styles.quiet}>
+              {TEXT.captured} <Time at={at} dayOnly />
+              {role !== undefined && role !== null && ` · ${TEXT.roles[role]}`}
+            </span>
+          </li>
+        ))}
+        {unresolved.map(({ evidence_id: id, evidence_type: type }, index) => (
+          <li key={`missing ${index}`}>
+            {type} <code>{id}</code> {TEXT.dangling}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import { type FormEvent, useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useSubject } from '../../app/address.ts';
+import type { SubjectAccess } from '../../app/subject-access.ts';
+import { TEXT } from '../../text/subject.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { Badge } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import styles from './subject.module.css';
+
+const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
+const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
+
+/** Leads to any version, and to any moment. */
+export function VersionBar({
+  access,
+  shown,
+  latest,
+}: {
+  access: SubjectAccess;
+  shown: number | null;
+  latest: number | null;
+}) {
+  const { params } = useSubject();
+  const { as_of: asOf } = useSearch({ from: ADDRESS });
+  const mayName = access.may('read_lineage', 'read_snapshot_by_id');
+  return (
+    <section className={styles.bar} aria-label={TEXT.versionBar}>
+      {mayName && <Versions shown={shown} latest={latest} />}
+      {access.may('read_latest') && <Moment />}
+      <p className={styles.place}>
+        {asOf !== undefined && (
+          <>
+            {TEXT.newestAt} <Time at={asOf} />:{' '}
+          </>
+        )}
+        {shown !== null && (
+          <>
+            <strong>
+              {TEXT.version} {shown}
+            </strong>
+            {latest !== null && (
+              <>
+                {', '}
+                {shown === latest ? (
+                  <Badge tone="good">{TEXT.isLatest}</Badge>
+                ) : (
+                  <Badge tone="accent">{TEXT.isOlder(latest)}</Badge>
+                )}
+              </>
+            )}
+            {shown > 1 && access.may('read_diff', 'read_lineage', 'read_snapshot_by_id') && (
+              <>
+                {' · '}
+                <Link to={`${SUBJECT}/compare`} params={params} search={{ from: String(shown - 1), to: String(shown) }}>
+                  {TEXT.compareWithPrevious}
+                </Link>
+              </>
+            )}
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function Versions({ shown, latest }: { shown: number | null; latest: number | null }) {
+  const { params } = useSubject();
+  const { as_of: _, basis: __, version: ___, ...rest } = useSearch({ from: ADDRESS });
+  const navigate = useNavigate();
+  const [text, setText] = useState(shown === null ? '' : String(shown));
+  const step = (version: number, label: string, isThere: boolean) =>
+    isThere ? (
+      <Link to={SUBJECT} params={params} search={{ ...rest, version: String(version) }} className={buttonClass()}>
+        {label}
+      </Link>
+    ) : (
+      <Button disabled>{label}</Button>
+    );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void navigate({ to: SUBJECT, params, search: text === '' ? rest : { ...rest, version: text } });
+  };
+  return (
+    <form className={styles.controls} onSubmit={submit}>
+      {step((shown ?? 0) - 1, TEXT.previous, shown !== null && shown > 1)}
+      <div className={styles.versionField}>
+        <TextField
+          label={latest === null ? TEXT.version : `${TEXT.version} ${TEXT.of(latest)}`}
+          inputMode="numeric"
+          pattern="[1-9][0-9]*"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <Button type="submit">{TEXT.go}</Button>
+      {step((shown ?? 0) + 1, TEXT.next, shown !== null && (latest === null || shown < latest))}
+      <Link to={SUBJECT} params={params} search={rest} className={buttonClass()}>
+        {TEXT.latest}
+      </Link>
+    </form>
+  );
+}
+
+function Moment() {
+  const { params } = useSubject();
+  const { version: _, ...rest } = useSearch({ from: ADDRESS });
+  const navigate = useNavigate();
+  const [at, setAt] = useState(localText(rest.as_of));
+  const [basis, setBasis] = useState(rest.basis ?? 'recorded');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const moment = new Date(at);
+    if (Number.isNaN(moment.getTime())) return;
+    void navigate({ to: SUBJECT, params, search: { ...rest, as_of: moment.toISOString(), basis } });
+  };
+  return (
+    <form className={styles.controls} onSubmit={submit}>
+      <TextField
+        label={TEXT.moment}
+        type="datetime-local"
+        step={1}
+        required
+        value={at}
+        onChange={(event) => setAt(event.target.value)}
+      />
+      <Select
+        label={TEXT.basis}
+        value={basis}
+        options={[
+          { value: 'recorded', label: TEXT.recorded },
+          { value: 'effective', label: TEXT.effective },
+        ]}
+        onChange={(event) => setBasis(event.target.value)}
+      />
+      <Button type="submit">{TEXT.go}</Button>
+    </form>
+  );
+}
+
+/** As a control for date and time has it, in the reader's zone. */
+function localText(at: string | undefined): string {
+  const date = new Date(at ?? '');
+  if (Number.isNaN(date.getTime())) return '';
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

@@ -1,0 +1,117 @@
+import { Link } from '@tanstack/react-router';
+import type { api, Change } from '@identity-state/client';
+import { useTenantId } from '../../app/address.ts';
+import { tenantPath, useList } from '../../app/api.ts';
+import { useRecentChanges } from '../../app/live.ts';
+import { TEXT } from '../../text/subjects.ts';
+import { Section } from '../../ui/page.tsx';
+import { Badge } from '../../ui/state.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Name, SubjectLink } from './columns.tsx';
+import styles from './subjects.module.css';
+
+const RECENT = 8;
+const LACKING = 5;
+
+/** What wants a look: what changed lately, and what lacks evidence. */
+export function Aside() {
+  return (
+    <div className={styles.aside}>
+      <Recent />
+      <Section title={TEXT.lacking}>
+        <Lacking evidence="missing" title={TEXT.missingTitle} text={TEXT.missingText} />
+        <Lacking evidence="carried" title={TEXT.carriedTitle} text={TEXT.carriedText} />
+      </Section>
+    </div>
+  );
+}
+
+function Lacking({ evidence, title, text }: { evidence: 'missing' | 'carried'; title: string; text: string }) {
+  const tenantId = useTenantId();
+  const { items, hasNextPage, isPending, error } = useList<api.Subject>(tenantPath(tenantId, 'subjects'), {
+    evidence,
+    limit: LACKING,
+  });
+  return (
+    <div className={styles.lacking}>
+      <h3>{title}</h3>
+      <p className={styles.quiet}>{text}</p>
+      {error !== null && <Problem error={error} />}
+      {items.length > 0 && (
+        <ul className={styles.plainList}>
+          {items.map(({ subject_type: type, subject_id: id, latest_snapshot: { snapshot_version: version } }) => (
+            <li key={`${type}/${id}`}>
+              <SubjectLink tenantId={tenantId} type={type} id={id} />
+              <Name key={version} tenantId={tenantId} type={type} id={id} version={version} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {items.length === 0 && !isPending && error === null && <p>{TEXT.noneMissing}</p>}
+      {hasNextPage && (
+        <Link to="/t/$tenantId/subjects" params={{ tenantId }} search={{ evidence }}>
+          {TEXT.all}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Recent() {
+  const tenantId = useTenantId();
+  const changes = useRecentChanges(tenantId);
+  return (
+    <Section title={TEXT.recent} actions={<Badge tone="good">{TEXT.live}</Badge>}>
+      {changes.length === 0 ? (
+        <p className={styles.quiet}>{TEXT.noRecent}</p>
+      ) : (
+        <ol className={styles.plainList}>
+          {changes.slice(0, RECENT).map((change) => (
+            <li key={change.log_index}>
+              <ChangedSubject tenantId={tenantId} change={change} />
+              <span className={styles.what}>
+                {TEXT.changes[change.type]} {detailOf(change)} · <Time at={momentOf(change)} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+function ChangedSubject({ tenantId, change }: { tenantId: string; change: Change }) {
+  if (change.type === 'tenant.owner_changed') return TEXT.tenantItself(change.tenant_id);
+  const { subject_type: type, subject_id: id } = change.subject;
+  return type === '*' ? TEXT.allSubjects : <SubjectLink tenantId={tenantId} type={type} id={id} />;
+}
+
+function detailOf(change: Change): string {
+  switch (change.type) {
+    case 'snapshot.created':
+      return String(change.snapshot_version);
+    case 'grant.created':
+    case 'grant.changed':
+    case 'grant.revoked':
+      return change.grantee_tenant_id;
+    case 'tenant.owner_changed':
+    case 'subject.erased':
+      return '';
+  }
+}
+
+function momentOf(change: Change): string {
+  switch (change.type) {
+    case 'snapshot.created':
+    case 'grant.created':
+      return change.created_at;
+    case 'grant.changed':
+    case 'tenant.owner_changed':
+      return change.changed_at;
+    case 'grant.revoked':
+      return change.revoked_at;
+    case 'subject.erased':
+      return change.erased_at;
+  }
+}
