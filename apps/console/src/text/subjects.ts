@@ -38,6 +38,7 @@ export const TEXT = {
   noneReader: 'Whoever writes the first version of a subject makes this tenant its owner; that takes a tenant_editor.',
   noneGranted: 'Nobody shares a subject with this tenant',
   noneGrantedText: 'An owner shares one by a grant to this tenant’s id, which is',
+  noGrantsUsed: 'You may not use what others share',
   noneOfFilter: 'None of them fits',
   noneFound: (find: string) => `Nothing is found by “${find}”`,
   noneFoundText:

@@ -5,6 +5,24 @@ import styles from './ui.module.css';
 
 const SHOWN_MS = 2_000;
 
+/** Drawn, since not every font has a sign for it. */
+function CopyIcon() {
+  return (
+    <svg
+      viewBox="0 0 16 16"
+      width="13"
+      height="13"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+    >
+      <rect x="5.5" y="5.5" width="8" height="8" rx="1.5" />
+      <path d="M10.5 3.2A1.5 1.5 0 0 0 9.2 2.5H4A1.5 1.5 0 0 0 2.5 4v5.2a1.5 1.5 0 0 0 .8 1.3" />
+    </svg>
+  );
+}
+
 /** Copies a text; says so for a moment, to readers of screens too. */
 export function Copy({ text, label, small = true }: { text: string; label?: string; small?: boolean }) {
   const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null);
@@ -24,7 +42,7 @@ export function Copy({ text, label, small = true }: { text: string; label?: stri
     <>
       {label === undefined ? (
         <button type="button" className={styles.copy} onClick={copy} aria-label={TEXT.copy} title={TEXT.copy}>
-          {outcome === null ? '⧉' : said}
+          {outcome === null ? <CopyIcon /> : said}
         </button>
       ) : (
         <Button small={small} onClick={copy}>

@@ -6,10 +6,11 @@ export const started: { product?: StartedService } = ((
   globalThis as { issConsoleTests?: { product?: StartedService } }
 ).issConsoleTests ??= {});
 
-/** Jest's `globalSetup`: one product as `npm start` opens it, with its whole world, for all suites of the console; `scene.ts` finds it. */
+/** Jest's `globalSetup`: one product as `npm start` opens it, with its whole world, for all suites of the console; `scene.ts` finds it.
+ * They share its few users, and so their rates. */
 export default async function globalSetup(): Promise<void> {
   await startServices();
-  const product = await startService({ SEED: 'true' });
+  const product = await startService({ SEED: 'true', RATE_LIMIT_PER_MINUTE: '1000000' });
   started.product = product;
   process.env['CONSOLE_TEST_PRODUCT'] = JSON.stringify({ baseUrl: product.baseUrl, dataFolder: product.dataFolder });
 }

@@ -20,6 +20,8 @@ export interface Scene {
   go(page: Page, view: string): Promise<void>;
   /** A request of the API as this user. */
   api(user: string, method: string, path: string, body?: unknown): Promise<{ status: number; body: Json }>;
+  /** This user's token, for requests that `api` does not make. */
+  token(user: string): Promise<string>;
   /** What pages said that nobody expects: scripts refused by the policy, errors, uncaught exceptions. Forgets it. */
   faults(): string[];
 }
@@ -46,6 +48,11 @@ export function withConsole(name: string, body: (scene: Scene) => void): void {
     let browser: Browser;
     const faults: string[] = [];
     const tokens = new Map<string, Promise<string>>();
+    const token = (user: string): Promise<string> => {
+      const minted = tokens.get(user) ?? tokenOf(dataFolder, user);
+      tokens.set(user, minted);
+      return minted;
+    };
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath, args: ARGUMENTS });
     });
@@ -85,16 +92,15 @@ export function withConsole(name: string, body: (scene: Scene) => void): void {
         await page.waitForURL(`${baseUrl}/console${view}`);
       },
       async api(user, method, path, content) {
-        const token = tokens.get(user) ?? tokenOf(dataFolder, user);
-        tokens.set(user, token);
         const response = await fetch(baseUrl + path, {
           method,
-          headers: { Authorization: `Bearer ${await token}`, 'Content-Type': 'application/json' },
+          headers: { Authorization: `Bearer ${await token(user)}`, 'Content-Type': 'application/json' },
           ...(content === undefined ? {} : { body: JSON.stringify(content) }),
         });
         const text = await response.text();
         return { status: response.status, body: text === '' ? null : JSON.parse(text) };
       },
+      token,
       faults: () => faults.splice(0),
     });
   });

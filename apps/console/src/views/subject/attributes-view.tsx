@@ -2,6 +2,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { type api, ErasedError, type ErasureReceipt, VerificationError } from '@identity-state/client';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { type ApiCall, pathOf } from '../../app/api.ts';
+import { changed } from '../../app/search.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/subject.ts';
 import { Button } from '../../ui/button.tsx';
@@ -142,13 +143,12 @@ function Shown({ content: { snapshot, isVerified }, access }: { content: Content
       </div>
       <nav className={ui.tabs} aria-label={TEXT.shown}>
         {parts.map(([name, label]) => {
-          const { show: _, ...rest } = search;
           return (
             <Link
               key={label}
               to="/t/$tenantId/subjects/$subjectType/$subjectId"
               params={params}
-              search={name === undefined ? rest : { ...rest, show: name }}
+              search={changed(search, { show: name })}
               className={ui.tab}
               activeProps={{}}
               aria-current={(show ?? '') === (name ?? '') ? 'page' : undefined}

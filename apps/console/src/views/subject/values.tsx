@@ -2,6 +2,7 @@ import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { api, Snapshot } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
+import { changed } from '../../app/search.ts';
 import { TEXT } from '../../text/subject.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -18,7 +19,6 @@ const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/';
 const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
 /** Of a value; the whole is in the envelope. */
 const MAX_SHOWN = 600;
-const DAY_MS = 86_400_000;
 
 type Status = api.ProvedLeaf['evidence_status'];
 
@@ -96,8 +96,7 @@ function Filter({
     return found;
   }, [byPath]);
   const go = (change: { find?: string; status?: string }): void => {
-    const kept = Object.entries({ ...search, ...change }).filter(([, value]) => value !== '');
-    void navigate({ search: Object.fromEntries(kept), replace: true, resetScroll: false });
+    void navigate({ search: changed(search, change), replace: true, resetScroll: false });
   };
   return (
     <div className={styles.filter}>
@@ -153,13 +152,13 @@ function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
   return useMemo((): readonly VirtualColumn<Row>[] => {
     const attribute: VirtualColumn<Row> = {
       title: TEXT.attribute,
-      width: 'minmax(0, 1.1fr)',
+      width: 'minmax(0, 1fr)',
       isHeader: true,
       cell: ({ path }) => <Path path={path} />,
     };
     const value: VirtualColumn<Row> = {
       title: TEXT.value,
-      width: 'minmax(0, 1.4fr)',
+      width: 'minmax(0, 1.2fr)',
       cell: (row) => <Value row={row} />,
     };
     if (!hasProvenance) return [attribute, value];
@@ -168,12 +167,12 @@ function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
       value,
       {
         title: TEXT.since,
-        width: 'minmax(0, 0.9fr)',
+        width: 'minmax(0, 1fr)',
         cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Since proved={proved} params={params} />),
       },
       {
         title: TEXT.backing,
-        width: 'minmax(0, 1.5fr)',
+        width: 'minmax(0, 1.6fr)',
         cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Backing proved={proved} />),
       },
     ];
@@ -212,27 +211,18 @@ function Since({
   proved: api.ProvedLeaf;
   params: ReturnType<typeof useSubject>['params'];
 }) {
-  const { recorded_at: recorded, effective_at: effective } = since;
-  const isLater = Math.abs(Date.parse(recorded) - Date.parse(effective)) > DAY_MS;
   return (
-    <span className={styles.since}>
+    <span className={styles.since} title={TEXT.storedOn(since.recorded_at)}>
       <Link to={SUBJECT} params={params} search={{ version: String(version) }}>
         {TEXT.sinceVersion(version)}
       </Link>{' '}
-      <Time at={effective} dayOnly />
-      <span className={styles.quiet}>
-        {isLater && (
-          <>
-            {TEXT.stored} <Time at={recorded} dayOnly />{' '}
-          </>
-        )}
-        {by !== null && `${TEXT.by} ${by}`}
-      </span>
+      <Time at={since.effective_at} dayOnly />
+      {by !== null && <span className={styles.quiet}>{`${TEXT.by} ${by}`}</span>}
     </span>
   );
 }
 
-export function StatusBadge({ status }: { status: Status }) {
+function StatusBadge({ status }: { status: Status }) {
   return (
     <span title={TEXT.statusTexts[status]}>
       <Badge tone={TONES[status]}>

@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useSubject } from '../../app/address.ts';
+import { changed } from '../../app/search.ts';
 import type { SubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/subject.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -67,7 +68,8 @@ export function VersionBar({
 
 function Versions({ shown, latest }: { shown: number | null; latest: number | null }) {
   const { params } = useSubject();
-  const { as_of: _, basis: __, version: ___, ...rest } = useSearch({ from: ADDRESS });
+  const search = useSearch({ from: ADDRESS });
+  const rest = changed(search, { as_of: '', basis: '', version: '' });
   const navigate = useNavigate();
   const [text, setText] = useState(shown === null ? '' : String(shown));
   const step = (version: number, label: string, isThere: boolean) =>
@@ -87,7 +89,7 @@ function Versions({ shown, latest }: { shown: number | null; latest: number | nu
       {step((shown ?? 0) - 1, TEXT.previous, shown !== null && shown > 1)}
       <div className={styles.versionField}>
         <TextField
-          label={latest === null ? TEXT.version : `${TEXT.version} ${TEXT.of(latest)}`}
+          label={latest === null ? TEXT.version : TEXT.versionOf(latest)}
           inputMode="numeric"
           pattern="[1-9][0-9]*"
           value={text}
@@ -96,24 +98,30 @@ function Versions({ shown, latest }: { shown: number | null; latest: number | nu
       </div>
       <Button type="submit">{TEXT.go}</Button>
       {step((shown ?? 0) + 1, TEXT.next, shown !== null && (latest === null || shown < latest))}
-      <Link to={SUBJECT} params={params} search={rest} className={buttonClass()}>
-        {TEXT.latest}
-      </Link>
+      {(search.version !== undefined || search.as_of !== undefined) && (
+        <Link to={SUBJECT} params={params} search={rest} className={buttonClass()}>
+          {TEXT.latest}
+        </Link>
+      )}
     </form>
   );
 }
 
 function Moment() {
   const { params } = useSubject();
-  const { version: _, ...rest } = useSearch({ from: ADDRESS });
+  const search = useSearch({ from: ADDRESS });
   const navigate = useNavigate();
-  const [at, setAt] = useState(localText(rest.as_of));
-  const [basis, setBasis] = useState(rest.basis ?? 'recorded');
+  const [at, setAt] = useState(localText(search.as_of));
+  const [basis, setBasis] = useState(search.basis ?? 'recorded');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const moment = new Date(at);
     if (Number.isNaN(moment.getTime())) return;
-    void navigate({ to: SUBJECT, params, search: { ...rest, as_of: moment.toISOString(), basis } });
+    void navigate({
+      to: SUBJECT,
+      params,
+      search: changed(search, { version: '', as_of: moment.toISOString(), basis }),
+    });
   };
   return (
     <form className={styles.controls} onSubmit={submit}>

@@ -1,9 +1,10 @@
 import type { FormEvent, ReactNode } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { api, Query } from '@identity-state/client';
+import { type api, ForbiddenError, type Query } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
+import { changed } from '../../app/search.ts';
 import { TEXT } from '../../text/subjects.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
@@ -58,7 +59,7 @@ function Tab({ of, children }: { of: 'granted' | undefined; children: ReactNode 
     <Link
       to="/t/$tenantId/subjects"
       params={{ tenantId }}
-      search={{ ...(find === undefined ? {} : { find }), ...(of === undefined ? {} : { of }) }}
+      search={changed({ find, of }, {})}
       className={ui.tab}
       activeProps={{}}
       aria-current={(now === 'granted') === (of === 'granted') ? 'page' : undefined}
@@ -72,16 +73,14 @@ function Filters() {
   const navigate = useNavigate({ from: '/t/$tenantId/subjects' });
   const search = useSearch({ from: ADDRESS });
   const { find = '', of, type = '', evidence = '' } = search;
-  const go = (change: Partial<typeof search>): void => {
-    const changed = Object.entries({ ...search, ...change }).filter(([, value]) => value !== '');
-    void navigate({ search: Object.fromEntries(changed) });
-  };
+  const go = (change: Partial<typeof search>): void => void navigate({ search: changed(search, change) });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    go({ find: String(new FormData(event.currentTarget).get('find') ?? '').trim() });
+    const text = new FormData(event.currentTarget).get('find');
+    go({ find: typeof text === 'string' ? text.trim() : '' });
   };
   return (
-    <form className={ui.filters} onSubmit={submit}>
+    <form className={styles.filters} onSubmit={submit}>
       <TextField label={TEXT.find} name="find" type="search" defaultValue={find} hint={TEXT.findHint} />
       {of !== 'granted' && (
         <Select
@@ -107,9 +106,7 @@ function Filters() {
         />
       )}
       {(find !== '' || type !== '' || evidence !== '') && (
-        <div className={styles.clear}>
-          <Button onClick={() => go({ find: '', type: '', evidence: '' })}>{TEXT.clear}</Button>
-        </div>
+        <Button onClick={() => go({ find: '', type: '', evidence: '' })}>{TEXT.clear}</Button>
       )}
     </form>
   );
@@ -167,6 +164,13 @@ function firstVersion(now: Date): unknown {
 function Granted({ query }: { query: Query }) {
   const tenantId = useTenantId();
   const list = useList<api.AccessibleSubject>(tenantPath(tenantId, 'accessible-subjects'), query);
+  // The message says who can change that.
+  if (list.error instanceof ForbiddenError)
+    return (
+      <Empty title={TEXT.noGrantsUsed}>
+        <p>{list.error.message}</p>
+      </Empty>
+    );
   return (
     <ListTable
       caption={TEXT.captionGranted}
@@ -204,7 +208,11 @@ function Found({ find }: { find: string }) {
     first === undefined || first.kind === 'id' ? null : tenantPath(tenantId, 'accessible-subjects'),
     first?.query,
   );
-  const lists = [byFirst, byId, shared];
+  const found = new Set(byFirst.items.map(keyOf));
+  const onlyById = { ...byId, items: byId.items.filter((one) => !found.has(keyOf(one))) };
+  // Whoever may not use grants finds among its own, and reads why where it looks for the others.
+  const isRefused = shared.error instanceof ForbiddenError && !isGranted;
+  const lists = [byFirst, onlyById, ...(isRefused ? [] : [shared])];
   const isEmpty = lists.every(({ items, isLoading, error }) => items.length === 0 && !isLoading && error === null);
   const titles = { name: TEXT.byName, identifier: TEXT.byIdentifier, id: TEXT.byId };
   const isShown = (list: { items: readonly unknown[]; error: Error | null }): boolean =>
@@ -220,10 +228,10 @@ function Found({ find }: { find: string }) {
       {first !== undefined && isShown(byFirst) && (
         <FoundOwn title={titles[first.kind]} list={byFirst} tenantId={tenantId} />
       )}
-      {second !== undefined && isShown(byId) && (
-        <FoundOwn title={titles[second.kind]} list={byId} tenantId={tenantId} />
+      {second !== undefined && isShown(onlyById) && (
+        <FoundOwn title={titles[second.kind]} list={onlyById} tenantId={tenantId} />
       )}
-      {isShown(shared) && (
+      {!isRefused && isShown(shared) && (
         <section aria-label={TEXT.granted}>
           <h2>{TEXT.granted}</h2>
           <ListTable

@@ -1,0 +1,172 @@
+import { accessibilityFindings, withConsole } from './testing/scene.ts';
+import { envelope, makeTenant, write } from './testing/subjects-of-tests.ts';
+
+withConsole('the view of a subject', (scene) => {
+  const hostile = `"><script>document.title='broken'</script>`;
+  const name = '/attributes/legal/legal_name';
+  const reference = (id: string): unknown[] => [
+    { evidence_id: id, evidence_type: 'registry_extract', role: 'primary' },
+  ];
+  const extract = {
+    evidence_id: 'ev-1',
+    evidence_type: 'registry_extract',
+    source: hostile,
+    captured_at: '2026-01-01T00:00:00Z',
+  };
+  const values = (legalName: string): unknown => ({
+    legal: { legal_name: legalName, form: 'AG', tags: [], '/a~b': hostile },
+    contact: { phone: 41 },
+  });
+  const backed = {
+    evidence: [extract],
+    attributePaths: { [name]: reference('ev-1'), '/attributes/contact': reference('ev-2') },
+  };
+  let tenantId: string;
+  let view: string;
+  let path: string;
+
+  beforeAll(async () => {
+    tenantId = await makeTenant(scene);
+    view = `/t/${tenantId}/subjects/organization/holding`;
+    path = `/v1/tenants/${tenantId}/subjects/organization/holding`;
+    await write(
+      scene,
+      tenantId,
+      envelope('holding', { ...backed, generatedAt: '2026-01-01T00:00:00Z', attributes: values('Holding Ltd') }),
+      envelope('holding', {
+        ...backed,
+        generatedAt: '2026-02-01T00:00:00Z',
+        version: 2,
+        attributes: values('Holding AG'),
+      }),
+    );
+  });
+  afterEach(() => expect(scene.faults()).toEqual([]));
+
+  it('shows each value of the API with since when, by whom and what backs it, verified here, filtered by the address', async () => {
+    const page = await scene.open('alice', view);
+    await page.getByText('Verified here').waitFor();
+    const table = page.getByRole('table', { name: 'Values of the attributes' });
+    await table.getByText('Carried over').waitFor();
+    const { body } = await scene.api('alice', 'GET', `${path}/provenance`);
+    const rows = table.getByRole('row');
+    expect(await rows.count()).toBe(body.items.length + 1);
+    const words: Record<string, string> = {
+      current: 'Current',
+      carried: 'Carried over',
+      missing: 'Missing',
+      none: 'None',
+    };
+    for (const [index, leaf] of body.items.entries()) {
+      const text = await rows.nth(index + 1).innerText();
+      expect(text).toContain(typeof leaf.value === 'string' ? leaf.value : JSON.stringify(leaf.value));
+      expect(text).toContain(`Version ${leaf.since_version}`);
+      expect(text).toContain(words[leaf.evidence_status]);
+    }
+    await page.getByText('ev-2').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Carried over 1' }).click();
+    await page.waitForURL(/status=carried/);
+    expect(await rows.count()).toBe(2);
+    await page.getByRole('button', { name: 'Carried over 1' }).click();
+    await page.getByRole('main').getByRole('searchbox', { name: 'Find' }).fill('form');
+    await page.waitForURL(/find=form$/);
+    await page.getByText('1 of 5 values').waitFor();
+
+    await page.getByRole('link', { name: 'Evidence (1)' }).click();
+    await page.getByRole('table', { name: 'Evidence of this version' }).getByText(hostile).waitFor();
+    await page.getByRole('link', { name: 'Envelope' }).click();
+    await page.getByRole('region', { name: 'The envelope as JSON' }).getByText('"legal_name": "Holding AG"').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
+  it('goes to any version and any moment by keys, and says which one it is', async () => {
+    const page = await scene.open('alice', view);
+    await page.getByRole('link', { name: '‹ Previous' }).press('Enter');
+    await page.waitForURL(/version=1$/);
+    await page.getByText('Holding Ltd').first().waitFor();
+    await page.getByText('not the latest, which is 2').waitFor();
+    await page.getByLabel('By').selectOption('effective');
+    await page.getByLabel('As it was at').fill('2026-03-01T12:00:00');
+    await page.getByLabel('As it was at').press('Enter');
+    await page.waitForURL(/as_of=.*basis=effective/);
+    await page.getByText('the latest', { exact: true }).waitFor();
+    await page.getByText('Holding AG').first().waitFor();
+    await scene.go(page, `${view}?as_of=2020-01-01T00:00:00Z`);
+    await page.getByRole('alert').waitFor();
+    await scene.go(page, `${view}?version=7`);
+    await page.getByRole('alert').waitFor();
+  });
+
+  it.each([
+    ['hash', 'The content does not have the hash', (text: string) => text.replace('Holding AG', 'Holding SA')],
+    [
+      'other_version',
+      'another version than was asked for',
+      (text: string) => text.replace('"snapshot_version":2', '"snapshot_version":3'),
+    ],
+    ['malformed', 'not a snapshot at all', () => '{}'],
+  ])('shows an answer that does not hold in red, and nothing of it: %s', async (_failure, said, tamper) => {
+    const page = await scene.open('alice', `/t/${tenantId}/subjects`);
+    await page.route(`**${path}/snapshots/2`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: tamper(await response.text()) });
+    });
+    await scene.go(page, view);
+    await page.getByRole('alert').getByText('Not verified.').waitFor();
+    await page.getByText(said).waitFor();
+    expect(await page.getByRole('table').count()).toBe(0);
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
+  it('shows what was erased as erased, with what remains of it', async () => {
+    await scene.api('alice', 'PATCH', `/v1/tenants/${tenantId}`, { erasure_confirmation: 'off' });
+    await write(scene, tenantId, envelope('forgotten'));
+    const page = await scene.open('alice', `/t/${tenantId}/subjects/organization/forgotten`);
+    await page.getByText('Company forgotten').first().waitFor();
+    await expect
+      .poll(async () => {
+        const erasure = `/v1/tenants/${tenantId}/subjects/organization/forgotten/erasure`;
+        return (await scene.api('alice', 'POST', erasure, { versions: 'all', reason: 'test' })).status;
+      })
+      .toBe(201);
+    // By the feed, while it is looked at.
+    await page.getByRole('heading', { name: 'The content of version 1 was erased' }).waitFor();
+    expect(await page.getByText('Company forgotten').count()).toBe(0);
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
+  it.each([
+    [['read_latest'], ['Attributes', 'Timeline', 'Requests'], 'is told to those with whom the lineage is shared'],
+    [['read_lineage'], ['Attributes', 'Timeline', 'Compare', 'Proof', 'Requests'], 'Carried over'],
+    [['read_snapshot_by_id'], ['Attributes', 'Compare', 'Proof', 'Requests'], 'Name one above'],
+    [['read_diff'], ['Compare', 'Requests'], 'lets it compare versions, and read none'],
+  ])('offers a grantee of %j what these let it read', async (scopes, tabs, said) => {
+    const id = `for-${scopes.join('-')}`;
+    await write(
+      scene,
+      tenantId,
+      envelope(id, { ...backed, attributes: values('Shared Ltd') }),
+      envelope(id, { ...backed, version: 2, attributes: values('Shared AG') }),
+    );
+    await scene.api('alice', 'POST', `/v1/tenants/${tenantId}/grants`, {
+      grantee_tenant_id: 'beta',
+      subject_type: 'organization',
+      subject_id: id,
+      scopes,
+    });
+    const page = await scene.open('bob', `/t/beta/subjects/organization/${id}`);
+    const views = page.getByRole('navigation', { name: `Views of ${id}` });
+    await views.waitFor();
+    expect(await views.getByRole('link').allTextContents()).toEqual(tabs);
+    await page.getByText(said).first().waitFor();
+    expect(await page.getByRole('link', { name: 'Propose a change' }).count()).toBe(0);
+    expect((await scene.api('bob', 'POST', `/v1/tenants/beta/subjects/organization/${id}/updates`, {})).status).toBe(
+      403,
+    );
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+});

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import type { Scene } from './scene.ts';
+
+/** A tenant of this suite's own, of which `alice` is the owner. */
+export async function makeTenant(scene: Scene): Promise<string> {
+  const tenantId = `console-${randomUUID()}`;
+  const { status } = await scene.api('alice', 'POST', '/v1/tenants', {
+    tenant_id: tenantId,
+    name: 'A tenant of a test',
+  });
+  if (status !== 201) throw new Error(`No tenant: ${status}`);
+  return tenantId;
+}
+
+export interface EnvelopeChanges {
+  version?: number;
+  type?: 'organization' | 'individual' | 'entity';
+  generatedAt?: string;
+  attributes?: unknown;
+  evidence?: readonly unknown[];
+  attributePaths?: unknown;
+}
+
+/** A version as its writer has it. */
+export function envelope(
+  subjectId: string,
+  { version = 1, type = 'organization', generatedAt, attributes, evidence = [], attributePaths }: EnvelopeChanges = {},
+): Record<string, unknown> {
+  const at = generatedAt ?? new Date().toISOString();
+  return {
+    envelope_version: 'entity_state_envelope_v1',
+    snapshot_id: randomUUID(),
+    snapshot_version: version,
+    generated_at: at,
+    subject: { subject_type: type, subject_id: subjectId },
+    attributes: attributes ?? { legal: { legal_name: `Company ${subjectId}` } },
+    evidence,
+    ...(attributePaths === undefined ? {} : { attribute_paths: attributePaths }),
+    audit: { created_by: 'alice', created_at: at, source: 'test' },
+  };
+}
+
+/** Writes versions as alice; each must be stored. */
+export async function write(scene: Scene, tenantId: string, ...envelopes: Record<string, unknown>[]): Promise<void> {
+  for (const one of envelopes) {
+    const { status, body } = await scene.api('alice', 'POST', `/v1/tenants/${tenantId}/entity-states`, one);
+    if (status !== 201) throw new Error(`Not written: ${status} ${JSON.stringify(body)}`);
+  }
+}
