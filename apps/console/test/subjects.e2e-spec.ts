@@ -1,5 +1,5 @@
 import { accessibilityFindings, withConsole } from './testing/scene.ts';
-import { envelope, makeTenant, write } from './testing/subjects-of-tests.ts';
+import { envelope, makeTenant, OWNER, write } from './testing/subjects-of-tests.ts';
 
 withConsole('the view of subjects', (scene) => {
   const hostile = `<img src=x onerror="document.title='broken'">`;
@@ -34,8 +34,8 @@ withConsole('the view of subjects', (scene) => {
   afterEach(() => expect(scene.faults()).toEqual([]));
 
   it('shows what the API answers, names and hostile ones as text, what lacks evidence, and has nothing that axe finds', async () => {
-    const page = await scene.open('alice', `/t/${tenantId}/subjects`);
-    const { body } = await scene.api('alice', 'GET', `/v1/tenants/${tenantId}/subjects`);
+    const page = await scene.open(OWNER, `/t/${tenantId}/subjects`);
+    const { body } = await scene.api(OWNER, 'GET', `/v1/tenants/${tenantId}/subjects`);
     const rows = page.getByRole('table', { name: 'Subjects of this tenant' }).getByRole('rowheader');
     await page.getByText('Northern Light AG').first().waitFor();
     await page.getByText(hostile).first().waitFor();
@@ -55,7 +55,7 @@ withConsole('the view of subjects', (scene) => {
   });
 
   it('finds by name, id and identifier, filters by type and evidence, and says so where nothing fits', async () => {
-    const page = await scene.open('alice', `/t/${tenantId}/subjects?find=northern`);
+    const page = await scene.open(OWNER, `/t/${tenantId}/subjects?find=northern`);
     const links = async (region: string): Promise<string[]> => {
       const found = page.getByRole('region', { name: region, exact: true });
       await found.waitFor();
@@ -79,7 +79,7 @@ withConsole('the view of subjects', (scene) => {
     await page.getByRole('rowheader').filter({ hasText: 'north' }).waitFor({ state: 'detached' });
     expect(await rows.allTextContents()).toEqual(['p-1']);
     await page.getByLabel('Type').selectOption('');
-    await page.getByLabel('Evidence').selectOption('carried');
+    await page.getByLabel('Evidence', { exact: true }).selectOption('carried');
     await page.getByRole('rowheader').filter({ hasText: 'p-1' }).waitFor({ state: 'detached' });
     expect(await rows.allTextContents()).toEqual(['north']);
     await page.goBack();
@@ -87,7 +87,7 @@ withConsole('the view of subjects', (scene) => {
   });
 
   it('shows what others share, and to whom it is shown what no one may use', async () => {
-    await scene.api('alice', 'POST', `/v1/tenants/${tenantId}/grants`, {
+    await scene.api(OWNER, 'POST', `/v1/tenants/${tenantId}/grants`, {
       grantee_tenant_id: 'beta',
       subject_type: 'organization',
       subject_id: 'north',

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Scene } from './scene.ts';
 
-/** A tenant of this suite's own, of which `alice` is the owner. */
+/** Owns the tenants of the suites that ask: nobody of the world, whose tenants other suites look at. */
+export const OWNER = 'olga';
+
+/** A tenant of this suite's own, of which `OWNER` is the owner. */
 export async function makeTenant(scene: Scene): Promise<string> {
   const tenantId = `console-${randomUUID()}`;
-  const { status } = await scene.api('alice', 'POST', '/v1/tenants', {
+  const { status } = await scene.api(OWNER, 'POST', '/v1/tenants', {
     tenant_id: tenantId,
     name: 'A tenant of a test',
   });
@@ -36,14 +39,14 @@ export function envelope(
     attributes: attributes ?? { legal: { legal_name: `Company ${subjectId}` } },
     evidence,
     ...(attributePaths === undefined ? {} : { attribute_paths: attributePaths }),
-    audit: { created_by: 'alice', created_at: at, source: 'test' },
+    audit: { created_by: OWNER, created_at: at, source: 'test' },
   };
 }
 
-/** Writes versions as alice; each must be stored. */
+/** Writes versions as `OWNER`; each must be stored. */
 export async function write(scene: Scene, tenantId: string, ...envelopes: Record<string, unknown>[]): Promise<void> {
   for (const one of envelopes) {
-    const { status, body } = await scene.api('alice', 'POST', `/v1/tenants/${tenantId}/entity-states`, one);
+    const { status, body } = await scene.api(OWNER, 'POST', `/v1/tenants/${tenantId}/entity-states`, one);
     if (status !== 201) throw new Error(`Not written: ${status} ${JSON.stringify(body)}`);
   }
 }

@@ -35,8 +35,14 @@ export function SubjectsView() {
             <Tab of={undefined}>{TEXT.own}</Tab>
             <Tab of="granted">{TEXT.granted}</Tab>
           </nav>
-          <Filters key={find} />
-          {find !== '' ? <Found find={find} /> : isGranted ? <Granted query={query} /> : <Own query={query} />}
+          <Filters key={`filters ${find}`} />
+          {find !== '' ? (
+            <Found key={`found ${find}`} find={find} />
+          ) : isGranted ? (
+            <Granted query={query} />
+          ) : (
+            <Own query={query} />
+          )}
         </div>
         <Aside />
       </div>
