@@ -71,6 +71,111 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'Withdraws a proposal.',
     load: async () => (await import('./commands/withdraw.ts')).withdraw,
   },
+  share: {
+    group: 'Sharing',
+    summary: 'Lets another tenant read a subject, by what, and until when.',
+    load: async () => (await import('./commands/share.ts')).share,
+  },
+  grants: {
+    group: 'Sharing',
+    summary: 'Lists who was let read, or with --held what you may read of others.',
+    load: async () => (await import('./commands/grants.ts')).grants,
+  },
+  revoke: {
+    group: 'Sharing',
+    summary: 'Takes a grant back: from then on nothing is read by it.',
+    load: async () => (await import('./commands/revoke.ts')).revoke,
+  },
+  who: {
+    group: 'Sharing',
+    summary: 'Says who may read a subject, by which right, and why somebody may not.',
+    load: async () => (await import('./commands/who.ts')).who,
+  },
+  requests: {
+    group: 'Sharing',
+    summary: 'Lists what readers ask you to bring up to date.',
+    load: async () => (await import('./commands/requests.ts')).requests,
+  },
+  'requests ask': {
+    group: 'Sharing',
+    summary: 'Asks the owner of a subject to bring it up to date.',
+    load: async () => (await import('./commands/requests-ask.ts')).askRequest,
+  },
+  'requests fulfil': {
+    group: 'Sharing',
+    summary: 'Answers a request with a version.',
+    load: async () => (await import('./commands/requests-fulfil.ts')).fulfilRequest,
+  },
+  'requests decline': {
+    group: 'Sharing',
+    summary: 'Declines a request.',
+    load: async () => (await import('./commands/requests-decline.ts')).declineRequest,
+  },
+  'requests cancel': {
+    group: 'Sharing',
+    summary: 'Takes back a request of your own.',
+    load: async () => (await import('./commands/requests-cancel.ts')).cancelRequest,
+  },
+  changes: {
+    group: 'Feeds and archives',
+    summary: 'Shows what changed of all that you own or may read; with --follow as it happens.',
+    load: async () => (await import('./commands/changes.ts')).changes,
+  },
+  import: {
+    group: 'Feeds and archives',
+    summary: 'Writes the versions of an archive, and goes on where it was broken off.',
+    load: async () => (await import('./commands/import.ts')).importFile,
+  },
+  export: {
+    group: 'Feeds and archives',
+    summary: 'Writes the whole history of a subject, verified; with --proofs as a bundle for iss verify.',
+    load: async () => (await import('./commands/export.ts')).exportHistory,
+  },
+  listen: {
+    group: 'Webhooks',
+    summary: 'Brings events to a receiver on this machine, signed as the service signs them.',
+    load: async () => (await import('./commands/listen.ts')).listen,
+  },
+  hooks: {
+    group: 'Webhooks',
+    summary: 'Lists webhook subscriptions.',
+    load: async () => (await import('./commands/hooks.ts')).hooks,
+  },
+  'hooks create': {
+    group: 'Webhooks',
+    summary: 'Subscribes a receiver to events.',
+    load: async () => (await import('./commands/hooks-create.ts')).createHook,
+  },
+  'hooks change': {
+    group: 'Webhooks',
+    summary: 'Changes where events go, which, or whether.',
+    load: async () => (await import('./commands/hooks-change.ts')).changeHook,
+  },
+  'hooks rotate': {
+    group: 'Webhooks',
+    summary: 'Gives a subscription a new secret.',
+    load: async () => (await import('./commands/hooks-rotate.ts')).rotateHook,
+  },
+  'hooks end': {
+    group: 'Webhooks',
+    summary: 'Ends a subscription.',
+    load: async () => (await import('./commands/hooks-end.ts')).endHook,
+  },
+  trigger: {
+    group: 'Webhooks',
+    summary: 'Sends webhook.test to a receiver, and says how it answered.',
+    load: async () => (await import('./commands/trigger.ts')).trigger,
+  },
+  deliveries: {
+    group: 'Webhooks',
+    summary: 'Lists what was sent, and how each attempt ended.',
+    load: async () => (await import('./commands/deliveries.ts')).deliveries,
+  },
+  redeliver: {
+    group: 'Webhooks',
+    summary: 'Sends one delivery again, or all of a period that failed.',
+    load: async () => (await import('./commands/redeliver.ts')).redeliver,
+  },
   verify: {
     group: 'The transparency log',
     summary:

@@ -32,6 +32,7 @@ jest.setTimeout(180_000);
 const PAGE = join(repositoryRoot, 'docs/cli.md');
 /** What the page shows in place of this run's. */
 const SHOWN_URL = 'http://localhost:3000';
+const SHOWN_INBOX_URL = 'http://localhost:3030';
 
 let service: StartedService;
 let folder: string;
@@ -81,8 +82,11 @@ async function run(line: string, kept: ReadonlyMap<string, string> = new Map(), 
 }
 
 it('every line of docs/cli.md does what the page says', async () => {
-  const steady = new Steady([[service.baseUrl, SHOWN_URL]]);
-  const kept = new Map<string, string>();
+  const steady = new Steady([
+    [service.baseUrl, SHOWN_URL],
+    [service.inboxUrl, SHOWN_INBOX_URL],
+  ]);
+  const kept = new Map([['INBOX', `${service.inboxUrl}/hooks/agency`]]);
   const shown: Shown[] = [];
   for (const { of, line, exitCode = 0, keep = {}, blur = [] } of EXAMPLES) {
     const outcome = await run(line, kept);

@@ -1,6 +1,7 @@
 import type * as api from './generated/types.ts';
 import { IdentityStateError } from './errors.ts';
 import { decode } from './http/answer.ts';
+import { linesOf } from './http/lines.ts';
 import { itemsOf } from './http/pages.ts';
 import { type CallOptions, type Method, type Query, Transport, type TransportOptions } from './http/transport.ts';
 import { Tenant } from './tenant.ts';
@@ -73,5 +74,17 @@ export class IdentityState {
       options,
     );
     return decode(text === '' ? 'null' : text);
+  }
+  /**
+   * The lines of an answer that is a text, as they come: an export as NDJSON, a bundle, a checkpoint. Without verification.
+   *
+   * @throws ConnectionError where it breaks off
+   */
+  async *lines(
+    path: string,
+    { query, ...options }: Omit<RawRequest, 'body'> = {},
+  ): AsyncGenerator<string, void, undefined> {
+    const request = { method: 'GET', path, query, accept: 'application/x-ndjson' } as const;
+    yield* linesOf(await this.transport.stream(request, options), { signal: options.signal });
   }
 }

@@ -1,3 +1,5 @@
+import { READER_EXAMPLES, READER_FILES } from './reader-examples';
+
 /** A line that docs/cli.md shows with what it prints; a test runs all of them, in this order, as one story. */
 export interface Example {
   /** The command that it is shown for. */
@@ -46,6 +48,7 @@ export const EXAMPLES: readonly Example[] = [
       [/(localhost\/witness\/)[0-9a-f]+/, '$1c55db5a5'],
     ],
   },
+  ...READER_EXAMPLES,
 ];
 
 const audit = { created_by: 'onboarding', created_at: '2025-03-01T09:00:00Z', source: 'register' };
@@ -81,4 +84,5 @@ export const FILES: Readonly<Record<string, unknown>> = {
     source: 'shareholders',
     captured_at: '2026-01-10T08:00:00Z',
   },
+  ...READER_FILES,
 };

@@ -14,7 +14,7 @@ export class Steady {
   text(text: string): string {
     const placed = this.places.reduce((before, [from, to]) => before.replaceAll(from, to), text);
     return placed
-      .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) => this.idOf(id))
+      .replace(/(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) => this.idOf(id))
       .replace(/\b[0-9a-f]{64}\b/g, (hash) => this.hashOf(hash))
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time, fraction: string | undefined) =>
         Math.abs(Date.parse(time) - Date.now()) < DAY_MS ? `${TODAY}${(fraction ?? '').replace(/\d/g, '0')}Z` : time,

@@ -1,0 +1,83 @@
+import type { api } from '@identity-state/client';
+import { type Command, textOf, UsageError } from '../command';
+import { LIST_OPTIONS, showList, showOne, styleOf } from '../output';
+import { asCaller, CALLER_OPTIONS } from '../service/caller';
+import { attemptText, HOOK_ARGUMENT } from '../service/hooks';
+import { momentOf } from '../service/moments';
+import { visible } from '../visible';
+
+const STATUSES: readonly api.Delivery['status'][] = ['pending', 'succeeded', 'dead', 'skipped'];
+
+/** Lists what a webhook subscription sent. */
+export const deliveries: Command = {
+  about: 'Newest first, each with how its last attempt ended; with DELIVERY all its attempts, and what was sent.',
+  usage:
+    'HOOK [DELIVERY] [--status STATUS] [--type TYPE] [--from T] [--to T] [--limit N] [--json] [--tenant ID] [--profile NAME]',
+  arguments: [HOOK_ARGUMENT, { name: 'delivery', about: 'One delivery, with what it carried.', isOptional: true }],
+  options: {
+    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}.` },
+    type: { value: 'TYPE', about: 'Of one type of event.' },
+    from: { value: 'T', about: 'Made at this moment, or later.' },
+    to: { value: 'T', about: 'Made at this moment, or earlier.' },
+    ...LIST_OPTIONS,
+    ...CALLER_OPTIONS,
+  },
+  async run(options, context) {
+    const hook = textOf(options, 'hook') ?? '';
+    const named = textOf(options, 'delivery');
+    const filter = filterOf(
+      textOf(options, 'status'),
+      textOf(options, 'type'),
+      textOf(options, 'from'),
+      textOf(options, 'to'),
+    );
+    const style = styleOf(context.screen);
+    await asCaller(options, context, async ({ tenant }) => {
+      if (named !== undefined) {
+        return showOne(options, context, await tenant.webhooks.delivery(hook, named), asText);
+      }
+      await showList(options, context, tenant.webhooks.deliveries(hook, filter), {
+        none: 'Nothing was sent.',
+        paint: { delivery: style.yellow },
+        asRow: (delivery) => ({
+          delivery: delivery.delivery_id,
+          at: delivery.created_at,
+          event: visible(delivery.event_type),
+          status: statusText(delivery),
+          attempts: String(delivery.attempt_count),
+          last: attemptText(delivery.attempts.at(-1)),
+        }),
+      });
+    });
+  },
+};
+
+function filterOf(status?: string, type?: string, from?: string, to?: string) {
+  return {
+    ...(status === undefined ? {} : { status: deliveryStatusOf(status) }),
+    ...(type === undefined ? {} : { event_type: type }),
+    ...(from === undefined ? {} : { from: momentOf('from', from) }),
+    ...(to === undefined ? {} : { to: momentOf('to', to) }),
+  };
+}
+
+function deliveryStatusOf(text: string): api.Delivery['status'] {
+  const status = STATUSES.find((one) => one === text);
+  if (status === undefined) throw new UsageError(`--status takes one of ${STATUSES.join(', ')}.`);
+  return status;
+}
+
+function statusText({ status, skipped_reason: reason, next_attempt_at: next }: api.Delivery): string {
+  if (reason !== null) return `${status} (${reason})`;
+  return next === null ? status : `${status}, next at ${next}`;
+}
+
+function asText(delivery: api.DeliveryWithPayload): string {
+  return [
+    `${delivery.event_type} ${delivery.event_id}: ${statusText(delivery)}`,
+    ...delivery.attempts.map(
+      (attempt) => `  attempt ${attempt.attempt} at ${attempt.started_at}: ${attemptText(attempt)}`,
+    ),
+    visible(JSON.stringify(delivery.payload)),
+  ].join('\n');
+}

@@ -1,0 +1,41 @@
+import { type Command, textOf, textsOf } from '../command';
+import { JSON_OPTION, showOne } from '../output';
+import { asCaller, CALLER_OPTIONS } from '../service/caller';
+import { momentToCome } from '../service/moments';
+import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
+import { visible } from '../visible';
+
+/** Asks the owner of a subject to bring it up to date. */
+export const askRequest: Command = {
+  arguments: [SUBJECT_ARGUMENT],
+  options: {
+    path: {
+      value: 'PATH',
+      about: 'What is asked for, as /attributes/legal: all of it, where it is left out.',
+      isRepeated: true,
+    },
+    reason: { value: 'CODE', about: 'Why, as a code of your own.' },
+    message: { value: 'TEXT', about: 'Words to the owner.' },
+    due: { value: 'T', about: 'When the answer is wanted: a moment, a day, or how long, as 14d.' },
+    ...CALLER_OPTIONS,
+    ...JSON_OPTION,
+  },
+  async run(options, context) {
+    const { type, id } = subjectOf(textOf(options, 'subject') ?? '');
+    const paths = textsOf(options, 'path');
+    const due = textOf(options, 'due');
+    const asked = {
+      ...(paths.length === 0 ? {} : { requested_paths: [...paths] }),
+      reason_code: textOf(options, 'reason') ?? null,
+      message: textOf(options, 'message') ?? null,
+      due_at: due === undefined ? null : momentToCome('due', due),
+    };
+    await asCaller(options, context, async ({ tenant }) => {
+      const { refreshRequests } = tenant.subject(type, id);
+      const request = await refreshRequests.create({ requesting_tenant_id: tenant.tenantId, ...asked });
+      showOne(options, context, request, ({ refresh_request_id: requestId }) =>
+        visible(`Asked for ${type}/${id}: ${requestId}`),
+      );
+    });
+  },
+};

@@ -1,0 +1,64 @@
+import type { api } from '@identity-state/client';
+import { type Command, hasFlag, textOf, UsageError } from '../command';
+import { LIST_OPTIONS, showList, styleOf } from '../output';
+import { asCaller, CALLER_OPTIONS } from '../service/caller';
+import { visible } from '../visible';
+
+const STATUSES: readonly api.RefreshRequest['status'][] = ['pending', 'fulfilled', 'declined', 'cancelled'];
+/** Paths that a row names. */
+const SHOWN_PATHS = 2;
+
+/** Lists refresh requests: what others ask of the tenant, or it of others. */
+export const requests: Command = {
+  about: 'What readers ask your tenant to bring up to date, newest first; with --outgoing what yours asked of others.',
+  options: {
+    outgoing: { about: 'Those of your tenant, to others.' },
+    status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}, or all: pending unless said otherwise.` },
+    ...LIST_OPTIONS,
+    ...CALLER_OPTIONS,
+  },
+  async run(options, context) {
+    const isOutgoing = hasFlag(options, 'outgoing');
+    const status = statusOf(textOf(options, 'status') ?? 'pending');
+    const filter = { direction: isOutgoing ? 'outgoing' : 'incoming', ...(status === null ? {} : { status }) } as const;
+    const style = styleOf(context.screen);
+    await asCaller(options, context, ({ tenant }) =>
+      showList(options, context, tenant.refreshRequests(filter), {
+        none: isOutgoing ? 'Your tenant asks for nothing.' : 'Nobody asks for anything.',
+        paint: { request: style.yellow },
+        asRow: (request) => ({
+          request: request.refresh_request_id,
+          subject: visible(`${request.subject.subject_type}/${request.subject.subject_id}`),
+          by: visible(request.requesting_tenant_id),
+          due: request.due_at ?? '',
+          status: statusText(request),
+          asks: asksText(request),
+        }),
+      }),
+    );
+  },
+};
+
+function statusOf(text: string): api.RefreshRequest['status'] | null {
+  const status = STATUSES.find((one) => one === text);
+  if (status === undefined && text !== 'all')
+    throw new UsageError(`--status takes one of ${STATUSES.join(', ')}, or all.`);
+  return status ?? null;
+}
+
+/** With the version that answers it, where the service knows one. */
+function statusText({
+  status,
+  suggested_fulfilment: suggested,
+  resolved_snapshot_version: by,
+}: api.RefreshRequest): string {
+  if (status === 'fulfilled') return `fulfilled by @${by}`;
+  return suggested === undefined || suggested === null
+    ? status
+    : `${status}, @${suggested.snapshot_version} answers it`;
+}
+
+function asksText({ requested_paths: paths, reason_code: reason, message }: api.RefreshRequest): string {
+  const shown = paths.slice(0, SHOWN_PATHS).join(', ') + (paths.length > SHOWN_PATHS ? ', …' : '');
+  return visible([shown === '' ? 'all of it' : shown, reason, message].filter((text) => text !== null).join('; '));
+}

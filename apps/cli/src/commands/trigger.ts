@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { api, Tenant } from '@identity-state/client';
+import { type Command, Failure, textOf } from '../command';
+import { JSON_OPTION, showOne } from '../output';
+import { asCaller, CALLER_OPTIONS } from '../service/caller';
+import { attemptText, HOOK_ARGUMENT } from '../service/hooks';
+
+const LOOKS = 60;
+const PAUSE_MS = 500;
+const FIRST_PAUSE_MS = 100;
+
+/** Sends `webhook.test`, and says how it was answered. */
+export const trigger: Command = {
+  about:
+    'To try a receiver out: the event webhook.test. Waits for the first attempt; the exit code is 1 where that failed.',
+  arguments: [HOOK_ARGUMENT],
+  options: { ...CALLER_OPTIONS, ...JSON_OPTION },
+  async run(options, context) {
+    const hook = textOf(options, 'hook') ?? '';
+    await asCaller(options, context, async ({ tenant }) => {
+      const delivery = await attempted(tenant, hook, (await tenant.webhooks.test(hook)).delivery_id);
+      const [first] = delivery.attempts;
+      if (first === undefined)
+        throw new Failure(
+          `webhook.test ${delivery.event_id} is ${delivery.status}, and was not tried yet: iss deliveries ${hook}.`,
+        );
+      if (first.error_phase !== null) {
+        throw new Failure(
+          `webhook.test ${delivery.event_id} failed (${attemptText(first)}). It is tried again: iss deliveries ${hook}.`,
+        );
+      }
+      showOne(options, context, delivery, ({ event_id: id }) => `webhook.test ${id}: ${attemptText(first)}`);
+    });
+  },
+};
+
+/** The delivery once it was tried, or after a while as it is. */
+async function attempted(tenant: Tenant, hook: string, deliveryId: string): Promise<api.DeliveryWithPayload> {
+  for (let look = 1; ; look++) {
+    await pause(look === 1 ? FIRST_PAUSE_MS : PAUSE_MS);
+    const delivery = await tenant.webhooks.delivery(hook, deliveryId);
+    if (delivery.attempts.length > 0 || delivery.status !== 'pending' || look === LOOKS) return delivery;
+  }
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import type { api, Change, Tenant } from '@identity-state/client';
+import { buildEventBody, type EventData, eventIdOf, grantData, snapshotCreatedData } from '@iss/domain';
+import { Failure } from '../command';
+import { momentOfChange } from '../service/change-text';
+
+/** An event as a receiver gets it. */
+export interface ForwardedEvent {
+  id: string;
+  type: keyof EventData;
+  /** The body, as it is signed. */
+  body: string;
+}
+
+/** The events that changes of the feed become; beside them the service sends what is in no feed: updates, requests, ends of grants. */
+export const FORWARDED_TYPES = [
+  'identity.snapshot.created',
+  'shared.snapshot.created',
+  'grant.created',
+  'grant.changed',
+  'grant.revoked',
+  'subject.erased',
+] as const satisfies readonly (keyof EventData)[];
+export type ForwardedType = (typeof FORWARDED_TYPES)[number];
+
+type Grant = Pick<Parameters<typeof grantData>[0], 'scopes' | 'expiresAt'>;
+
+/** Makes the events of the feed of one tenant: as the service has them, but for their ids, which are made of the places in the log. */
+export class FeedEvents {
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly baseUrl: string,
+  ) {}
+
+  /** Null for a change that nobody is told of. @throws Failure where what the event says cannot be read */
+  async of(change: Change): Promise<ForwardedEvent | null> {
+    const { tenantId } = this.tenant;
+    switch (change.type) {
+      case 'snapshot.created': {
+        const data = snapshotCreatedData({
+          subjectType: change.subject_type,
+          subjectId: change.subject_id,
+          snapshotId: change.snapshot_id,
+          snapshotVersion: change.snapshot_version,
+          envelopeHash: change.envelope_hash,
+          prevHash: change.prev_hash,
+        });
+        return change.tenant_id === tenantId
+          ? this.event(change, 'identity.snapshot.created', data)
+          : this.event(change, 'shared.snapshot.created', { owner_tenant_id: change.tenant_id, ...data });
+      }
+      case 'grant.created':
+      case 'grant.changed':
+        return this.event(change, change.type, grantOf(change, grantIn(change)));
+      case 'grant.revoked':
+        return this.event(change, 'grant.revoked', grantOf(change, await this.lastOf(change)));
+      case 'subject.erased':
+        return this.event(change, 'subject.erased', await this.erasureOf(change));
+      case 'tenant.owner_changed':
+        return null;
+    }
+  }
+
+  private event<T extends ForwardedType>(change: Change, type: T, data: EventData[T]): ForwardedEvent {
+    const { tenantId } = this.tenant;
+    const eventId = uuidOf(`${this.baseUrl} ${tenantId} ${change.log_index}`);
+    const createdAt = new Date(momentOfChange(change));
+    return { id: eventIdOf(eventId), type, body: buildEventBody({ eventId, type, createdAt, tenantId, data }) };
+  }
+
+  /** What a grant gave that is no more: as it was made, or changed last. */
+  private async lastOf({ grant_id: grantId, log_index: place }: api.GrantRevokedChange): Promise<Grant> {
+    let found: Grant | null = null;
+    for (const type of ['grant.created', 'grant.changed'] as const) {
+      for await (const change of this.tenant.changes({ type })) {
+        if (change.log_index >= place) break;
+        if (change.type === type && change.grant_id === grantId) found = grantIn(change);
+      }
+    }
+    if (found === null) throw new Failure(`The feed does not say what the grant ${grantId} gave.`);
+    return found;
+  }
+
+  /** Which versions were erased, as the history says. */
+  private async erasureOf(change: api.SubjectErasedChange): Promise<EventData['subject.erased']> {
+    const { subject, erased_at: erasedAt } = change;
+    const versions: number[] = [];
+    let erasureId: string | null = null;
+    for await (const header of this.tenant
+      .subject(subject.subject_type, subject.subject_id)
+      .headers({ order: 'asc' })) {
+      if (header.erased?.erased_at !== erasedAt) continue;
+      versions.push(header.snapshot_version);
+      erasureId = header.erased.erasure_id;
+    }
+    if (erasureId === null) throw new Failure(`The history does not say what was erased at ${erasedAt}.`);
+    return { subject, erasure_id: erasureId, versions, erased_at: erasedAt };
+  }
+}
+
+function grantIn({ scopes, expires_at: until }: api.GrantCreatedChange | api.GrantChangedChange): Grant {
+  return { scopes, expiresAt: until === null ? null : new Date(until) };
+}
+
+function grantOf(
+  change: api.GrantCreatedChange | api.GrantChangedChange | api.GrantRevokedChange,
+  grant: Grant,
+): ReturnType<typeof grantData> {
+  return grantData({
+    grantId: change.grant_id,
+    ownerTenantId: change.tenant_id,
+    granteeTenantId: change.grantee_tenant_id,
+    subjectType: change.subject_type,
+    subjectId: change.subject_id,
+    ...grant,
+  });
+}
+
+/** A UUID (version 8) that is the same for the same text: a change that is forwarded again is the same event. */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,64 @@
+import type { Change, ChangeType } from '@identity-state/client';
+import { UsageError } from '../command';
+import { visible } from '../visible';
+
+/** When it happened. */
+export function momentOfChange(change: Change): string {
+  switch (change.type) {
+    case 'snapshot.created':
+    case 'grant.created':
+      return change.created_at;
+    case 'grant.changed':
+    case 'tenant.owner_changed':
+      return change.changed_at;
+    case 'grant.revoked':
+      return change.revoked_at;
+    case 'subject.erased':
+      return change.erased_at;
+  }
+}
+
+/** What a change of the feed is about, in a line. */
+export function changeText(change: Change): string {
+  switch (change.type) {
+    case 'snapshot.created':
+      return visible(`${subjectText(change)}@${change.snapshot_version} of ${change.tenant_id}`);
+    case 'grant.created':
+    case 'grant.changed': {
+      const until = change.expires_at === null ? '' : ` until ${change.expires_at}`;
+      return visible(
+        `${change.grantee_tenant_id} reads ${subjectText(change)} of ${change.tenant_id}: ${change.scopes.join(', ')}${until}`,
+      );
+    }
+    case 'grant.revoked':
+      return visible(`${change.grantee_tenant_id} reads ${subjectText(change)} of ${change.tenant_id} no more`);
+    case 'tenant.owner_changed':
+      return visible(`${change.principal_id ?? 'nobody'} after ${change.from_principal_id ?? 'nobody'}`);
+    case 'subject.erased':
+      return visible(`${subjectText(change)} of ${change.tenant_id}: ${change.erased_indexes.length} versions`);
+  }
+}
+
+const TYPES: Readonly<Record<ChangeType, true>> = {
+  'snapshot.created': true,
+  'grant.created': true,
+  'grant.changed': true,
+  'grant.revoked': true,
+  'subject.erased': true,
+  'tenant.owner_changed': true,
+};
+export const CHANGE_TYPES = Object.keys(TYPES).filter(isChangeType);
+
+/** @throws UsageError for a type that the feed has none of */
+export function changeTypeOf(text: string): ChangeType {
+  if (isChangeType(text)) return text;
+  throw new UsageError(`--type takes one of ${CHANGE_TYPES.join(', ')}.`);
+}
+
+function isChangeType(text: string): text is ChangeType {
+  return Object.hasOwn(TYPES, text);
+}
+
+function subjectText({ subject_type: type, subject_id: id }: { subject_type: string; subject_id: string }): string {
+  return type === '*' ? 'every subject' : `${type}/${id}`;
+}

@@ -1,0 +1,19 @@
+import { UsageError } from '../command';
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const FROM_NOW = /^([1-9]\d{0,4})([dh])$/;
+const MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+/** A moment as it is written on a command line: RFC 3339, or a day, which is its beginning in UTC. @throws UsageError */
+export function momentOf(option: string, text: string): string {
+  const moment = DAY.test(text) ? `${text}T00:00:00Z` : text;
+  if (/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(moment) && !Number.isNaN(Date.parse(moment))) return moment;
+  throw new UsageError(`--${option} takes a moment, as 2026-01-31T12:00:00Z, or a day, as 2026-01-31.`);
+}
+
+/** A moment to come: also how far it is from now, as 90d or 12h. @throws UsageError */
+export function momentToCome(option: string, text: string): string {
+  const [, count, unit = ''] = FROM_NOW.exec(text) ?? [];
+  if (count === undefined) return momentOf(option, text);
+  return new Date(Date.now() + Number(count) * (MS[unit] ?? 0)).toISOString();
+}

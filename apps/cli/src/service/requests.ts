@@ -1,0 +1,24 @@
+import type { api, Subject, Tenant } from '@identity-state/client';
+import { type ArgumentSpec, Failure } from '../command';
+import { visible } from '../visible';
+
+export const REQUEST_ARGUMENT: ArgumentSpec = { name: 'request', about: 'Its id, as iss requests lists it.' };
+
+/** A refresh request by its id alone, and the subject that it is about. @throws Failure where there is none */
+export async function requestOf(
+  tenant: Tenant,
+  requestId: string,
+  direction: 'incoming' | 'outgoing',
+): Promise<{ request: api.RefreshRequest; subject: Subject<object> }> {
+  for await (const request of tenant.refreshRequests({ direction })) {
+    if (request.refresh_request_id !== requestId.toLowerCase()) continue;
+    return { request, subject: tenant.subject(request.subject.subject_type, request.subject.subject_id) };
+  }
+  const list = direction === 'incoming' ? 'iss requests --status all' : 'iss requests --outgoing --status all';
+  throw new Failure(`${tenant.tenantId} has no such ${direction} request: ${list} shows what there is.`);
+}
+
+/** What became of a request, in a line. */
+export function requestText({ subject, status, requesting_tenant_id: asker }: api.RefreshRequest): string {
+  return visible(`The request of ${asker} on ${subject.subject_type}/${subject.subject_id} is ${status}`);
+}

@@ -1,0 +1,85 @@
+import type { Example } from './examples';
+
+const SECRET: Example['blur'] = [[/whsec_\S+/, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=']];
+const LATENCY: Example['blur'] = [[/\d+ ms/g, '12 ms']];
+const LOG_PLACE: Example['blur'] = [];
+
+/** The lender reads what the agency keeps, and is told; $INBOX is a receiver. */
+export const READER_EXAMPLES: readonly Example[] = [
+  {
+    of: 'share',
+    line: 'iss share harbour lender --scopes latest,lineage,diff --until 2099-01-01 --purpose "Annual review"',
+    keep: { GRANT: /iss revoke (\S+)$/ },
+  },
+  { of: 'share', line: 'iss share harbour lender --scopes everything', exitCode: 2 },
+  { of: 'grants', line: 'iss grants harbour' },
+  { of: 'grants', line: 'iss grants --held --profile lender' },
+  { of: 'who', line: 'iss who harbour' },
+  { of: 'who', line: 'iss who harbour lender --profile lender' },
+  { of: 'who', line: 'iss who harbour lender --at 2025-12-31', exitCode: 1 },
+  {
+    of: 'requests ask',
+    line: 'iss requests ask harbour --path /attributes/legal --reason annual_review --profile lender',
+  },
+  {
+    of: 'requests ask',
+    line: 'iss requests ask harbour --message "Is it still so?" --profile lender',
+    keep: { OTHERASK: /: (\S+)$/ },
+  },
+  {
+    of: 'requests ask',
+    line: 'iss requests ask harbour --message "By mistake" --profile lender',
+    keep: { MISTAKE: /: (\S+)$/ },
+  },
+  { of: 'requests cancel', line: 'iss requests cancel $MISTAKE --profile lender' },
+  { of: 'requests', line: 'iss requests', keep: { ASK: /^(\S+)  .*annual_review$/m } },
+  { of: 'requests fulfil', line: 'iss requests fulfil $ASK', exitCode: 1 },
+  { of: 'requests fulfil', line: 'iss requests fulfil $ASK --version 2' },
+  { of: 'requests decline', line: 'iss requests decline $OTHERASK --reason "Nothing changed."' },
+  { of: 'requests', line: 'iss requests --outgoing --status all --profile lender' },
+  {
+    of: 'hooks create',
+    line: 'iss hooks create $INBOX --events identity.snapshot.created,grant.revoked',
+    keep: { HOOK: /^(wsub_\S+) sends/ },
+    blur: SECRET,
+  },
+  { of: 'hooks', line: 'iss hooks' },
+  { of: 'hooks rotate', line: 'iss hooks rotate $HOOK --grace 86400', blur: SECRET },
+  { of: 'trigger', line: 'iss trigger $HOOK', blur: LATENCY },
+  { of: 'deliveries', line: 'iss deliveries $HOOK', keep: { DELIVERY: /^(\S+)  .*webhook\.test/m }, blur: LATENCY },
+  { of: 'redeliver', line: 'iss redeliver $HOOK $DELIVERY' },
+  { of: 'redeliver', line: 'iss redeliver $HOOK --from 2026-01-01 --status skipped' },
+  { of: 'hooks change', line: 'iss hooks change $HOOK --events grant.revoked --disable' },
+  { of: 'hooks end', line: 'iss hooks end $HOOK' },
+  { of: 'revoke', line: 'iss revoke $GRANT' },
+  { of: 'who', line: 'iss who harbour lender', exitCode: 1 },
+  { of: 'import', line: 'iss import archive.ndjson', exitCode: 1 },
+  { of: 'export', line: 'iss export quarry --proofs > bundle.ndjson' },
+  { of: 'export', line: 'iss verify bundle.ndjson --policy policy', blur: LOG_PLACE },
+  { of: 'changes', line: 'iss changes --type snapshot.created --limit 2' },
+];
+
+/** A line of the archive that the agency takes over. */
+function quarry(version: number, legalName: string): string {
+  return JSON.stringify({
+    envelope_version: 'entity_state_envelope_v1',
+    snapshot_id: `2f6c1a7e-5d0b-4a8e-9b53-6f1f1f0b000${version}`,
+    snapshot_version: version,
+    generated_at: `202${version}-03-01T09:00:00Z`,
+    subject: { subject_type: 'organization', subject_id: 'quarry' },
+    attributes: { legal: { legal_name: legalName } },
+    evidence: [],
+    audit: { created_by: 'takeover', created_at: '2026-01-31T12:00:00Z', source: 'archive' },
+  });
+}
+
+/** The files that these lines name. */
+export const READER_FILES: Readonly<Record<string, unknown>> = {
+  'archive.ndjson': [
+    quarry(1, 'Quarry Ltd'),
+    quarry(2, 'Quarry plc'),
+    quarry(4, 'Quarry Group plc'),
+    'not JSON',
+    '',
+  ].join('\n'),
+};
