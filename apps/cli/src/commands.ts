@@ -78,12 +78,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   grants: {
     group: 'Sharing',
-    summary: 'Lists who was let read, or with --held what you may read of others.',
+    summary: 'Lists the grants that you gave, or with --held what you may read of others.',
     load: async () => (await import('./commands/grants.ts')).grants,
   },
   revoke: {
     group: 'Sharing',
-    summary: 'Takes a grant back: from then on nothing is read by it.',
+    summary: 'Takes a grant back: nothing is read by it any more.',
     load: async () => (await import('./commands/revoke.ts')).revoke,
   },
   who: {

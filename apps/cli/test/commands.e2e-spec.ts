@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -10,17 +11,22 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
+import { IdentityState, verifyWebhook, type WebhookEvent } from '@identity-state/client';
 import { makePackage } from '../../../tools/cli/package';
+import { freePort } from '../../../tools/processes';
 import { repositoryRoot } from '../../../tools/root';
 import { type StartedService, startService } from '../../../tools/testing/started-service';
+import { waitFor } from '../../../tools/testing/wait-for';
 import type { CommandContext } from '../src/command';
 import { COMMANDS } from '../src/commands';
 import { settingsOf } from '../src/settings';
 import { EXAMPLES, FILES } from './page/examples';
 import { readLine } from './page/line';
+import { firstVersion } from './page/reader-examples';
 import { pageWith, type Shown } from './page/page';
 import { Steady } from './page/steady';
 import { signInAs } from './testing/browser';
@@ -88,7 +94,9 @@ it('every line of docs/cli.md does what the page says', async () => {
   ]);
   const kept = new Map([['INBOX', `${service.inboxUrl}/hooks/agency`]]);
   const shown: Shown[] = [];
-  for (const { of, line, exitCode = 0, keep = {}, blur = [] } of EXAMPLES) {
+  const lender = new IdentityState({ baseUrl: service.baseUrl, token: readFileSync('lender-token', 'utf8') });
+  for (const { of, line, exitCode = 0, first, keep = {}, blur = [] } of EXAMPLES) {
+    await first?.(lender);
     const outcome = await run(line, kept);
     expect({ line, ...outcome }).toMatchObject({ line, exitCode });
     const output = [outcome.printed, outcome.complaint].filter((text) => text !== '').join('\n');
@@ -137,6 +145,125 @@ it('signs in in the browser, makes the token anew when it is refused, and forget
   expect(await run('iss whoami --profile ivan')).toMatchObject({
     exitCode: 1,
     complaint: 'Nobody is signed in as the profile ivan: iss login --profile ivan.',
+  });
+});
+
+it('brings events to a receiver, also one that comes later, signed as the service signs them', async () => {
+  const received: WebhookEvent[] = [];
+  const receiver = createServer((request, response) => {
+    const answer = async (): Promise<void> => {
+      received.push(await verifyWebhook(await buffer(request), request.headers, secret));
+      response.writeHead(204).end();
+    };
+    answer().catch(() => response.writeHead(401).end());
+  });
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/hooks`;
+  const complaints: string[] = [];
+  const complain = (text: string): number => complaints.push(text);
+  const ending = new AbortController();
+  const listening = run(`iss listen --forward-to ${url} --events grant.created,grant.revoked --json`, new Map(), {
+    complain,
+    signal: ending.signal,
+  });
+  const followed: string[] = [];
+  const following = run('iss changes --follow --json --type grant.revoked', new Map(), {
+    print: (line) => followed.push(line),
+    signal: ending.signal,
+  });
+  const secret = await waitFor(() => /whsec_\S+/.exec(complaints.join('\n'))?.[0], { what: 'the secret' });
+
+  const { printed } = await run('iss share quarry lender --scopes latest,diff --until 2099-01-01 --json');
+  const { grant_id: grantId } = JSON.parse(printed);
+  await waitFor(() => complaints.find((text) => /no answer: ECONNREFUSED/.test(text)), { what: 'a first attempt' });
+  await run(`iss revoke ${grantId}`);
+  await new Promise<void>((resolve) => receiver.listen(port, '127.0.0.1', resolve));
+  await waitFor(() => received.length >= 2 && followed.length >= 2, { deadlineMs: 20_000, what: 'both events' });
+  ending.abort();
+  const { exitCode, printed: shown } = await listening;
+  receiver.close();
+
+  const data = {
+    grant_id: grantId,
+    owner_tenant_id: 'agency',
+    grantee_tenant_id: 'lender',
+    subject: { subject_type: 'organization', subject_id: 'quarry' },
+    scopes: ['read_diff', 'read_latest'],
+    expires_at: '2099-01-01T00:00:00.000Z',
+  };
+  expect(received).toMatchObject([
+    { type: 'grant.created', tenant_id: 'agency', data },
+    { type: 'grant.revoked', tenant_id: 'agency', data },
+  ]);
+  expect({ exitCode, followed: await following }).toMatchObject({ exitCode: 0, followed: { exitCode: 0 } });
+  expect(JSON.parse(shown.split('\n').at(-1) ?? '')).toMatchObject({
+    type: 'grant.revoked',
+    status_code: 204,
+    attempts: 1,
+  });
+  const place = Number(/--after (\d+)$/.exec(complaints.at(-1) ?? '')?.[1]);
+  expect(JSON.parse(followed.at(-1) ?? '')).toMatchObject({ log_index: place, grant_id: grantId });
+});
+
+/** An import as a process of its own, killed once it has come so far that a state is kept. */
+async function importKilled(file: string): Promise<void> {
+  const main = join(repositoryRoot, 'apps/cli/dist/main.js');
+  const env = { XDG_CONFIG_HOME: join(folder, 'config') };
+  const child = spawn(process.execPath, [main, 'import', file], { env, stdio: 'ignore' });
+  const ended = once(child, 'close');
+  await waitFor(() => existsSync(`${file}.iss-import`), { what: 'the state of the import' });
+  child.kill('SIGKILL');
+  expect(await ended).toEqual([null, 'SIGKILL']);
+}
+
+it('an import goes on where kill -9 ended it, and ends with the same counts and report', async () => {
+  const lines = Array.from({ length: 2_400 }, (_, index) => firstVersion(`pit-${index}`, index % 800 === 799 ? 2 : 1));
+  lines.splice(1_500, 0, '{"no JSON', '');
+  writeFileSync('pits.ndjson', lines.join('\n'));
+  await importKilled('pits.ndjson');
+
+  // It is the same file, or it does not go on.
+  writeFileSync('pits.ndjson', ['', ...lines].join('\n'));
+  expect(await run('iss import pits.ndjson')).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/--restart/),
+  });
+  writeFileSync('pits.ndjson', lines.join('\n'));
+  expect(await run('iss import pits.ndjson --tenant other')).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/is of an import into agency/),
+  });
+
+  const resumed = await run('iss import pits.ndjson --json', new Map(), {
+    screen: { isColoured: false, isLive: true },
+  });
+  expect(resumed).toMatchObject({ exitCode: 1 });
+  expect(resumed.complaint).toMatch(/^Going on behind line [1-9]\d*\.\n/);
+  expect(resumed.complaint).toMatch(/\[#{24}\] 100 % {2}line 2402, 4 refused\n/);
+  const { lines: read, stored, known, refused, report } = JSON.parse(resumed.printed);
+  expect({ read, done: stored + known, refused }).toEqual({ read: 2_402, done: 2_397, refused: 4 });
+  const told = readFileSync(report, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(told.map(({ line, status, error }) => [line, status, error.code])).toEqual([
+    [800, 403, 'forbidden'],
+    [1_501, null, 'validation_error'],
+    [1_602, 403, 'forbidden'],
+    [2_402, 403, 'forbidden'],
+  ]);
+  expect(existsSync('pits.ndjson.iss-import')).toBe(false);
+});
+
+it('says why a receiver did not take an event', async () => {
+  const { printed } = await run(`iss hooks create http://127.0.0.1:${await freePort()}/ --events grant.created --json`);
+  const { webhook_subscription: hook } = JSON.parse(printed);
+  expect(await run(`iss trigger ${hook.subscription_id}`)).toMatchObject({
+    exitCode: 1,
+    printed: '',
+    complaint: expect.stringMatching(
+      /^webhook\.test evt_\S+ failed \(connect: .*\)\. It is tried again: iss deliveries wsub_/,
+    ),
   });
 });
 

@@ -8,7 +8,7 @@ import { grantedText } from './share';
 
 /** Lists grants. */
 export const grants: Command = {
-  about: 'Those that your tenant gave, newest first; with --held what it may read of others.',
+  about: 'Newest first, those that live; what ended only with --all.',
   arguments: [
     { name: 'subject', about: 'Those on one subject alone: TYPE/ID, or the id of an organization.', isOptional: true },
   ],

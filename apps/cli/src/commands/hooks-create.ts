@@ -11,7 +11,7 @@ export const createHook: Command = {
     { name: 'url', about: 'The receiver: https, at a public address, unless the deployment lets others be.' },
   ],
   options: {
-    events: { value: 'LIST', about: `All, where it is left out; else ${EVENTS_ABOUT}` },
+    events: { value: 'LIST', about: `What is sent, all unless said otherwise: ${EVENTS_ABOUT}` },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },

@@ -10,7 +10,8 @@ const SHOWN_PATHS = 2;
 
 /** Lists refresh requests: what others ask of the tenant, or it of others. */
 export const requests: Command = {
-  about: 'What readers ask your tenant to bring up to date, newest first; with --outgoing what yours asked of others.',
+  about:
+    'Newest first; with --outgoing what your tenant asked of others. Where the service knows a version that answers one it is named.',
   options: {
     outgoing: { about: 'Those of your tenant, to others.' },
     status: { value: 'STATUS', about: `One of ${STATUSES.join(', ')}, or all: pending unless said otherwise.` },

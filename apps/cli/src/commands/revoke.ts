@@ -6,7 +6,7 @@ import { grantedText } from './share';
 
 /** Takes a grant back. */
 export const revoke: Command = {
-  about: 'From the answer on nothing is read by it any more. What was read before was read.',
+  about: 'It acts at once: from the answer on. What was read before was read.',
   arguments: [{ name: 'grant', about: 'Its id, as iss share printed it and iss grants lists it.' }],
   options: { ...CALLER_OPTIONS, ...JSON_OPTION },
   async run(options, context) {

@@ -68,7 +68,7 @@ async function rightsOf(caller: Caller, subject: Subject<object>, moment: string
       { tenant_id: owner, principal_id: null, may_read: ['everything'], why: 'it owns the subject', grant_id: null },
       ...readersOf(periods, at),
       ...(moment === null
-        ? await membersOf(caller, ({ status }) => (status === 'active' ? null : 'no member any more'))
+        ? await membersOf(caller, ['everything'], ({ status }) => (status === 'active' ? null : 'no member any more'))
         : []),
     ];
   } catch (error) {
@@ -77,7 +77,7 @@ async function rightsOf(caller: Caller, subject: Subject<object>, moment: string
     if (own === null) throw error;
     return [
       own,
-      ...(await membersOf(caller, ({ status, allow_counterparty_access: mayUseGrants }) => {
+      ...(await membersOf(caller, own.may_read, ({ status, allow_counterparty_access: mayUseGrants }) => {
         if (status !== 'active') return 'no member any more';
         return mayUseGrants ? null : 'may use no grants: an account_admin sets allow_counterparty_access';
       })),
@@ -118,7 +118,7 @@ function rightText({ grant_id: grant, subject_type: type, from, until }: api.Acc
 }
 
 function overText({ grant_id: grant, from, until, ended_by: endedBy }: api.AccessPeriod, at: number): string {
-  if (Date.parse(from) > at) return `grant ${grant} begins at ${from} only`;
+  if (Date.parse(from) > at) return `its first grant, ${grant}, began at ${from}`;
   return `grant ${grant} ${endedBy === 'revoked' ? 'was revoked' : 'ended'} at ${until}`;
 }
 
@@ -138,7 +138,11 @@ async function heldRight({ tenant }: Caller, { subjectType, subjectId }: Subject
   return null;
 }
 
-async function membersOf({ iss, tenant }: Caller, whyNot: (member: api.Principal) => string | null): Promise<Right[]> {
+async function membersOf(
+  { iss, tenant }: Caller,
+  what: readonly string[],
+  whyNot: (member: api.Principal) => string | null,
+): Promise<Right[]> {
   const path = `/v1/tenants/${encodeURIComponent(tenant.tenantId)}/principals`;
   const members = await allOf(listOf<api.Principal>(iss, path));
   return members.map((member) => {
@@ -146,7 +150,7 @@ async function membersOf({ iss, tenant }: Caller, whyNot: (member: api.Principal
     return {
       tenant_id: tenant.tenantId,
       principal_id: member.principal_id,
-      may_read: reason === null ? ['as its tenant'] : [],
+      may_read: reason === null ? what : [],
       why: reason ?? `${member.api_functional_role} of ${tenant.tenantId}`,
       grant_id: null,
     };

@@ -55,7 +55,11 @@ async function attempt(
     return response.status;
   } catch (error) {
     signal.throwIfAborted();
-    const cause = error instanceof Error ? error.cause : undefined;
-    return systemCode(cause) ?? (error instanceof Error ? error.message : String(error));
+    return systemCode(causeOf(error)) ?? systemCode(error) ?? String(error);
   }
+}
+
+/** What is beneath a failed fetch. Not by class: some hosts have several. */
+function causeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
 }

@@ -8,7 +8,7 @@ export const HOOK_ARGUMENT: ArgumentSpec = {
   about: 'The id of the subscription, as iss hooks lists it.',
 };
 
-export const EVENTS_ABOUT = `all, or event types with commas between, of ${EVENT_TYPES.join(', ')}.`;
+export const EVENTS_ABOUT = `all, or some of ${EVENT_TYPES.join(', ')}, with commas between.`;
 
 type EventType = api.WebhookSubscription['event_types'][number];
 

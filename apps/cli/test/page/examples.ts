@@ -1,3 +1,4 @@
+import type { IdentityState } from '@identity-state/client';
 import { READER_EXAMPLES, READER_FILES } from './reader-examples';
 
 /** A line that docs/cli.md shows with what it prints; a test runs all of them, in this order, as one story. */
@@ -7,6 +8,8 @@ export interface Example {
   /** As it is typed. Of a shell it has words, 'quotes', < FILE, > FILE, and $NAME for what an earlier line printed. */
   line: string;
   exitCode?: 0 | 1 | 2;
+  /** What the lender does before by other means. */
+  first?: (lender: IdentityState) => Promise<void>;
   /** Kept of what it prints, for later lines: the first group of the expression. */
   keep?: Readonly<Record<string, RegExp>>;
   /** What differs from run to run beyond ids, hashes and times of today, and what stands for it. */

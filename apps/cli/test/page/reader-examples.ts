@@ -1,8 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import type { api, IdentityState } from '@identity-state/client';
 import type { Example } from './examples';
 
 const SECRET: Example['blur'] = [[/whsec_\S+/, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=']];
 const LATENCY: Example['blur'] = [[/\d+ ms/g, '12 ms']];
-const LOG_PLACE: Example['blur'] = [];
+/** Names and keys of a log and of a witness are made with it. */
+const LOG_PLACE: Example['blur'] = [
+  [/(localhost\/\S+\/)[0-9a-f]{8}/g, '$11c55db5a'],
+  [/(localhost\/\S+\+)[0-9a-f]{8}/g, '$156058f7e'],
+  [/root \S+=/, 'root imfrYxR1r8xf3Wd2Ckhn5OoGqik5EsirRqsTv9+U0yk='],
+];
 
 /** The lender reads what the agency keeps, and is told; $INBOX is a receiver. */
 export const READER_EXAMPLES: readonly Example[] = [
@@ -13,7 +20,7 @@ export const READER_EXAMPLES: readonly Example[] = [
   },
   { of: 'share', line: 'iss share harbour lender --scopes everything', exitCode: 2 },
   { of: 'grants', line: 'iss grants harbour' },
-  { of: 'grants', line: 'iss grants --held --profile lender' },
+  { of: 'grants', line: 'iss grants --held --profile lender', first: useGrants },
   { of: 'who', line: 'iss who harbour' },
   { of: 'who', line: 'iss who harbour lender --profile lender' },
   { of: 'who', line: 'iss who harbour lender --at 2025-12-31', exitCode: 1 },
@@ -32,7 +39,7 @@ export const READER_EXAMPLES: readonly Example[] = [
     keep: { MISTAKE: /: (\S+)$/ },
   },
   { of: 'requests cancel', line: 'iss requests cancel $MISTAKE --profile lender' },
-  { of: 'requests', line: 'iss requests', keep: { ASK: /^(\S+)  .*annual_review$/m } },
+  { of: 'requests', line: 'iss requests', keep: { ASK: /^(\S+) {2}.*annual_review$/m } },
   { of: 'requests fulfil', line: 'iss requests fulfil $ASK', exitCode: 1 },
   { of: 'requests fulfil', line: 'iss requests fulfil $ASK --version 2' },
   { of: 'requests decline', line: 'iss requests decline $OTHERASK --reason "Nothing changed."' },
@@ -46,7 +53,7 @@ export const READER_EXAMPLES: readonly Example[] = [
   { of: 'hooks', line: 'iss hooks' },
   { of: 'hooks rotate', line: 'iss hooks rotate $HOOK --grace 86400', blur: SECRET },
   { of: 'trigger', line: 'iss trigger $HOOK', blur: LATENCY },
-  { of: 'deliveries', line: 'iss deliveries $HOOK', keep: { DELIVERY: /^(\S+)  .*webhook\.test/m }, blur: LATENCY },
+  { of: 'deliveries', line: 'iss deliveries $HOOK', keep: { DELIVERY: /^(\S+) {2}.*webhook\.test/m }, blur: LATENCY },
   { of: 'redeliver', line: 'iss redeliver $HOOK $DELIVERY' },
   { of: 'redeliver', line: 'iss redeliver $HOOK --from 2026-01-01 --status skipped' },
   { of: 'hooks change', line: 'iss hooks change $HOOK --events grant.revoked --disable' },
@@ -58,6 +65,16 @@ export const READER_EXAMPLES: readonly Example[] = [
   { of: 'export', line: 'iss verify bundle.ndjson --policy policy', blur: LOG_PLACE },
   { of: 'changes', line: 'iss changes --type snapshot.created --limit 2' },
 ];
+
+/** Its one principal is let use the grants that it holds. */
+async function useGrants(lender: IdentityState): Promise<void> {
+  const path = '/v1/tenants/lender/principals';
+  const { items } = await lender.request<api.PrincipalPage>('GET', path);
+  for (const { principal_id: id } of items) {
+    const body = { allow_counterparty_access: true };
+    await lender.request('PUT', `${path}/${encodeURIComponent(id)}`, { body });
+  }
+}
 
 /** A line of the archive that the agency takes over. */
 function quarry(version: number, legalName: string): string {
@@ -71,6 +88,12 @@ function quarry(version: number, legalName: string): string {
     evidence: [],
     audit: { created_by: 'takeover', created_at: '2026-01-31T12:00:00Z', source: 'archive' },
   });
+}
+
+/** A line of an archive: what a subject begins with, or would where its number were 1. */
+export function firstVersion(subjectId: string, version: number): string {
+  const line = { ...JSON.parse(quarry(version, subjectId)), snapshot_id: randomUUID() };
+  return JSON.stringify({ ...line, subject: { subject_type: 'organization', subject_id: subjectId } });
 }
 
 /** The files that these lines name. */
