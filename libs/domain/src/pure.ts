@@ -6,4 +6,5 @@ export * from './json/canonicalize';
 export * from './json/pointer';
 export * from './json/equals';
 export * from './json/diff';
+export { applyPatch, parsePatch, type PatchOperation } from './json/patch';
 export { PROTECTED_ROOTS } from './envelope/protected-roots';

@@ -71,7 +71,7 @@ const subjectProposals = createRoute({
 const newProposal = createRoute({
   getParentRoute: () => subject,
   path: '/proposals/new',
-  validateSearch: texts('as'),
+  validateSearch: texts('as', 'path'),
   component: lazyRouteComponent(() => import('../views/proposals/new-proposal-view.tsx'), 'NewProposalView'),
 });
 const proposal = createRoute({
@@ -88,7 +88,7 @@ const subjectSharing = createRoute({
 const subjectRequests = createRoute({
   getParentRoute: () => subject,
   path: '/requests',
-  validateSearch: texts('status'),
+  validateSearch: texts('ask', 'path'),
   component: lazyRouteComponent(() => import('../views/requests/requests-view.tsx'), 'SubjectRequestsView'),
 });
 const proposals = createRoute({
@@ -106,7 +106,7 @@ const sharing = createRoute({
 const requests = createRoute({
   getParentRoute: () => tenant,
   path: '/requests',
-  validateSearch: texts('direction', 'status'),
+  validateSearch: texts('direction', 'status', 'type'),
   component: lazyRouteComponent(() => import('../views/requests/requests-view.tsx'), 'RequestsView'),
 });
 const webhooks = createRoute({

@@ -1,5 +1,438 @@
+import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
+import { Link, useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { type api, type Snapshot } from '@identity-state/client';
+import { useSubject } from '../../app/address.ts';
+import { pathOf, tenantPath, useAction } from '../../app/api.ts';
+import { useMay } from '../../app/rights.ts';
+import { TEXT } from '../../text/proposals.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Checkbox, TextArea } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Answer, Notice } from '../../ui/state.tsx';
+import ui from '../../ui/ui.module.css';
+import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
+import { carriedOver, contentFrom, contentOf, type JsonObject, patchOf, valueAt } from './content.ts';
+import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft.ts';
+import { EvidenceForm, withEvidenceFor } from './evidence-form.tsx';
+import { type Faults, faultsOf } from './faults.ts';
+import { PatchPanel } from './patch-panel.tsx';
+import styles from './proposals.module.css';
+import { useVersion } from './use-version.ts';
 
+const NEW = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new';
+const JSON_ROWS = 32;
+
+/** Changes the latest version: in a form or as JSON, as the address says. */
 export function NewProposalView() {
-  return <Page title="NewProposalView">{null}</Page>;
+  const head = useVersion('latest');
+  return <Answer query={head}>{(snapshot) => <Editor head={snapshot} />}</Answer>;
+}
+
+interface Outcome {
+  readonly updateId: string;
+  readonly error: Error;
+}
+
+function Editor({ head }: { head: Snapshot }) {
+  const subject = useSubject();
+  const { as, path: focus } = useSearch({ from: NEW });
+  const kept = useDraft(subject);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  // What nobody has touched yet is no draft: it is made of what is the latest.
+  const address = useRef(subject);
+  const begun = useMemo(() => {
+    const draft = draftOn(address.current, head);
+    return focus !== undefined && valueAt(draft.content, focus) !== undefined ? withEvidenceFor(draft, focus) : draft;
+  }, [head, focus]);
+  const draft = kept ?? begun;
+  const edit = useCallback(
+    (change: (draft: Draft) => Draft) => drafts.keep({ ...change(drafts.of(begun.subject) ?? begun), text: null }),
+    [begun],
+  );
+  if (outcome !== null) return <AfterProposal {...outcome} />;
+  return (
+    <>
+      <LeaveQuestion draft={kept} />
+      <Form draft={draft} head={head} isJson={as === 'json'} focus={focus} edit={edit} onOutcome={setOutcome} />
+    </>
+  );
+}
+
+interface FormProps {
+  draft: Draft;
+  head: Snapshot;
+  isJson: boolean;
+  focus: string | undefined;
+  edit: (change: (draft: Draft) => Draft) => void;
+  onOutcome: (outcome: Outcome) => void;
+}
+
+function Form({ draft, head, isJson, focus, edit, onOutcome }: FormProps) {
+  const { subject, base, baseContent, content, unread, text } = draft;
+  const later = useDeferredValue(content);
+  const patch = useMemo(() => patchOf(baseContent, later), [baseContent, later]);
+  const sending = useSending(draft, onOutcome);
+  const faults = useMemo(() => faultsOf(sending.error, sending.patch), [sending.error, sending.patch]);
+  const updates = `${subject.path}/updates`;
+  const call = {
+    method: 'POST',
+    path: updates,
+    body: { subject_id: subject.subjectId, base_snapshot_version: base.snapshot_version, patch_ops: patch },
+  } as const;
+  const isReadable = Object.keys(unread).length === 0 && (text?.fault ?? null) === null;
+  return (
+    <Page
+      title={TEXT.newTitle(subject.subjectId)}
+      note={TEXT.newNote(base.snapshot_version)}
+      actions={<EditAs isJson={isJson} focus={focus} />}
+      call={call}
+    >
+      <Moved draft={draft} head={head} />
+      {focus !== undefined && valueAt(content, focus) === undefined && (
+        <Notice tone="warn">{TEXT.noPlace(focus)}</Notice>
+      )}
+      <div className={styles.split}>
+        <div className={ui.page}>
+          {isJson && <JsonForm draft={draft} />}
+          {!isJson && text !== null && text.fault !== null && <UnreadText draft={draft} fault={text.fault} />}
+          {!isJson && (text?.fault ?? null) === null && (
+            <Fields draft={draft} focus={focus} faults={faults} edit={edit} />
+          )}
+        </div>
+        <div className={styles.side}>
+          <PatchPanel patch={patch} version={base.snapshot_version} faults={faults.operations} />
+          <Send draft={draft} isReadable={isReadable} isEmpty={patch.length === 0} sending={sending} />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Fields({ draft, focus, faults, edit }: Pick<FormProps, 'draft' | 'focus' | 'edit'> & { faults: Faults }) {
+  const { baseContent, content, unread } = draft;
+  const { evidence: items, attribute_paths: paths, attributes } = content;
+  const form = useMemo((): FormContext => {
+    const evidence: JsonObject = {
+      ...(items === undefined ? {} : { evidence: items }),
+      ...(paths === undefined ? {} : { attribute_paths: paths }),
+    };
+    return {
+      base: baseContent,
+      evidence,
+      faults: faults.places,
+      focus,
+      edit,
+      addEvidence: (pointer) => {
+        edit((before) => withEvidenceFor(before, pointer));
+        document.getElementById('evidence')?.scrollIntoView({ block: 'start' });
+      },
+    };
+  }, [baseContent, items, paths, faults.places, focus, edit]);
+  return (
+    <FormProvider value={form}>
+      <section className={ui.card} aria-label={TEXT.attributes}>
+        <h2>{TEXT.attributes}</h2>
+        <AttributeForm attributes={attributes ?? {}} unread={unread} />
+      </section>
+      <EvidenceForm draft={draft} focus={focus} faults={faults.places} edit={edit} />
+    </FormProvider>
+  );
+}
+
+function EditAs({ isJson, focus }: { isJson: boolean; focus: string | undefined }) {
+  const { params } = useSubject();
+  const to = '/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new';
+  const kept = focus === undefined ? {} : { path: focus };
+  return (
+    <nav className={styles.switch} aria-label={TEXT.editAs}>
+      <Link
+        to={to}
+        params={params}
+        search={kept}
+        replace
+        aria-current={isJson ? undefined : 'page'}
+        activeOptions={{ exact: true }}
+      >
+        {TEXT.form}
+      </Link>
+      <Link
+        to={to}
+        params={params}
+        search={{ ...kept, as: 'json' }}
+        replace
+        aria-current={isJson ? 'page' : undefined}
+        activeOptions={{ exact: true }}
+      >
+        {TEXT.json}
+      </Link>
+    </nav>
+  );
+}
+
+function JsonForm({ draft }: { draft: Draft }) {
+  const typed = draft.text?.typed ?? JSON.stringify(draft.content, null, 2);
+  const type = (text: string): void => drafts.keep(withText(draft, text));
+  return (
+    <TextArea
+      label={TEXT.jsonLabel}
+      hint={TEXT.jsonHint}
+      fault={draft.text?.fault ?? undefined}
+      rows={JSON_ROWS}
+      value={typed}
+      onChange={(event) => type(event.target.value)}
+    />
+  );
+}
+
+/** What is typed stays as it is typed; what it says is the draft, once it can be read. */
+function withText(draft: Draft, typed: string): Draft {
+  try {
+    return { ...draft, content: contentFrom(typed), unread: {}, text: { typed, fault: null } };
+  } catch (error) {
+    return { ...draft, text: { typed, fault: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+/** A form would write over what was typed. */
+function UnreadText({ draft, fault }: { draft: Draft; fault: string }) {
+  const { params } = useSubject();
+  return (
+    <Notice tone="bad">
+      <p>
+        {TEXT.jsonFault} {fault}
+      </p>
+      <Link
+        to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
+        params={params}
+        search={{ as: 'json' }}
+        replace
+      >
+        {TEXT.backToJson}
+      </Link>{' '}
+      <Button kind="plain" onClick={() => drafts.keep({ ...draft, text: null })}>
+        {TEXT.letGo}
+      </Button>
+    </Notice>
+  );
+}
+
+/** The subject went on while the draft stood, or the draft was made anew on what it became. */
+function Moved({ draft, head }: { draft: Draft; head: Snapshot }) {
+  const { base, baseContent, content, left, both } = draft;
+  if (head.snapshot_version > base.snapshot_version) {
+    const carry = (): void => {
+      const over = carriedOver(baseContent, content, contentOf(head.envelope));
+      drafts.keep({ ...draftOn(draft.subject, head), ...over, replaces: draft.replaces });
+    };
+    return (
+      <Notice tone="warn">
+        <p>{TEXT.moved(head.snapshot_version, base.snapshot_version)}</p>
+        <Button onClick={carry}>{TEXT.carry(head.snapshot_version)}</Button>
+      </Notice>
+    );
+  }
+  if (left.length === 0 && both.length === 0) return null;
+  return (
+    <Notice tone="warn">
+      <p>{TEXT.carried(base.snapshot_version)}</p>
+      {both.length > 0 && (
+        <>
+          <p>{TEXT.both}</p>
+          <ul>
+            {both.map((path) => (
+              <li key={path}>
+                <code>{path}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {left.length > 0 && (
+        <>
+          <p>{TEXT.left}</p>
+          <ul>
+            {left.map(({ path, message }) => (
+              <li key={path}>
+                <code>{path}</code> {message}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Notice>
+  );
+}
+
+interface Sending {
+  readonly error: Error | null;
+  /** The operations that were sent. */
+  readonly patch: ReturnType<typeof patchOf>;
+  readonly isPending: boolean;
+  readonly send: (options: { isApplied: boolean; withdraws: string | null }) => void;
+}
+
+/** Proposes, then applies where that is wanted, and goes to the proposal. What fails leaves the draft as it is. */
+function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void): Sending {
+  const { subject, base, baseContent, content } = draft;
+  const navigate = useNavigate();
+  const updates = `${subject.path}/updates`;
+  const changes = [subject.path, tenantPath(subject.tenantId, 'entity-state-updates')];
+  const propose = useAction<api.Update>();
+  const follow = useAction(...changes);
+  const queries = useQueryClient();
+  const [patch, setPatch] = useState<ReturnType<typeof patchOf>>([]);
+
+  const run = async ({ isApplied, withdraws }: { isApplied: boolean; withdraws: string | null }): Promise<void> => {
+    // The patch of what is typed, not of what was shown last.
+    const operations = patchOf(baseContent, content);
+    setPatch(operations);
+    const text = JSON.stringify([base.snapshot_version, operations]);
+    const sent = draft.sent?.patch === text ? draft.sent : { patch: text, requestId: crypto.randomUUID() };
+    drafts.keep({ ...draft, sent });
+    const { update_id: updateId } = await propose.mutateAsync({
+      method: 'POST',
+      path: updates,
+      body: {
+        subject_id: subject.subjectId,
+        base_snapshot_version: base.snapshot_version,
+        patch_ops: operations,
+        request_id: sent.requestId,
+      },
+    });
+    try {
+      if (withdraws !== null) {
+        await follow.mutateAsync({ method: 'POST', path: `${updates}${pathOf(withdraws)}/withdraw` });
+      }
+      if (isApplied) await follow.mutateAsync({ method: 'POST', path: `${updates}${pathOf(updateId)}/apply` });
+    } catch (error) {
+      onOutcome({ updateId, error: error instanceof Error ? error : new Error(String(error)) });
+      return;
+    } finally {
+      drafts.drop(subject);
+      for (const path of changes) void queries.invalidateQueries({ queryKey: path.split('/').slice(1) });
+    }
+    await navigate({
+      to: '/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId',
+      params: { ...subject.params, updateId },
+    });
+  };
+  return {
+    error: propose.error,
+    patch,
+    isPending: propose.isPending || follow.isPending,
+    // What fails is the mutation's to show.
+    send: (options) => void run(options).catch(() => undefined),
+  };
+}
+
+interface SendProps {
+  draft: Draft;
+  isReadable: boolean;
+  isEmpty: boolean;
+  sending: Sending;
+}
+
+function Send({ draft, isReadable, isEmpty, sending }: SendProps) {
+  const { subject, replaces } = draft;
+  const may = useMay(subject.tenantId);
+  const [withdraws, setWithdraws] = useState(true);
+  const mayPropose = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
+  const mayApply = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates/{update_id}/apply');
+  if (!mayPropose) return <Notice tone="warn">{TEXT.mayNot}</Notice>;
+  const hint: ReactNode = isReadable ? (isEmpty ? TEXT.nothingYet : null) : TEXT.mendFirst;
+  const isBlocked = hint !== null;
+  const send = (isApplied: boolean): void => {
+    if (!isBlocked) sending.send({ isApplied, withdraws: withdraws ? replaces : null });
+  };
+  return (
+    <div className={styles.send}>
+      {sending.error !== null && <Problem error={sending.error} />}
+      {replaces !== null && (
+        <Checkbox
+          label={TEXT.alsoWithdraw}
+          checked={withdraws}
+          onChange={(event) => setWithdraws(event.target.checked)}
+        />
+      )}
+      <div className={ui.actions}>
+        <Button
+          kind="primary"
+          isPending={sending.isPending}
+          aria-disabled={isBlocked || undefined}
+          aria-describedby="send-hint"
+          onClick={() => send(false)}
+        >
+          {TEXT.propose}
+        </Button>
+        {mayApply && (
+          <Button isPending={sending.isPending} aria-describedby="send-hint" onClick={() => send(true)}>
+            {TEXT.proposeAndApply}
+          </Button>
+        )}
+        {isChanged(draft) && (
+          <Button kind="plain" onClick={() => drafts.drop(subject)}>
+            {TEXT.discard}
+          </Button>
+        )}
+      </div>
+      <p id="send-hint" className={styles.quiet}>
+        {hint}
+      </p>
+    </div>
+  );
+}
+
+/** It was proposed, and what was to follow failed. */
+function AfterProposal({ updateId, error }: Outcome) {
+  const { params, subjectId } = useSubject();
+  return (
+    <Page title={TEXT.newTitle(subjectId)}>
+      <Notice tone="warn">{TEXT.sentNotApplied}</Notice>
+      <Problem error={error} />
+      <p>
+        <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId" params={{ ...params, updateId }}>
+          {TEXT.toProposal}
+        </Link>
+      </p>
+    </Page>
+  );
+}
+
+/** Whoever goes to another subject or view with changes that were not sent is asked; tabs of the subject keep them. */
+function LeaveQuestion({ draft }: { draft: Draft | null }) {
+  const { subjectId, subjectType, tenantId } = useSubject();
+  const blocker = useBlocker({
+    shouldBlockFn: ({ next }) => {
+      const params: Readonly<Record<string, string>> = next.params;
+      const stays =
+        params['subjectId'] === subjectId && params['subjectType'] === subjectType && params['tenantId'] === tenantId;
+      return !stays && draft !== null && isChanged(draft);
+    },
+    enableBeforeUnload: false,
+    withResolver: true,
+  });
+  if (blocker.status !== 'blocked') return null;
+  return (
+    <Dialog title={TEXT.leaveTitle} role="alertdialog" isOpen onClose={blocker.reset}>
+      <p>{TEXT.leaveText(subjectId)}</p>
+      <div className={ui.dialogFoot}>
+        <Button kind="primary" onClick={blocker.reset} autoFocus>
+          {TEXT.stay}
+        </Button>
+        <Button onClick={blocker.proceed}>{TEXT.leaveKeep}</Button>
+        <Button
+          kind="danger"
+          onClick={() => {
+            if (draft !== null) drafts.drop(draft.subject);
+            blocker.proceed();
+          }}
+        >
+          {TEXT.leaveDiscard}
+        </Button>
+      </div>
+    </Dialog>
+  );
 }

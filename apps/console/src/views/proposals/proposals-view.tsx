@@ -1,9 +1,179 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { api } from '@identity-state/client';
+import { useSubject, useTenantId } from '../../app/address.ts';
+import { tenantPath, useList } from '../../app/api.ts';
+import { useMay } from '../../app/rights.ts';
+import { TEXT } from '../../text/proposals.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Badge, Empty, Notice, type Tone } from '../../ui/state.tsx';
+import { type Column, ListTable } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import ui from '../../ui/ui.module.css';
+import { drafts, isChanged, useDrafts } from './draft.ts';
+import styles from './proposals.module.css';
 
-export function SubjectProposalsView() {
-  return <Page title="SubjectProposalsView">{null}</Page>;
+type Status = api.Update['status'];
+const STATUSES = ['proposed', 'applied', 'withdrawn'] as const satisfies readonly Status[];
+const SHOWN_PATHS = 3;
+
+export const STATUS_TONES: Readonly<Record<Status, Tone>> = { proposed: 'accent', applied: 'good', withdrawn: 'plain' };
+
+/** Those on all subjects of the tenant. */
+export function ProposalsView() {
+  const tenantId = useTenantId();
+  const { status } = useSearch({ from: '/signed-in/t/$tenantId/proposals' });
+  const navigate = useNavigate();
+  const path = tenantPath(tenantId, 'entity-state-updates');
+  const query = status === undefined ? {} : { status };
+  const list = useList<api.Update>(path, query);
+  return (
+    <Page title={TEXT.title} note={TEXT.note} call={{ method: 'GET', path, query }}>
+      <Unsent tenantId={tenantId} subjectPath={null} />
+      <StatusFilter
+        status={status}
+        choose={(next) =>
+          void navigate({ to: '/t/$tenantId/proposals', params: { tenantId }, search: next, replace: true })
+        }
+      />
+      <ListTable
+        caption={TEXT.caption}
+        list={list}
+        keyOf={({ update_id: id }) => id}
+        columns={[columns.what(tenantId), columns.subject, columns.status, columns.base, columns.by, columns.when]}
+        empty={
+          <Empty title={TEXT.none}>
+            <p>{TEXT.noneText}</p>
+            <Link to="/t/$tenantId/subjects" params={{ tenantId }} className={buttonClass()}>
+              {TEXT.toSubjects}
+            </Link>
+          </Empty>
+        }
+      />
+    </Page>
+  );
 }
 
-export function ProposalsView() {
-  return <Page title="ProposalsView">{null}</Page>;
+/** Those on one subject. */
+export function SubjectProposalsView() {
+  const { tenantId, subjectId, path: subjectPath, params } = useSubject();
+  const { status } = useSearch({ from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/proposals' });
+  const navigate = useNavigate();
+  const may = useMay(tenantId);
+  const path = `${subjectPath}/updates`;
+  const query = status === undefined ? {} : { status };
+  const list = useList<api.Update>(path, query);
+  const create = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
+    <Link
+      to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
+      params={params}
+      className={buttonClass('primary')}
+    >
+      {TEXT.create}
+    </Link>
+  );
+  return (
+    <Page title={TEXT.titleOf(subjectId)} note={TEXT.note} actions={create} call={{ method: 'GET', path, query }}>
+      <Unsent tenantId={tenantId} subjectPath={subjectPath} />
+      <StatusFilter
+        status={status}
+        choose={(next) =>
+          void navigate({
+            to: '/t/$tenantId/subjects/$subjectType/$subjectId/proposals',
+            params,
+            search: next,
+            replace: true,
+          })
+        }
+      />
+      <ListTable
+        caption={TEXT.caption}
+        list={list}
+        keyOf={({ update_id: id }) => id}
+        columns={[columns.what(tenantId), columns.status, columns.base, columns.by, columns.when]}
+        empty={
+          <Empty title={TEXT.none}>
+            <p>{TEXT.noneOfSubject}</p>
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+const columns = {
+  what: (tenantId: string): Column<api.Update> => ({
+    title: TEXT.what,
+    isHeader: true,
+    cell: ({ update_id: updateId, subject_type: subjectType, subject_id: subjectId, patch_ops: operations }) => (
+      <Link
+        to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/$updateId"
+        params={{ tenantId, subjectType, subjectId, updateId }}
+      >
+        {operations === null ? TEXT.erased : pathsOf(operations)}
+      </Link>
+    ),
+  }),
+  subject: { title: TEXT.subject, cell: ({ subject_id: id }) => id },
+  status: {
+    title: TEXT.status,
+    cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{TEXT.statuses[status]}</Badge>,
+  },
+  base: { title: TEXT.base, cell: ({ base_snapshot_version: version }) => version },
+  by: { title: TEXT.by, cell: ({ proposed_by: by }) => by },
+  when: { title: TEXT.when, cell: ({ created_at: at }) => <Time at={at} /> },
+} satisfies Record<string, Column<api.Update> | ((tenantId: string) => Column<api.Update>)>;
+
+/** The attributes that change; where none does, what else. */
+function pathsOf(operations: readonly api.PatchOperation[]): string {
+  const paths = [...new Set(operations.map(({ path }) => path))];
+  const attributes = paths.filter((path) => path.startsWith('/attributes/'));
+  const shown = attributes.length > 0 ? attributes.map((path) => path.slice('/attributes'.length)) : paths;
+  return TEXT.firstPaths(shown.slice(0, SHOWN_PATHS), Math.max(0, shown.length - SHOWN_PATHS));
+}
+
+function StatusFilter({
+  status,
+  choose,
+}: {
+  status: string | undefined;
+  choose: (search: { status?: string }) => void;
+}) {
+  return (
+    <div className={ui.filters}>
+      <Select
+        label={TEXT.status}
+        value={status ?? ''}
+        options={[
+          { value: '', label: TEXT.everyStatus },
+          ...STATUSES.map((value) => ({ value, label: TEXT.statuses[value] })),
+        ]}
+        onChange={(event) => choose(event.target.value === '' ? {} : { status: event.target.value })}
+      />
+    </div>
+  );
+}
+
+/** Drafts that stand on this page and were not sent. */
+function Unsent({ tenantId, subjectPath }: { tenantId: string; subjectPath: string | null }) {
+  const unsent = useDrafts().filter(
+    (draft) =>
+      draft.subject.tenantId === tenantId &&
+      (subjectPath === null || draft.subject.path === subjectPath) &&
+      isChanged(draft),
+  );
+  return unsent.map(({ subject }) => (
+    <Notice key={subject.path} tone="warn">
+      <div className={styles.line}>
+        <span>{TEXT.unsent(subject.subjectId)}</span>
+        <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new" params={subject.params}>
+          {TEXT.goOn}
+        </Link>
+        <Button kind="plain" small onClick={() => drafts.drop(subject)}>
+          {TEXT.discard}
+        </Button>
+      </div>
+    </Notice>
+  ));
 }

@@ -1,0 +1,343 @@
+import {
+  applyPatch,
+  diff,
+  DomainError,
+  formatPointer,
+  getAt,
+  isJsonObject,
+  jsonEquals,
+  type JsonObject,
+  type JsonValue,
+  parseJsonText,
+  parsePatch,
+  parsePointer,
+  type PatchOperation,
+  PROTECTED_ROOTS,
+  setMember,
+} from '@iss/domain/pure';
+
+export type { JsonObject, JsonValue, PatchOperation };
+export type Tokens = readonly string[];
+
+/** As deep as the service lets bodies be, unless a deployment says else. */
+const MAX_DEPTH = 512;
+const MAX_OPERATIONS = 100_000;
+
+/** What an envelope consists of beside what the service alone sets: what a proposal may change. */
+export function contentOf(envelope: unknown): JsonObject {
+  if (!isJsonObject(envelope)) return {};
+  return Object.fromEntries(Object.entries(envelope).filter(([root]) => !PROTECTED_ROOTS.includes(root)));
+}
+
+/** Content as it is typed. @throws Error that says what is wrong with it, and where */
+export function contentFrom(text: string): JsonObject {
+  const content = parseJsonText(text, { maxDepth: MAX_DEPTH });
+  if (!isJsonObject(content)) throw new Error('It has to be an object: {…}');
+  const root = PROTECTED_ROOTS.find((name) => Object.hasOwn(content, name));
+  if (root !== undefined) throw new Error(`The service alone sets ${root}: take it out.`);
+  return content;
+}
+
+/** Operations of an answer of the API. @throws Error for what is no patch */
+export function operationsOf(operations: unknown): PatchOperation[] {
+  const read = parseJsonText(JSON.stringify(operations), { maxDepth: MAX_DEPTH });
+  return parsePatch(read, { at: '', maxOperations: MAX_OPERATIONS });
+}
+
+/** @throws Error where an operation does not fit */
+export function patched(content: JsonObject, operations: readonly PatchOperation[]): JsonObject {
+  const result = applyPatch(content, operations);
+  if (isJsonObject(result)) return result;
+  throw new Error('The patch replaces the whole.');
+}
+
+/** The same with another value at a place whose parent is there. Nothing that was there is changed. */
+export function withValue(root: JsonObject, tokens: Tokens, value: JsonValue): JsonObject {
+  const copy = copied(root, tokens, (parent, last) => {
+    if (Array.isArray(parent)) parent[Number(last)] = value;
+    else setMember(parent, last, value);
+  });
+  return copy;
+}
+
+/** The same without a place; what is named for it and below goes too, and what comes after it in a list moves up. */
+export function without(root: JsonObject, tokens: Tokens): JsonObject {
+  let isElement = false;
+  const copy = copied(root, tokens, (parent, last) => {
+    isElement = Array.isArray(parent);
+    if (Array.isArray(parent)) parent.splice(Number(last), 1);
+    else delete parent[last];
+  });
+  const paths = pathsOf(copy);
+  if (tokens[0] === 'attribute_paths' || Object.keys(paths).length === 0) return copy;
+  const parent = formatPointer(tokens.slice(0, -1));
+  const index = Number(tokens.at(-1));
+  const kept: JsonObject = {};
+  for (const [path, references] of Object.entries(paths)) {
+    if (isAtOrBelow(path, formatPointer(tokens))) continue;
+    setMember(kept, isElement ? movedUp(path, parent, index) : path, references);
+  }
+  return { ...copy, attribute_paths: kept };
+}
+
+function movedUp(path: string, parent: string, removed: number): string {
+  if (!path.startsWith(`${parent}/`)) return path;
+  const [token = '', ...rest] = path.slice(parent.length + 1).split('/');
+  const index = Number(token);
+  return index > removed ? [parent, index - 1, ...rest].join('/') : path;
+}
+
+function copied(
+  root: JsonObject,
+  tokens: Tokens,
+  change: (parent: JsonObject | JsonValue[], last: string) => void,
+): JsonObject {
+  const copy = { ...root };
+  let parent: JsonObject | JsonValue[] = copy;
+  for (const token of tokens.slice(0, -1)) {
+    const child = getAt(parent, [token]);
+    if (child === null || typeof child !== 'object') return root;
+    const childCopy: JsonObject | JsonValue[] = Array.isArray(child) ? [...child] : { ...child };
+    if (Array.isArray(parent)) parent[Number(token)] = childCopy;
+    else setMember(parent, token, childCopy);
+    parent = childCopy;
+  }
+  const last = tokens.at(-1);
+  if (last !== undefined) change(parent, last);
+  return copy;
+}
+
+export function isAtOrBelow(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
+}
+
+export function valueAt(content: JsonValue, pointer: string): JsonValue | undefined {
+  try {
+    return getAt(content, parsePointer(pointer));
+  } catch {
+    return undefined;
+  }
+}
+
+export function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one === other || jsonEquals(one, other);
+}
+
+/** How many values a tree holds that are no group and no list; as many as `enough` are counted. */
+export function countLeaves(value: JsonValue, enough: number): number {
+  if (value === null || typeof value !== 'object') return 1;
+  let sum = 0;
+  for (const child of Object.values(value)) {
+    sum += countLeaves(child, enough - sum);
+    if (sum >= enough) return sum;
+  }
+  return Math.max(1, sum);
+}
+
+/** Pointers of the values of attributes, in their order; as many as `most`. */
+export function leavesOf(content: JsonObject, most: number): string[] {
+  const found: string[] = [];
+  const visit = (value: JsonValue, pointer: string): void => {
+    if (found.length >= most) return;
+    const children = value !== null && typeof value === 'object' ? Object.entries(value) : [];
+    if (children.length === 0) found.push(pointer);
+    for (const [token, child] of children) visit(child, pointer + formatPointer([token]));
+  };
+  for (const [token, child] of Object.entries(content['attributes'] ?? {}))
+    visit(child, formatPointer(['attributes', token]));
+  return found;
+}
+
+// --- Evidence ---
+
+export function evidenceOf(content: JsonObject): readonly JsonValue[] {
+  const { evidence } = content;
+  return Array.isArray(evidence) ? evidence : [];
+}
+
+export function pathsOf(content: JsonObject): JsonObject {
+  const { attribute_paths: paths } = content;
+  return isJsonObject(paths) ? paths : {};
+}
+
+/** A member that is a text; what is none is as good as empty. */
+export function textOf(value: JsonValue | undefined, name: string): string {
+  const text = isJsonObject(value) ? getAt(value, [name]) : undefined;
+  return typeof text === 'string' ? text : '';
+}
+
+export function refersTo(reference: JsonValue, item: JsonValue): boolean {
+  return (
+    textOf(reference, 'evidence_id') === textOf(item, 'evidence_id') &&
+    textOf(reference, 'evidence_type') === textOf(item, 'evidence_type')
+  );
+}
+
+export function referenceTo(item: JsonValue): JsonObject {
+  return { evidence_id: textOf(item, 'evidence_id'), evidence_type: textOf(item, 'evidence_type') };
+}
+
+/** The references that cover a place: those nearest, at it or around it. */
+export function coverOf(content: JsonObject, pointer: string): readonly JsonValue[] {
+  const paths = pathsOf(content);
+  for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
+    const references = Object.hasOwn(paths, place) ? paths[place] : undefined;
+    if (Array.isArray(references)) return references;
+  }
+  return [];
+}
+
+/**
+ * How the evidence of a value fits it where the value changed or not: `carried` is that of the value before (docs/provenance.md).
+ * `kept`: nothing was changed, neither value nor evidence.
+ */
+export type Fit = 'current' | 'carried' | 'missing' | 'none' | 'kept';
+
+export function fitOf(base: JsonObject, content: JsonObject, pointer: string, isChanged: boolean): Fit {
+  const cover = coverOf(content, pointer);
+  if (cover.length === 0) return 'none';
+  const items = cover.map((reference) => itemOf(content, reference));
+  if (items.includes(undefined)) return 'missing';
+  const before = coverOf(base, pointer);
+  const isCoverSame =
+    isSame([...cover], [...before]) && cover.every((one) => isSame(itemOf(base, one), itemOf(content, one)));
+  if (!isCoverSame) return 'current';
+  return isChanged ? 'carried' : 'kept';
+}
+
+export function itemOf(content: JsonObject, reference: JsonValue): JsonValue | undefined {
+  return evidenceOf(content).find((item) => refersTo(reference, item));
+}
+
+/** Names an item as what a value is known from, or no more. What was named for the value before it changed is let go. */
+export function withSupport(
+  base: JsonObject,
+  content: JsonObject,
+  item: JsonValue,
+  { pointer, isOn }: { pointer: string; isOn: boolean },
+): JsonObject {
+  const paths = pathsOf(content);
+  const isChanged = !isSame(valueAt(base, pointer), valueAt(content, pointer));
+  const isNew = itemOf(base, item) === undefined;
+  const cover = coverOf(content, pointer);
+  const kept = isChanged && isNew ? cover.filter((reference) => itemOf(base, reference) === undefined) : cover;
+  const others = (isOn ? kept : cover).filter((reference) => !refersTo(reference, item));
+  const before = pathsOf(base)[pointer];
+  const references = isOn ? [...others, referenceTo(item)] : others;
+  if (references.length > 0) return { ...content, attribute_paths: { ...paths, [pointer]: references } };
+  const rest = { ...paths };
+  delete rest[pointer];
+  if (isNew && before !== undefined) rest[pointer] = before;
+  return withPaths(base, content, rest);
+}
+
+/** An attribution that is empty is left out where there was none. */
+function withPaths(base: JsonObject, content: JsonObject, paths: JsonObject): JsonObject {
+  const next: JsonObject = { ...content, attribute_paths: paths };
+  if (Object.keys(paths).length === 0 && base['attribute_paths'] === undefined) delete next['attribute_paths'];
+  return next;
+}
+
+/** The item at an index becomes another, or goes (null); what refers to it follows. */
+export function withItem(base: JsonObject, content: JsonObject, index: number, item: JsonObject | null): JsonObject {
+  const items = [...evidenceOf(content)];
+  const before = items[index];
+  if (before === undefined) return content;
+  let next = content;
+  if (item === null) {
+    for (const pointer of supportedBy(content, before)) {
+      next = withSupport(base, next, before, { pointer, isOn: false });
+    }
+    items.splice(index, 1);
+    return { ...next, evidence: items };
+  }
+  items[index] = item;
+  if (!refersTo(before, item)) {
+    const paths: JsonObject = {};
+    for (const [path, references] of Object.entries(pathsOf(content))) {
+      const moved = Array.isArray(references)
+        ? references.map((one) => (refersTo(one, before) && isJsonObject(one) ? { ...one, ...referenceTo(item) } : one))
+        : references;
+      setMember(paths, path, moved);
+    }
+    next = withPaths(base, content, paths);
+  }
+  return { ...next, evidence: items };
+}
+
+/** The places for which an item is named itself. */
+export function supportedBy(content: JsonObject, item: JsonValue): string[] {
+  return Object.entries(pathsOf(content)).flatMap(([path, references]) =>
+    Array.isArray(references) && references.some((reference) => refersTo(reference, item)) ? [path] : [],
+  );
+}
+
+// --- Changes ---
+
+export interface Step {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly path: string;
+  readonly before: JsonValue | undefined;
+  readonly after: JsonValue | undefined;
+}
+
+export function patchOf(from: JsonObject, to: JsonObject): ReturnType<typeof diff> {
+  return diff(from, to);
+}
+
+/** What changed, place by place, with what was there before; as many as `most`. */
+export function stepsOf(from: JsonObject, to: JsonObject, most: number): { steps: Step[]; more: number } {
+  const operations = diff(from, to);
+  let document: JsonValue = from;
+  const steps = operations.slice(0, most).map((operation): Step => {
+    const { op, path } = operation;
+    const before = op === 'add' ? undefined : valueAt(document, path);
+    document = applyPatch(document, [operation]);
+    return { op, path, before, after: operation.op === 'remove' ? undefined : operation.value };
+  });
+  return { steps, more: operations.length - steps.length };
+}
+
+/** What of a draft does not fit a newer version. */
+export interface LeftOver {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface CarriedOver {
+  readonly content: JsonObject;
+  readonly left: readonly LeftOver[];
+  /** Places that both changed: the draft's value stands. */
+  readonly both: readonly string[];
+}
+
+/** The changes of a draft, made on a newer version of what it was made on. */
+export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObject): CarriedOver {
+  const since = diff(base, head).map(({ path }) => path);
+  const left: LeftOver[] = [];
+  const both: string[] = [];
+  let content = head;
+  for (const operation of diff(base, draft)) {
+    const { path } = operation;
+    try {
+      content = patched(content, [operation]);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      const appended = appendedTo(content, operation);
+      if (appended === null) {
+        left.push({ path, message: error.details?.[0]?.message ?? error.message });
+        continue;
+      }
+      content = appended;
+    }
+    if (since.some((other) => isAtOrBelow(other, path) || isAtOrBelow(path, other))) both.push(path);
+  }
+  return { content, left, both };
+}
+
+/** What comes into a list that is shorter now comes at its end. */
+function appendedTo(content: JsonObject, operation: ReturnType<typeof diff>[number]): JsonObject | null {
+  const parent = operation.path.slice(0, operation.path.lastIndexOf('/'));
+  if (operation.op !== 'add' || !Array.isArray(valueAt(content, parent))) return null;
+  return patched(content, [{ ...operation, path: `${parent}/-` }]);
+}

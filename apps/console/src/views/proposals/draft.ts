@@ -1,0 +1,91 @@
+import { useSyncExternalStore } from 'react';
+import type { Snapshot } from '@identity-state/client';
+import type { SubjectAddress } from '../../app/address.ts';
+import { contentOf, isSame, type JsonObject, type LeftOver } from './content.ts';
+
+/** A proposal that is not made yet. */
+export interface Draft {
+  readonly subject: SubjectAddress;
+  /** The version that it stands on. */
+  readonly base: Snapshot;
+  readonly baseContent: JsonObject;
+  /** What becomes of it. */
+  readonly content: JsonObject;
+  /** Numbers as they are typed, by their pointers, while they are none. */
+  readonly unread: Readonly<Record<string, string>>;
+  /** JSON as it was typed, and what is wrong with it. */
+  readonly text: { readonly typed: string; readonly fault: string | null } | null;
+  /** How it was sent: the same patch sent again is the same proposal. */
+  readonly sent: { readonly patch: string; readonly requestId: string } | null;
+  /** The proposal that it was made anew of. */
+  readonly replaces: string | null;
+  readonly left: readonly LeftOver[];
+  readonly both: readonly string[];
+}
+
+export function draftOn(subject: SubjectAddress, base: Snapshot): Draft {
+  const content = contentOf(base.envelope);
+  return {
+    subject,
+    base,
+    baseContent: content,
+    content,
+    unread: {},
+    text: null,
+    sent: null,
+    replaces: null,
+    left: [],
+    both: [],
+  };
+}
+
+export function isChanged({ baseContent, content, unread, text }: Draft): boolean {
+  return Object.keys(unread).length > 0 || (text?.fault ?? null) !== null || !isSame(baseContent, content);
+}
+
+/**
+ * Drafts live as long as the page: over tabs, failed requests and a sign-in that expired. Who closes the page with one that
+ * was not sent is asked.
+ */
+class Drafts {
+  private all: readonly Draft[] = [];
+  private readonly listeners = new Set<() => void>();
+
+  list = (): readonly Draft[] => this.all;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  of(subject: SubjectAddress): Draft | null {
+    return this.all.find((draft) => draft.subject.path === subject.path) ?? null;
+  }
+
+  keep(draft: Draft): void {
+    this.replace([...this.all.filter(({ subject }) => subject.path !== draft.subject.path), draft]);
+  }
+
+  drop(subject: SubjectAddress): void {
+    this.replace(this.all.filter((draft) => draft.subject.path !== subject.path));
+  }
+
+  private replace(all: readonly Draft[]): void {
+    this.all = all;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export const drafts = new Drafts();
+
+addEventListener('beforeunload', (event) => {
+  if (drafts.list().some(isChanged)) event.preventDefault();
+});
+
+export function useDrafts(): readonly Draft[] {
+  return useSyncExternalStore(drafts.subscribe, drafts.list);
+}
+
+export function useDraft(subject: SubjectAddress): Draft | null {
+  return useDrafts().find((draft) => draft.subject.path === subject.path) ?? null;
+}

@@ -1,0 +1,250 @@
+import { useId } from 'react';
+import { TEXT } from '../../text/proposals.ts';
+import { Button } from '../../ui/button.tsx';
+import { Checkbox, TextArea, TextField } from '../../ui/field.tsx';
+import ui from '../../ui/ui.module.css';
+import {
+  evidenceOf,
+  isAtOrBelow,
+  isSame,
+  itemOf,
+  type JsonObject,
+  type JsonValue,
+  leavesOf,
+  patchOf,
+  supportedBy,
+  textOf,
+  valueAt,
+  withItem,
+  withSupport,
+} from './content.ts';
+import type { Draft } from './draft.ts';
+import styles from './proposals.module.css';
+
+/** Values that can be chosen besides those that changed. */
+const MAX_PLACES = 500;
+const ID_CHARACTERS = 6;
+
+interface EvidenceFormProps {
+  draft: Draft;
+  focus: string | undefined;
+  faults: ReadonlyMap<string, readonly string[]>;
+  edit: (change: (draft: Draft) => Draft) => void;
+}
+
+/** A new item of evidence as it is begun: of now. */
+export function newItem(): JsonObject {
+  const at = new Date();
+  const id = `ev-${at.toISOString().slice(0, 10)}-${crypto.randomUUID().slice(0, ID_CHARACTERS)}`;
+  return { evidence_id: id, evidence_type: '', source: '', captured_at: at.toISOString() };
+}
+
+/** Names the newest item that the draft adds for a place; where it adds none, one is begun. */
+export function withEvidenceFor(draft: Draft, pointer: string): Draft {
+  const { baseContent: base } = draft;
+  const added = evidenceOf(draft.content).findLast((item) => itemOf(base, item) === undefined);
+  const item = added ?? newItem();
+  const content =
+    added === undefined ? { ...draft.content, evidence: [...evidenceOf(draft.content), item] } : draft.content;
+  return { ...draft, content: withSupport(base, content, item, { pointer, isOn: true }) };
+}
+
+/** From where is known what the draft says: items that it adds, to be filled in, and those that are there. */
+export function EvidenceForm({ draft, focus, faults, edit }: EvidenceFormProps) {
+  const { baseContent: base, content } = draft;
+  const items = evidenceOf(content).map((item, index) => ({ item, index }));
+  const isAdded = (item: JsonValue): boolean => !evidenceOf(base).some((one) => isSame(one, item));
+  const added = items.filter(({ item }) => isAdded(item));
+  const existing = items.filter(({ item }) => !isAdded(item));
+  const changed = changedPlaces(base, content, focus);
+  const support = (item: JsonValue, pointer: string, isOn: boolean): void =>
+    edit((before) => ({ ...before, content: withSupport(base, before.content, item, { pointer, isOn }) }));
+  const add = (): void =>
+    edit((before) => ({
+      ...before,
+      content: { ...before.content, evidence: [...evidenceOf(before.content), newItem()] },
+    }));
+  return (
+    <section className={ui.card} aria-label={TEXT.evidence} id="evidence">
+      <div className={ui.pageHead}>
+        <div>
+          <h2>{TEXT.evidence}</h2>
+          <p className={styles.quiet}>{TEXT.evidenceNote}</p>
+        </div>
+        <Button small onClick={add}>
+          {TEXT.newEvidence}
+        </Button>
+      </div>
+      <div className={styles.items}>
+        {added.map(({ item, index }) => (
+          <NewItem key={index} item={item} index={index} faults={faults} edit={edit}>
+            <Supports item={item} content={content} changed={changed} support={support} />
+          </NewItem>
+        ))}
+      </div>
+      {existing.length === 0 ? (
+        added.length === 0 && <p className={styles.quiet}>{TEXT.noEvidence}</p>
+      ) : (
+        <details className={styles.group}>
+          <summary>
+            <span className={styles.name}>{TEXT.existing}</span> <span className={styles.quiet}>{existing.length}</span>
+          </summary>
+          <div className={styles.items}>
+            {existing.map(({ item, index }) => (
+              <fieldset key={index} className={styles.item}>
+                <legend>
+                  {textOf(item, 'evidence_id')} · {textOf(item, 'evidence_type')}{' '}
+                  <span className={styles.quiet}>{TEXT.from(textOf(item, 'source'))}</span>
+                </legend>
+                <Supports item={item} content={content} changed={changed} support={support} />
+              </fieldset>
+            ))}
+          </div>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** Values of attributes that the draft adds or replaces, and the one that it was opened for. */
+function changedPlaces(base: JsonObject, content: JsonObject, focus: string | undefined): string[] {
+  const changed = patchOf(base, content).flatMap(({ op, path }) =>
+    op !== 'remove' && isAtOrBelow(path, '/attributes') ? [path] : [],
+  );
+  const wanted = focus !== undefined && valueAt(content, focus) !== undefined ? [focus] : [];
+  return [...new Set([...wanted, ...changed])].slice(0, MAX_PLACES);
+}
+
+interface NewItemProps {
+  item: JsonValue;
+  index: number;
+  faults: ReadonlyMap<string, readonly string[]>;
+  edit: (change: (draft: Draft) => Draft) => void;
+  children: React.ReactNode;
+}
+
+function NewItem({ item, index, faults, edit, children }: NewItemProps) {
+  const id = useId();
+  const change = (name: string, value: string | null): void =>
+    edit((draft) => {
+      const before = evidenceOf(draft.content)[index];
+      if (before === null || typeof before !== 'object' || Array.isArray(before)) return draft;
+      const next: JsonObject = { ...before };
+      if (value === null) delete next[name];
+      else next[name] = value;
+      return { ...draft, content: withItem(draft.baseContent, draft.content, index, next) };
+    });
+  const remove = (): void =>
+    edit((draft) => ({ ...draft, content: withItem(draft.baseContent, draft.content, index, null) }));
+  const fault = (name: string): string | undefined => {
+    const own = faults.get(`/evidence/${index}/${name}`);
+    return own?.join(' ');
+  };
+  const whole = faults.get(`/evidence/${index}`);
+  const field = (name: 'evidence_id' | 'evidence_type' | 'source') => ({
+    label: TEXT.fields[name],
+    value: textOf(item, name),
+    fault: fault(name),
+    required: true,
+    onChange: (event: React.ChangeEvent<HTMLInputElement>) => change(name, event.target.value),
+  });
+  return (
+    <fieldset className={styles.item}>
+      <legend>{TEXT.newItem(textOf(item, 'evidence_id'))}</legend>
+      {whole !== undefined && <p className={ui.fault}>{whole.join(' ')}</p>}
+      <div className={styles.itemFields}>
+        <TextField {...field('evidence_type')} list={`${id}-types`} hint={TEXT.hints.evidence_type} />
+        <datalist id={`${id}-types`}>
+          {TEXT.evidenceTypes.map((type) => (
+            <option key={type} value={type} />
+          ))}
+        </datalist>
+        <TextField {...field('source')} hint={TEXT.hints.source} />
+        <TextField
+          label={TEXT.fields.captured_at}
+          type="datetime-local"
+          step={1}
+          required
+          value={localOf(textOf(item, 'captured_at'))}
+          fault={fault('captured_at')}
+          onChange={(event) => change('captured_at', isoOf(event.target.value))}
+        />
+        <TextField {...field('evidence_id')} />
+        <TextField
+          label={TEXT.fields.locator}
+          value={textOf(item, 'locator')}
+          fault={fault('locator')}
+          onChange={(event) => change('locator', event.target.value === '' ? null : event.target.value)}
+        />
+        <TextArea
+          label={TEXT.fields.notes}
+          rows={1}
+          value={textOf(item, 'notes')}
+          fault={fault('notes')}
+          onChange={(event) => change('notes', event.target.value === '' ? null : event.target.value)}
+        />
+      </div>
+      {children}
+      <div>
+        <Button kind="plain" small onClick={remove}>
+          {TEXT.removeItem}
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
+
+interface SupportsProps {
+  item: JsonValue;
+  content: JsonObject;
+  changed: readonly string[];
+  support: (item: JsonValue, pointer: string, isOn: boolean) => void;
+}
+
+/** Which values an item is named for. */
+function Supports({ item, content, changed, support }: SupportsProps) {
+  const on = supportedBy(content, item);
+  const offered = [...new Set([...changed, ...on])];
+  const others = leavesOf(content, MAX_PLACES).filter((path) => !offered.includes(path));
+  return (
+    <div className={styles.supports} role="group" aria-label={TEXT.supports}>
+      <span className={ui.legend}>{TEXT.supports}</span>
+      {offered.length === 0 && <span className={styles.quiet}>{TEXT.supportsNothing}</span>}
+      {offered.map((pointer) => (
+        <Checkbox
+          key={pointer}
+          label={<code>{pointer}</code>}
+          checked={on.includes(pointer)}
+          onChange={(event) => support(item, pointer, event.target.checked)}
+        />
+      ))}
+      {others.length > 0 && (
+        <select
+          className={ui.input}
+          aria-label={TEXT.anotherPlace}
+          value=""
+          onChange={(event) => support(item, event.target.value, true)}
+        >
+          <option value="">{`${TEXT.anotherPlace}: ${TEXT.choosePlace}`}</option>
+          {others.map((pointer) => (
+            <option key={pointer} value={pointer}>
+              {pointer}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}
+
+/** A moment as `<input type="datetime-local">` has it: in the reader's zone. */
+export function localOf(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+export function isoOf(local: string): string {
+  const date = new Date(local);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
+}

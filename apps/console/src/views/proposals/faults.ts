@@ -1,0 +1,28 @@
+import { ApiError } from '@identity-state/client';
+import type { patchOf } from './content.ts';
+
+export interface Faults {
+  /** By pointers into the content. */
+  readonly places: ReadonlyMap<string, readonly string[]>;
+  /** By numbers of operations. */
+  readonly operations: ReadonlyMap<number, readonly string[]>;
+}
+
+/** What the service said of a place of the result: `in the result, /attributes/legal/legal_name must be a string`. */
+const OF_RESULT = /^in the result, (\/\S+) (.*)$/su;
+const OF_OPERATION = /^\/patch_ops\/(\d+)/u;
+
+/** Where what the service refused is wrong: its details name operations, and the messages places of the result. */
+export function faultsOf(error: Error | null, patch: ReturnType<typeof patchOf>): Faults {
+  const places = new Map<string, string[]>();
+  const operations = new Map<number, string[]>();
+  for (const { path, message } of error instanceof ApiError ? error.details : []) {
+    const index = OF_OPERATION.exec(path)?.[1];
+    const [, place, text] = OF_RESULT.exec(message) ?? [];
+    const operation = index === undefined ? undefined : patch[Number(index)];
+    if (index !== undefined) operations.set(Number(index), [...(operations.get(Number(index)) ?? []), message]);
+    const at = place ?? operation?.path;
+    if (at !== undefined) places.set(at, [...(places.get(at) ?? []), text ?? message]);
+  }
+  return { places, operations };
+}

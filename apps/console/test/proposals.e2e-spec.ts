@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { accessibilityFindings, type Scene, withConsole } from './testing/scene.ts';
+
+const HOSTILE = `<img src=x onerror="document.title='owned'">"'&{{7*7}}`;
+
+interface World {
+  readonly tenant: string;
+  readonly subject: string;
+  /** Of the API, and of the console. */
+  readonly path: string;
+  readonly view: string;
+  readonly owner: string;
+  readonly proposer: string;
+  readonly reader: string;
+}
+
+/** A tenant with a company of one version, and one member of each role that matters. */
+async function makeWorld(scene: Scene): Promise<World> {
+  const run = randomUUID().slice(0, 8);
+  const [tenant, subject] = [`prop-${run}`, `works-${run}`];
+  const [owner, proposer, reader] = [`owner-${run}`, `proposer-${run}`, `reader-${run}`];
+  await scene.api(owner, 'POST', '/v1/tenants', { tenant_id: tenant, name: `Proposals ${run}` });
+  for (const [user, role] of [
+    [proposer, 'tenant_proposer'],
+    [reader, 'tenant_reader'],
+  ] as const) {
+    await scene.api(owner, 'PUT', `/v1/tenants/${tenant}/members/${encodeURIComponent(`oidc:dev#${user}`)}`, { role });
+  }
+  const at = '2026-01-15T09:00:00Z';
+  const written = await scene.api(owner, 'POST', `/v1/tenants/${tenant}/entity-states`, {
+    envelope_version: 'entity_state_envelope_v1',
+    snapshot_id: randomUUID(),
+    snapshot_version: 1,
+    generated_at: at,
+    subject: { subject_type: 'organization', subject_id: subject },
+    attributes: {
+      legal: { legal_name: 'Harbour Works Ltd', legal_form: 'Ltd' },
+      employees: 12,
+      listed: false,
+      addresses: [{ city: 'Bern' }, { city: HOSTILE }],
+    },
+    evidence: [{ evidence_id: 'ex-1', evidence_type: 'registry_extract', source: 'register', captured_at: at }],
+    attribute_paths: { '/attributes/legal/legal_form': [{ evidence_id: 'ex-1', evidence_type: 'registry_extract' }] },
+    audit: { created_by: 'test', created_at: at, source: 'test' },
+  });
+  expect(written.status).toBe(201);
+  const path = `/v1/tenants/${tenant}/subjects/organization/${subject}`;
+  return { tenant, subject, path, view: `/t/${tenant}/subjects/organization/${subject}`, owner, proposer, reader };
+}
+
+async function propose(scene: Scene, user: string, { path, subject }: World, version: number, name: string) {
+  const { status, body } = await scene.api(user, 'POST', `${path}/updates`, {
+    subject_id: subject,
+    base_snapshot_version: version,
+    patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: name }],
+  });
+  expect(status).toBe(201);
+  return String(body.update_id);
+}
+
+const patchOf = (page: Page) => page.getByRole('region', { name: 'The patch so far' }).getByRole('listitem');
+
+withConsole('proposals', (scene) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await makeWorld(scene);
+  });
+
+  it('mends a value without evidence: from its link to a new version, with nothing lost on the way', async () => {
+    const { view, path, owner } = world;
+    const page = await scene.open(owner, `${view}/proposals/new?path=%2Fattributes%2Flegal%2Flegal_name`);
+    const name = page.getByLabel('legal_name', { exact: true });
+    await name.waitFor();
+    expect(await name.evaluate((field) => field === document.activeElement)).toBe(true);
+
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type(HOSTILE);
+    await page.getByLabel('Kind of evidence').fill('registry_extract');
+    await page.getByLabel('employees', { exact: true }).fill('1x');
+    await page.getByText('This is no number').waitFor();
+    await page.getByLabel('employees', { exact: true }).fill('13');
+    expect(await patchOf(page).count()).toBe(4);
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    // What the service refuses stands at its place; the source is missing.
+    await page.getByRole('button', { name: 'Propose', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    const source = page.getByLabel('Source');
+    expect(await source.getAttribute('aria-invalid')).toBe('true');
+    await source.fill(HOSTILE);
+
+    // A request that fails, other tabs and the other way to edit lose nothing.
+    await page.route('**/updates', (route) => route.fulfill({ status: 500, body: 'broken' }));
+    await page.getByRole('button', { name: 'Propose', exact: true }).click();
+    await page.getByText('HTTP 500').waitFor();
+    await page.unroute('**/updates');
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.getByRole('navigation', { name: world.subject }).getByRole('link', { name: 'Proposals' }).click();
+    await page.getByRole('link', { name: 'Go on with them' }).click();
+    expect(await name.inputValue()).toBe(HOSTILE);
+    expect(await source.inputValue()).toBe(HOSTILE);
+    await page.getByRole('link', { name: 'JSON', exact: true }).click();
+    const json = page.getByLabel('What the version says');
+    const typed = (await json.inputValue()).replace('"employees": 13', '"employees": 14,');
+    await json.fill(typed);
+    await page.getByRole('link', { name: 'Form', exact: true }).click();
+    await page.getByRole('link', { name: 'Mend it as JSON' }).click();
+    expect(await json.inputValue()).toBe(typed);
+    await json.fill(typed.replace('14,,', '14,'));
+    await page.getByRole('link', { name: 'Form', exact: true }).click();
+    expect(await page.getByLabel('employees', { exact: true }).inputValue()).toBe('14');
+
+    // Going elsewhere asks.
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+    expect(await source.inputValue()).toBe(HOSTILE);
+
+    await page.getByRole('button', { name: 'Propose and apply' }).click();
+    await page.getByText('It became version 2.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const { body } = await scene.api(owner, 'GET', `${path}/snapshots/latest`);
+    expect(body.envelope.attributes).toMatchObject({ legal: { legal_name: HOSTILE }, employees: 14 });
+    const item = body.envelope.evidence[1];
+    expect(item).toMatchObject({ evidence_type: 'registry_extract', source: HOSTILE });
+    expect(body.envelope.attribute_paths['/attributes/legal/legal_name']).toEqual([
+      { evidence_id: item.evidence_id, evidence_type: 'registry_extract' },
+    ]);
+    expect(await page.title()).not.toBe('owned');
+    expect(scene.faults()).toEqual([]);
+  });
+
+  it('adds and removes members, by keyboard, and withdraws what was proposed', async () => {
+    const { view, path, proposer } = world;
+    const page = await scene.open(proposer, `${view}/proposals/new`);
+    await page.getByRole('button', { name: 'Add a member: legal' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('former name');
+    await page.keyboard.press('Enter');
+    const added = page.getByLabel('former name', { exact: true });
+    await added.focus();
+    await page.keyboard.type('Harbour Ltd');
+    await page.getByRole('button', { name: 'Remove legal_form' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove Number 1' }).focus();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('button', { name: 'Propose and apply' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Propose', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: `Proposal on ${world.subject}` }).waitFor();
+    const id = page.url().split('/').at(-1) ?? '';
+    const { body } = await scene.api(proposer, 'GET', `${path}/updates/${id}`);
+    expect(body.patch_ops.map((one: { op: string; path: string }) => `${one.op} ${one.path}`).sort()).toEqual([
+      'add /attributes/legal/former name',
+      'remove /attribute_paths/~1attributes~1legal~1legal_form',
+      'remove /attributes/addresses/0',
+      'remove /attributes/legal/legal_form',
+    ]);
+
+    // Its proposer may take it back, and not apply it, asked or forced.
+    expect(await page.getByRole('button', { name: 'Apply' }).count()).toBe(0);
+    expect((await scene.api(proposer, 'POST', `${path}/updates/${id}/apply`)).status).toBe(403);
+    await page.getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByText('It was withdrawn and changed nothing.').waitFor();
+    expect((await scene.api(proposer, 'GET', `${path}/updates/${id}`)).body.status).toBe('withdrawn');
+    expect(scene.faults()).toEqual([]);
+  });
+
+  it('shows a conflict with what was written since, and makes the proposal anew; a reader decides nothing', async () => {
+    const { view, path, owner, proposer, reader, tenant } = world;
+    const head = await scene.api(owner, 'GET', `${path}/snapshots/latest`);
+    const version: number = head.body.snapshot_version;
+    const stale = await propose(scene, proposer, world, version, 'Of the proposer');
+    const other = await propose(scene, owner, world, version, 'Written meanwhile');
+    expect((await scene.api(owner, 'POST', `${path}/updates/${other}/apply`)).status).toBe(200);
+
+    const reading = await scene.open(reader, `${view}/proposals/${stale}`, { colorScheme: 'dark' });
+    await reading.getByRole('heading', { name: 'The subject has moved on' }).waitFor();
+    expect(await reading.getByRole('button', { name: /Make it anew|Apply|Withdraw/ }).count()).toBe(0);
+    expect((await scene.api(reader, 'POST', `${path}/updates/${stale}/withdraw`)).status).toBe(403);
+    expect(await accessibilityFindings(reading)).toEqual([]);
+    await scene.go(reading, `/t/${tenant}/proposals?status=proposed`);
+    const rows = reading.getByRole('table').getByRole('row');
+    await rows.nth(1).waitFor();
+    const listed = await scene.api(reader, 'GET', `/v1/tenants/${tenant}/entity-state-updates?status=proposed`);
+    expect(await rows.count()).toBe(1 + listed.body.items.length);
+    expect(await accessibilityFindings(reading)).toEqual([]);
+
+    const page = await scene.open(owner, `${view}/proposals/${stale}`);
+    await page.getByText('the proposal changes this too').waitFor();
+    expect(await page.getByRole('button', { name: 'Apply' }).count()).toBe(0);
+    await page.getByRole('button', { name: `Make it anew on version ${version + 1}` }).click();
+    await page.getByText('Changed there too').waitFor();
+    expect(await page.getByLabel('legal_name', { exact: true }).inputValue()).toBe('Of the proposer');
+    await page.getByRole('button', { name: 'Propose and apply' }).click();
+    await page.getByText(`It became version ${version + 2}.`).waitFor();
+    expect((await scene.api(owner, 'GET', `${path}/updates/${stale}`)).body.status).toBe('withdrawn');
+    const latest = await scene.api(owner, 'GET', `${path}/snapshots/latest`);
+    expect(latest.body.envelope.attributes.legal.legal_name).toBe('Of the proposer');
+    expect(scene.faults()).toEqual([]);
+  });
+});
