@@ -83,12 +83,16 @@ withConsole('proposals', (scene) => {
     expect(await patchOf(page).count()).toBe(4);
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    // What the service refuses stands at its place; the source is missing.
+    // What is missing, and what the service refuses, stands at its place.
+    const source = page.getByLabel('Source');
+    await page.getByRole('button', { name: 'Propose', exact: true }).click();
+    expect(await source.evaluate((field) => field === document.activeElement)).toBe(true);
+    await page.keyboard.type(HOSTILE);
+    await name.fill('');
     await page.getByRole('button', { name: 'Propose', exact: true }).click();
     await page.getByRole('alert').waitFor();
-    const source = page.getByLabel('Source');
-    expect(await source.getAttribute('aria-invalid')).toBe('true');
-    await source.fill(HOSTILE);
+    expect(await name.getAttribute('aria-invalid')).toBe('true');
+    await name.fill(HOSTILE);
 
     // A request that fails, other tabs and the other way to edit lose nothing.
     await page.route('**/updates', (route) => route.fulfill({ status: 500, body: 'broken' }));

@@ -43,7 +43,7 @@ export const TEXT = {
   removeName: (name: string) => `Remove ${name}`,
   removed: 'removed',
   putBack: 'Put back',
-  putBackName: (name: string) => `Put ${name} back`,
+  putBackName: (name: string) => `Put back: ${name}`,
   changed: 'changed',
   added: 'new',
   before: 'Before:',
@@ -84,6 +84,7 @@ export const TEXT = {
     locator: 'Where to find it',
     notes: 'Notes',
   },
+  required: 'Fill it in.',
   hints: { evidence_type: 'As registry_extract', source: 'Who keeps the register, who wrote the document' },
   evidenceTypes: [
     'registry_extract',
@@ -99,6 +100,7 @@ export const TEXT = {
   anotherPlace: 'Another value',
   choosePlace: 'Choose …',
   removeItem: 'Remove this evidence',
+  captured: 'captured',
   from: (source: string) => `from ${source}`,
 
   jsonLabel: 'What the version says',

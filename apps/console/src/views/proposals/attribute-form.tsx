@@ -18,6 +18,7 @@ import {
   valueAt,
   without,
   withValue,
+  withValueAt,
 } from './content.ts';
 import type { Draft } from './draft.ts';
 import styles from './proposals.module.css';
@@ -124,7 +125,7 @@ function Group(props: PlaceProps) {
         <>
           <Faults pointer={pointer} />
           <Children {...props} />
-          <RemoveButton pointer={pointer} name={name} />
+          <RemoveButton pointer={pointer} name={name} isNamed />
         </>
       )}
     </details>
@@ -220,7 +221,7 @@ function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps & { kin
   const become = (next: JsonValue): void =>
     edit((draft) => ({
       ...draft,
-      content: withValue(draft.content, parsePointer(pointer), next),
+      content: withValueAt(draft.baseContent, draft.content, pointer, next),
       unread: withoutKey(draft.unread, pointer),
     }));
   const typeNumber = (text: string): void => {
@@ -386,7 +387,7 @@ function Faults({ pointer }: { pointer: string }) {
   return own.length === 0 ? null : <p className={ui.fault}>{own.join(' ')}</p>;
 }
 
-function RemoveButton({ pointer, name }: { pointer: string; name: string }) {
+function RemoveButton({ pointer, name, isNamed = false }: { pointer: string; name: string; isNamed?: boolean }) {
   const { edit } = useForm();
   const remove = (): void =>
     edit((draft) => {
@@ -402,7 +403,7 @@ function RemoveButton({ pointer, name }: { pointer: string; name: string }) {
     });
   return (
     <Button kind="plain" small onClick={remove} aria-label={TEXT.removeName(name)}>
-      {TEXT.remove}
+      {isNamed ? TEXT.removeName(name) : TEXT.remove}
     </Button>
   );
 }

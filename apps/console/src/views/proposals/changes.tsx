@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { TEXT } from '../../text/proposals.ts';
 import { Badge, type Tone } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 import {
   coverOf,
   type Fit,
@@ -79,8 +80,22 @@ function isLone(path: string, steps: readonly Step[]): boolean {
   return !steps.some((step) => isAtOrBelow(named, step.path) || isAtOrBelow(step.path, named));
 }
 
+/** An item of evidence. */
+function isItem(value: JsonValue): boolean {
+  return ['evidence_id', 'evidence_type', 'source', 'captured_at'].every((name) => textOf(value, name) !== '');
+}
+
 function Value({ value, side }: { value: JsonValue | undefined; side: 'added' | 'removed' }) {
   if (value === undefined) return <span className={styles.quiet}>{TEXT.nothingThere}</span>;
+  if (isItem(value)) {
+    return (
+      <div className={styles.changed} data-side={side}>
+        {textOf(value, 'evidence_id')} · {textOf(value, 'evidence_type')}
+        <br />
+        {TEXT.from(textOf(value, 'source'))}, {TEXT.captured} <Time at={textOf(value, 'captured_at')} />
+      </div>
+    );
+  }
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   return (
     <pre className={styles.changed} data-side={side}>

@@ -53,11 +53,10 @@ export function patched(content: JsonObject, operations: readonly PatchOperation
 
 /** The same with another value at a place whose parent is there. Nothing that was there is changed. */
 export function withValue(root: JsonObject, tokens: Tokens, value: JsonValue): JsonObject {
-  const copy = copied(root, tokens, (parent, last) => {
+  return copied(root, tokens, (parent, last) => {
     if (Array.isArray(parent)) parent[Number(last)] = value;
     else setMember(parent, last, value);
   });
-  return copy;
 }
 
 /** The same without a place; what is named for it and below goes too, and what comes after it in a list moves up. */
@@ -231,6 +230,23 @@ export function withSupport(
   return withPaths(base, content, rest);
 }
 
+/**
+ * Another value at a place. What was named for the value before is let go where something new is named for it already; it
+ * comes back with the value.
+ */
+export function withValueAt(base: JsonObject, content: JsonObject, pointer: string, value: JsonValue): JsonObject {
+  const next = withValue(content, parsePointer(pointer), value);
+  const before = valueAt(base, pointer);
+  const [wasSame, isNowSame] = [isSame(before, valueAt(content, pointer)), isSame(before, value)];
+  const paths = pathsOf(next);
+  const own = Object.hasOwn(paths, pointer) ? paths[pointer] : undefined;
+  if (wasSame === isNowSame || !Array.isArray(own)) return next;
+  const added = own.filter((reference) => itemOf(base, reference) === undefined);
+  if (added.length === 0) return next;
+  const references = isNowSame ? [...coverOf(base, pointer), ...added] : added;
+  return { ...next, attribute_paths: { ...paths, [pointer]: references } };
+}
+
 /** An attribution that is empty is left out where there was none. */
 function withPaths(base: JsonObject, content: JsonObject, paths: JsonObject): JsonObject {
   const next: JsonObject = { ...content, attribute_paths: paths };
@@ -311,6 +327,11 @@ export interface CarriedOver {
   readonly both: readonly string[];
 }
 
+/** Evidence is added beside other evidence: two that do so do not disagree. */
+export function isOfItsOwn(path: string): boolean {
+  return !isAtOrBelow(path, '/evidence') && !isAtOrBelow(path, '/attribute_paths');
+}
+
 /** The changes of a draft, made on a newer version of what it was made on. */
 export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObject): CarriedOver {
   const since = diff(base, head).map(({ path }) => path);
@@ -330,7 +351,8 @@ export function carriedOver(base: JsonObject, draft: JsonObject, head: JsonObjec
       }
       content = appended;
     }
-    if (since.some((other) => isAtOrBelow(other, path) || isAtOrBelow(path, other))) both.push(path);
+    if (isOfItsOwn(path) && since.some((other) => isAtOrBelow(other, path) || isAtOrBelow(path, other)))
+      both.push(path);
   }
   return { content, left, both };
 }

@@ -49,13 +49,30 @@ export function withEvidenceFor(draft: Draft, pointer: string): Draft {
   return { ...draft, content: withSupport(base, content, item, { pointer, isOn: true }) };
 }
 
+const REQUIRED = ['evidence_id', 'evidence_type', 'source', 'captured_at'] as const;
+
+/** What has to be filled in of the items that a draft adds, by pointers. */
+export function missingOf(base: JsonObject, content: JsonObject): ReadonlyMap<string, readonly string[]> {
+  const missing = new Map<string, readonly string[]>();
+  evidenceOf(content).forEach((item, index) => {
+    if (!isAdded(base, item)) return;
+    for (const name of REQUIRED) {
+      if (textOf(item, name).trim() === '') missing.set(`/evidence/${index}/${name}`, [TEXT.required]);
+    }
+  });
+  return missing;
+}
+
+function isAdded(base: JsonObject, item: JsonValue): boolean {
+  return !evidenceOf(base).some((one) => isSame(one, item));
+}
+
 /** From where is known what the draft says: items that it adds, to be filled in, and those that are there. */
 export function EvidenceForm({ draft, focus, faults, edit }: EvidenceFormProps) {
   const { baseContent: base, content } = draft;
   const items = evidenceOf(content).map((item, index) => ({ item, index }));
-  const isAdded = (item: JsonValue): boolean => !evidenceOf(base).some((one) => isSame(one, item));
-  const added = items.filter(({ item }) => isAdded(item));
-  const existing = items.filter(({ item }) => !isAdded(item));
+  const added = items.filter(({ item }) => isAdded(base, item));
+  const existing = items.filter(({ item }) => !isAdded(base, item));
   const changed = changedPlaces(base, content, focus);
   const support = (item: JsonValue, pointer: string, isOn: boolean): void =>
     edit((before) => ({ ...before, content: withSupport(base, before.content, item, { pointer, isOn }) }));

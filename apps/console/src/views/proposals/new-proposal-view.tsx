@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { Link, useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import { useQueryClient } from '@tanstack/react-query';
 import { type api, type Snapshot } from '@identity-state/client';
@@ -16,7 +17,7 @@ import ui from '../../ui/ui.module.css';
 import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
 import { carriedOver, contentFrom, contentOf, type JsonObject, patchOf, valueAt } from './content.ts';
 import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft.ts';
-import { EvidenceForm, withEvidenceFor } from './evidence-form.tsx';
+import { EvidenceForm, missingOf, withEvidenceFor } from './evidence-form.tsx';
 import { type Faults, faultsOf } from './faults.ts';
 import { PatchPanel } from './patch-panel.tsx';
 import styles from './proposals.module.css';
@@ -75,7 +76,20 @@ function Form({ draft, head, isJson, focus, edit, onOutcome }: FormProps) {
   const later = useDeferredValue(content);
   const patch = useMemo(() => patchOf(baseContent, later), [baseContent, later]);
   const sending = useSending(draft, onOutcome);
-  const faults = useMemo(() => faultsOf(sending.error, sending.patch), [sending.error, sending.patch]);
+  const [isTried, setTried] = useState(false);
+  const refused = useMemo(() => faultsOf(sending.error, sending.patch), [sending.error, sending.patch]);
+  const missing = useMemo(() => missingOf(baseContent, later), [baseContent, later]);
+  const faults = useMemo(
+    (): Faults => (isTried ? { ...refused, places: new Map([...refused.places, ...missing]) } : refused),
+    [isTried, refused, missing],
+  );
+  // As JSON, the service alone says what is missing.
+  const check = (): boolean => {
+    if (isJson || missing.size === 0) return true;
+    flushSync(() => setTried(true));
+    document.querySelector<HTMLElement>('#evidence [aria-invalid="true"]')?.focus();
+    return false;
+  };
   const updates = `${subject.path}/updates`;
   const call = {
     method: 'POST',
@@ -104,7 +118,7 @@ function Form({ draft, head, isJson, focus, edit, onOutcome }: FormProps) {
         </div>
         <div className={styles.side}>
           <PatchPanel patch={patch} version={base.snapshot_version} faults={faults.operations} />
-          <Send draft={draft} isReadable={isReadable} isEmpty={patch.length === 0} sending={sending} />
+          <Send draft={draft} isReadable={isReadable} isEmpty={patch.length === 0} sending={sending} check={check} />
         </div>
       </div>
     </Page>
@@ -333,9 +347,11 @@ interface SendProps {
   isReadable: boolean;
   isEmpty: boolean;
   sending: Sending;
+  /** Whether nothing is missing; shows what is. */
+  check: () => boolean;
 }
 
-function Send({ draft, isReadable, isEmpty, sending }: SendProps) {
+function Send({ draft, isReadable, isEmpty, sending, check }: SendProps) {
   const { subject, replaces } = draft;
   const may = useMay(subject.tenantId);
   const [withdraws, setWithdraws] = useState(true);
@@ -345,7 +361,7 @@ function Send({ draft, isReadable, isEmpty, sending }: SendProps) {
   const hint: ReactNode = isReadable ? (isEmpty ? TEXT.nothingYet : null) : TEXT.mendFirst;
   const isBlocked = hint !== null;
   const send = (isApplied: boolean): void => {
-    if (!isBlocked) sending.send({ isApplied, withdraws: withdraws ? replaces : null });
+    if (!isBlocked && check()) sending.send({ isApplied, withdraws: withdraws ? replaces : null });
   };
   return (
     <div className={styles.send}>

@@ -16,7 +16,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { Answer, Badge, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Changes } from './changes.tsx';
-import { carriedOver, contentOf, type JsonObject, operationsOf, patched, patchOf } from './content.ts';
+import { carriedOver, contentOf, isOfItsOwn, type JsonObject, operationsOf, patched, patchOf } from './content.ts';
 import { draftOn, drafts } from './draft.ts';
 import styles from './proposals.module.css';
 import { STATUS_TONES } from './proposals-view.tsx';
@@ -293,7 +293,10 @@ function Conflict({
   const navigate = useNavigate();
   const may = useMay(subject.tenantId);
   const now = useMemo(() => contentOf(head.envelope), [head]);
-  const wanted = useMemo(() => patchOf(before, after).map(({ path }) => path), [before, after]);
+  const wanted = useMemo(
+    () => patchOf(before, after).flatMap(({ path }) => (isOfItsOwn(path) ? [path] : [])),
+    [before, after],
+  );
   const isSameContent = useMemo(() => patchOf(before, now).length === 0, [before, now]);
   const makeAnew = (): void => {
     drafts.keep({ ...draftOn(subject, head), ...carriedOver(before, after, now), replaces: update.update_id });
