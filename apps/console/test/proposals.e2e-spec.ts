@@ -72,7 +72,7 @@ withConsole('proposals', (scene) => {
     const page = await scene.open(owner, `${view}/proposals/new?path=%2Fattributes%2Flegal%2Flegal_name`);
     const name = page.getByLabel('legal_name', { exact: true });
     await name.waitFor();
-    expect(await name.evaluate((field) => field === document.activeElement)).toBe(true);
+    await name.and(page.locator(':focus')).waitFor();
 
     await page.keyboard.press('Control+a');
     await page.keyboard.type(HOSTILE);
@@ -86,7 +86,7 @@ withConsole('proposals', (scene) => {
     // What is missing, and what the service refuses, stands at its place.
     const source = page.getByLabel('Source');
     await page.getByRole('button', { name: 'Propose', exact: true }).click();
-    expect(await source.evaluate((field) => field === document.activeElement)).toBe(true);
+    await source.and(page.locator(':focus')).waitFor();
     await page.keyboard.type(HOSTILE);
     await name.fill('');
     await page.getByRole('button', { name: 'Propose', exact: true }).click();
