@@ -34,6 +34,9 @@ function shellBlocks(file: string, from = '', to = ''): string[] {
 
 const script = (blocks: readonly string[]): string[] => ['-c', ['set -euo pipefail', ...blocks].join('\n')];
 
+/** What `npx iss` comes to, beside a service that runs. */
+const NPX = 'npx() { shift; ISS_BASE_URL="$BASE_URL" node apps/cli/dist/main.js "$@"; }';
+
 let env: NodeJS.ProcessEnv;
 let service: ReturnType<typeof run>;
 let dataFolder: string;
@@ -49,6 +52,7 @@ beforeAll(async () => {
     HOME: process.env['HOME'],
     TMPDIR: dataFolder,
     DATA_DIR: dataFolder,
+    XDG_CONFIG_HOME: dataFolder,
     PORT: String(port),
     WORKER_PORT: String(workerPort),
     IDP_PORT: String(idpPort),
@@ -88,15 +92,23 @@ it('the doctor finds nothing beside npm start, and what is wrong elsewhere', asy
 });
 
 it("the README's tour does what it says, the second time too", async () => {
-  const blocks = shellBlocks('README.md', '## A five-minute tour', '## What it offers');
+  const blocks = shellBlocks('README.md', '## A five-minute tour', '### The same with `iss`');
   expect(blocks.length).toBeGreaterThan(5);
   const inbox = blocks.pop() ?? '';
+  const withIss = shellBlocks('README.md', '### The same with `iss`', '### The same in TypeScript');
+  expect(withIss).toHaveLength(1);
   for (let time = 1; time <= 2; time++) {
-    const walked = await run('bash', script(blocks), env).ended;
+    // The second time with the command as well, which the tour itself has called by npx already: here it starts at once.
+    const further = time === 1 ? [] : [NPX, ...withIss];
+    const walked = await run('bash', script([...blocks, ...further]), env).ended;
     const tenant = /"tenant_id":"(tour-\d+)"/.exec(walked.output)?.[1];
     expect([walked.code, tenant]).toEqual([0, expect.stringMatching(/^tour-/)]);
     expect(walked.output).toContain('Tour Holding Ltd');
     expect(walked.output).toMatch(/"verification":\{"mode":"chain".*"valid":true.*"valid":true/);
+    if (time === 2) {
+      expect(walked.output).toMatch(/^- "Tour Ltd"\n\+ "Tour Holding Ltd"$/m);
+      expect(walked.output).toMatch(/^Verified: .* is entry \d+ of a log of \d+, cosigned by /m);
+    }
     await waitFor(
       async () => {
         const { output } = await run('bash', script([blocks[0] ?? '', inbox]), env).ended;

@@ -24,10 +24,11 @@ import { waitFor } from '../../../tools/testing/wait-for';
 import type { CommandContext } from '../src/command';
 import { COMMANDS } from '../src/commands';
 import { settingsOf } from '../src/settings';
-import { EXAMPLES, FILES } from './page/examples';
+import { type Example, EXAMPLES, FILES, RECORDED } from './page/examples';
 import { readLine } from './page/line';
 import { firstVersion } from './page/reader-examples';
-import { pageWith, type Shown } from './page/page';
+import { pageWith } from './page/page';
+import { recordingOf } from './page/recording';
 import { Steady } from './page/steady';
 import { signInAs } from './testing/browser';
 import { testContext } from './testing/run-iss';
@@ -35,7 +36,7 @@ import { runCommand } from '../src/run';
 
 jest.setTimeout(180_000);
 
-const PAGE = join(repositoryRoot, 'docs/cli.md');
+const PAGE = 'docs/cli.md';
 /** What the page shows in place of this run's. */
 const SHOWN_URL = 'http://localhost:3000';
 const SHOWN_INBOX_URL = 'http://localhost:3030';
@@ -87,31 +88,51 @@ async function run(line: string, kept: ReadonlyMap<string, string> = new Map(), 
   return { exitCode, printed: outputFile === null ? printed.join('\n') : '', complaint: complaints.join('\n') };
 }
 
-it('every line of docs/cli.md does what the page says', async () => {
+/** Runs lines as one story; gives what each printed, made the same for every run. */
+async function tell<Line extends Omit<Example, 'of'>>(
+  lines: readonly Line[],
+  changes: Partial<CommandContext> = {},
+): Promise<{ example: Line; line: string; output: string }[]> {
   const steady = new Steady([
     [service.baseUrl, SHOWN_URL],
     [service.inboxUrl, SHOWN_INBOX_URL],
   ]);
   const kept = new Map([['INBOX', `${service.inboxUrl}/hooks/agency`]]);
-  const shown: Shown[] = [];
   const lender = new IdentityState({ baseUrl: service.baseUrl, token: readFileSync('lender-token', 'utf8') });
-  for (const { of, line, exitCode = 0, first, keep = {}, blur = [] } of EXAMPLES) {
+  const told: { example: Line; line: string; output: string }[] = [];
+  for (const example of lines) {
+    const { line, exitCode = 0, first, keep = {}, blur = [] } = example;
     await first?.(lender);
-    const outcome = await run(line, kept);
+    const outcome = await run(line, kept, changes);
     expect({ line, ...outcome }).toMatchObject({ line, exitCode });
-    const output = [outcome.printed, outcome.complaint].filter((text) => text !== '').join('\n');
+    const output = [outcome.printed, outcome.complaint].filter((one) => one !== '').join('\n');
     for (const [name, expression] of Object.entries(keep)) kept.set(name, expression.exec(output)?.[1] ?? '');
-    const steadied = steady.text(output);
-    shown.push({
-      of,
+    told.push({
+      example,
       line: steady.text(line.replace(/\$([A-Z]+)/g, (_whole, name: string) => kept.get(name) ?? '')),
-      output: blur.reduce((text, [what, by]) => text.replace(what, by), steadied),
+      output: blur.reduce((before, [what, by]) => before.replace(what, by), steady.text(output)),
     });
   }
-  const page = readFileSync(PAGE, 'utf8');
-  const anew = await pageWith(page, shown);
-  if (process.env['UPDATE_CLI_PAGE'] === 'true') writeFileSync(PAGE, anew);
-  else expect(anew).toBe(page);
+  return told;
+}
+
+/** Holds a file to what was made anew, or writes it where `variable` says so. */
+function requireSame(path: string, anew: string, variable: string): void {
+  const file = join(repositoryRoot, path);
+  if (process.env[variable] === 'true') writeFileSync(file, anew);
+  else expect(anew).toBe(readFileSync(file, 'utf8'));
+}
+
+it('every line of docs/cli.md does what the page says', async () => {
+  const told = await tell(EXAMPLES);
+  const shown = told.map(({ example: { of }, line, output }) => ({ of, line, output }));
+  requireSame(PAGE, await pageWith(readFileSync(join(repositoryRoot, PAGE), 'utf8'), shown), 'UPDATE_CLI_PAGE');
+});
+
+it('what docs/iss.svg shows is what happens', async () => {
+  const screen = { isColoured: true, isLive: false };
+  const told = await tell(RECORDED, { screen });
+  requireSame('docs/iss.svg', recordingOf(told), 'UPDATE_RECORDING');
 });
 
 it('signs in in the browser, makes the token anew when it is refused, and forgets it', async () => {
@@ -134,6 +155,14 @@ it('signs in in the browser, makes the token anew when it is refused, and forget
   const { ivan } = JSON.parse(readFileSync(file, 'utf8'));
   expect([ivan.access_token, ivan.refresh.token]).not.toContain(spoiled);
   expect(ivan.refresh.token).not.toBe('');
+
+  // What the service refuses takes the place of nothing.
+  writeFileSync('spoiled', spoiled);
+  expect(await run('iss login --token-stdin --profile ivan < spoiled')).toMatchObject({
+    exitCode: 1,
+    complaint: expect.stringMatching(/\(401, request \S+\)\. Sign in again: iss login\.$/),
+  });
+  expect(await run('iss whoami --profile ivan')).toMatchObject({ exitCode: 0 });
 
   const lost = { ...ivan, access_token: spoiled, refresh: { ...ivan.refresh, token: 'gone' } };
   writeFileSync(file, JSON.stringify({ ...profiles, ivan: lost }));

@@ -4,7 +4,7 @@ import { leavesOf, shortValue } from '../leaves';
 import { JSON_OPTION, type Style, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../service/caller';
 import { changesBetween, type ValueChange } from '../service/changes';
-import { coveringRefs, evidenceText } from '../service/evidence';
+import { coveringRefs, evidenceText, isAttribution } from '../service/evidence';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
@@ -64,11 +64,6 @@ function asText(older: Snapshot, newer: Snapshot, style: Style): string {
 function headOf(sign: string, { subject, snapshot_version: version, envelope }: Snapshot): string {
   const { subject_type: type, subject_id: id } = subject;
   return `${sign} ${type}/${visible(id)}@${version}  ${envelope.generated_at}  ${visible(envelope.audit.created_by)}`;
-}
-
-/** It is shown beside the values that it is about. */
-function isAttribution(path: string): boolean {
-  return path === '/evidence' || path === '/attribute_paths' || path.startsWith('/attribute_paths/');
 }
 
 function asLines({ path, before, after }: ValueChange, older: Snapshot, newer: Snapshot, style: Style): string[] {

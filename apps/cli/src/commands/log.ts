@@ -3,7 +3,7 @@ import { type Command, hasFlag, numberOf, textOf } from '../command';
 import { DEFAULT_LIMIT, LIST_OPTIONS, MAX_LIMIT, type Style, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../service/caller';
 import { changesBetween } from '../service/changes';
-import { evidenceText } from '../service/evidence';
+import { evidenceText, isAttribution } from '../service/evidence';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
@@ -71,7 +71,7 @@ function changedText({ envelope }: Version, before: Version | null): string {
   if (envelope === undefined || before?.envelope === undefined) return '';
   const paths = changesBetween(before.envelope, envelope)
     .map(({ path }) => path)
-    .filter((path) => !path.startsWith('/evidence') && !path.startsWith('/attribute_paths'));
+    .filter((path) => !isAttribution(path));
   const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : '';
   return paths.length === 0 ? 'evidence only' : `${paths.slice(0, SHOWN_PATHS).map(visible).join(', ')}${more}`;
 }

@@ -1,5 +1,8 @@
+import { IdentityState } from '@identity-state/client';
 import { type Command, type CommandContext, hasFlag, type Options, textOf, UsageError } from '../command';
-import { asCaller, claimsOf, profileNameOf, PROFILE_OPTION } from '../service/caller';
+import { baseUrlOf } from '../service/base-url';
+import { claimsOf, profileNameOf, PROFILE_OPTION } from '../service/caller';
+import { failureOf } from '../service/failure';
 import { type Profile, Profiles } from '../service/profiles';
 import { discover, issuerOf, signInByBrowser, signInByDevice } from '../service/sign-in';
 import { visible } from '../visible';
@@ -26,12 +29,12 @@ export const login: Command = {
     const name = profileNameOf(options, context);
     const profiles = new Profiles(context.settings.configFolder);
     const known = profiles.read(name);
-    const baseUrl = serviceOf(textOf(options, 'base-url') ?? context.settings.baseUrl ?? known?.baseUrl);
+    const baseUrl = serviceOf(options, context, known);
     const tokens = await tokensOf(options, context, baseUrl);
+    // A token that the service refuses replaces none.
+    await requireAccepted(baseUrl, tokens.accessToken);
     const tenant = known?.baseUrl === baseUrl ? known.tenant : null;
     profiles.write(name, { baseUrl, tenant, ...tokens });
-    // A token that the service refuses is said to be refused now, and not by the next command.
-    await asCaller({ profile: name }, context, ({ iss }) => iss.tenants().next());
     const { sub } = claimsOf(tokens.accessToken);
     context.print(`Signed in at ${baseUrl}${typeof sub === 'string' ? ` as ${visible(sub)}` : ''}, profile ${name}.`);
   },
@@ -55,8 +58,18 @@ async function tokensOf(
   return { accessToken, refresh: refreshToken === null ? null : { token: refreshToken, tokenEndpoint, clientId } };
 }
 
-function serviceOf(text: string | undefined): string {
-  if (text === undefined) throw new UsageError('Which service? Name --base-url URL, as https://identity.example.com.');
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new UsageError('--base-url takes an http(s) URL.');
-  return text.replace(/\/+$/, '');
+function serviceOf(options: Options, { settings }: CommandContext, known: Profile | null): string {
+  const named = textOf(options, 'base-url');
+  if (named !== undefined) return baseUrlOf('--base-url', named);
+  if (settings.baseUrl !== undefined) return baseUrlOf('ISS_BASE_URL', settings.baseUrl);
+  if (known !== null) return known.baseUrl;
+  throw new UsageError('Which service? Name --base-url URL, as https://identity.example.com.');
+}
+
+async function requireAccepted(baseUrl: string, token: string): Promise<void> {
+  try {
+    await new IdentityState({ baseUrl, token }).tenants().next();
+  } catch (error) {
+    throw failureOf(error, baseUrl);
+  }
 }

@@ -1,10 +1,10 @@
-import { patchOf } from '@identity-state/client';
+import { type api, patchOf } from '@identity-state/client';
 import { type Command, Failure, textOf, textsOf, UsageError } from '../command';
 import { shortValue } from '../leaves';
 import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { edited, removalOf, settingOf } from '../service/edits';
-import { readEvidence } from '../service/evidence';
+import { evidenceText, isAttribution, readEvidence } from '../service/evidence';
 import { SUBJECT_ARGUMENT, subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
 
@@ -43,12 +43,15 @@ export const propose: Command = {
       showOne(options, context, update, ({ update_id: updateId, base_snapshot_version: version, patch_ops: ops }) =>
         [
           `Proposed on version ${version}: ${updateId}`,
-          ...(ops ?? []).map(
-            ({ op, path, value }) => `  ${op} ${visible(path)}${value === undefined ? '' : ` ${shortValue(value)}`}`,
-          ),
+          ...(ops ?? []).filter(({ path }) => !isAttribution(path)).map(lineOf),
+          ...(evidence.length === 0 ? [] : [`  with ${evidenceText(evidence)}`]),
           `Apply it: iss apply ${updateId}`,
         ].join('\n'),
       );
     });
   },
 };
+
+function lineOf({ op, path, value }: api.PatchOperation): string {
+  return `  ${op} ${visible(path)}${value === undefined ? '' : ` ${shortValue(value)}`}`;
+}

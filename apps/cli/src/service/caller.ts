@@ -3,9 +3,10 @@ import { FileTrustStore } from '@identity-state/client/node';
 import { join } from 'node:path';
 import { type CommandContext, Failure, type Options, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
+import { baseUrlOf } from './base-url';
 import { failureOf } from './failure';
 import { DEFAULT_PROFILE, type Profile, Profiles } from './profiles';
-import { refreshed } from './refresh';
+import { refreshed } from './tokens';
 
 /** Bytes of a policy. */
 const MAX_POLICY = 65_536;
@@ -108,7 +109,12 @@ function identityOf(options: Options, context: CommandContext): Identity {
     // No profile has a say then: a token belongs to the service that is named beside it.
     const { token, baseUrl } = settings;
     if (baseUrl === undefined) throw new UsageError('ISS_TOKEN is for which service? Set ISS_BASE_URL too.');
-    return { baseUrl, tenant: named ?? null, source: async () => token, token: () => token };
+    return {
+      baseUrl: baseUrlOf('ISS_BASE_URL', baseUrl),
+      tenant: named ?? null,
+      source: async () => token,
+      token: () => token,
+    };
   }
   const name = profileNameOf(options, context);
   const profiles = new Profiles(settings.configFolder);

@@ -31,6 +31,11 @@ export function coveringRefs(envelope: api.Envelope, path: string): readonly api
   return [];
 }
 
+/** Whether a place of an envelope is about evidence: it is shown beside the values that it is for. */
+export function isAttribution(path: string): boolean {
+  return ['/evidence', '/attribute_paths'].some((root) => path === root || path.startsWith(`${root}/`));
+}
+
 function evidenceOf(file: string, item: JsonValue): Evidence {
   const text = (name: string): string => {
     const value = isJsonObject(item) ? getAt(item, [name]) : undefined;

@@ -6,7 +6,7 @@ import { type CommandContext, Failure, UsageError } from '../command';
 import { fetchText } from '../fetch-text';
 import { Members } from '../json';
 import { visible } from '../visible';
-import { askForTokens, type TokenAnswer } from './refresh';
+import { askForTokens, askIssuer, type TokenAnswer } from './tokens';
 
 /** How long somebody may take over signing in. */
 const PATIENCE_MS = 300_000;
@@ -104,13 +104,7 @@ export async function signInByBrowser(issuer: Issuer, { browse, complain }: Comm
 /** Signs somebody in on another device (RFC 8628). @throws Failure */
 export async function signInByDevice(issuer: Issuer, { complain }: CommandContext): Promise<SignedIn> {
   if (issuer.deviceEndpoint === null) throw new Failure(`${issuer.issuer} has no device flow: leave out --device.`);
-  const response = await fetch(issuer.deviceEndpoint, {
-    method: 'POST',
-    body: new URLSearchParams({ client_id: issuer.clientId, scope: SCOPE }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(PATIENCE_MS),
-  });
-  const answer = Members.parse(`The answer of ${issuer.deviceEndpoint}`, Buffer.from(await response.arrayBuffer()));
+  const answer = await askIssuer(issuer.deviceEndpoint, { client_id: issuer.clientId, scope: SCOPE });
   if (!answer.has('device_code')) throw new Failure(`${issuer.issuer} refuses the device flow of ${issuer.clientId}.`);
   const place = answer.has('verification_uri_complete') ? 'verification_uri_complete' : 'verification_uri';
   complain(`Sign in at ${visible(answer.text(place))}, code ${visible(answer.text('user_code'))}`);

@@ -1,5 +1,5 @@
 import type { IdentityState } from '@identity-state/client';
-import { READER_EXAMPLES, READER_FILES } from './reader-examples';
+import { LOG_PLACE, READER_EXAMPLES, READER_FILES } from './reader-examples';
 
 /** A line that docs/cli.md shows with what it prints; a test runs all of them, in this order, as one story. */
 export interface Example {
@@ -54,6 +54,23 @@ export const EXAMPLES: readonly Example[] = [
   ...READER_EXAMPLES,
 ];
 
+/** What the recording in the README shows, behind the examples. */
+export const RECORDED: readonly Omit<Example, 'of'>[] = [
+  { line: 'iss put ferry.json' },
+  {
+    line: `iss propose ferry --set '/attributes/legal/legal_name="Ferry Works plc"' --evidence resolution.json`,
+    keep: { UPDATE: /^Apply it: iss apply (\S+)$/m },
+  },
+  { line: 'iss apply $UPDATE' },
+  { line: 'iss diff ferry' },
+  { line: 'iss blame ferry' },
+  { line: 'iss export ferry --proofs > ferry.ndjson' },
+  {
+    line: 'iss verify ferry.ndjson --policy policy',
+    blur: [...LOG_PLACE, [/entry \d+/g, 'entry 20'], [/\d+ entries/g, '21 entries']],
+  },
+];
+
 const audit = { created_by: 'onboarding', created_at: '2025-03-01T09:00:00Z', source: 'register' };
 const extract = {
   evidence_id: 'ex-2025',
@@ -74,6 +91,23 @@ export const FILES: Readonly<Record<string, unknown>> = {
       legal: { legal_name: 'Harbour Works Ltd', form: 'Ltd' },
       jurisdiction: { country: 'IE' },
       contact: { email: 'info@harbour.example' },
+    },
+    evidence: [extract],
+    attribute_paths: {
+      '/attributes/legal': [{ evidence_id: 'ex-2025', evidence_type: 'registry_extract', role: 'primary' }],
+    },
+    audit,
+  },
+  'ferry.json': {
+    envelope_version: 'entity_state_envelope_v1',
+    snapshot_id: '2f6c1a7e-5d0b-4a8e-9b53-6f1f1f0a0002',
+    snapshot_version: 1,
+    generated_at: '2025-03-01T09:00:00Z',
+    subject: { subject_type: 'organization', subject_id: 'ferry' },
+    attributes: {
+      legal: { legal_name: 'Ferry Works Ltd', form: 'Ltd' },
+      jurisdiction: { country: 'IE' },
+      contact: { email: 'info@ferry.example' },
     },
     evidence: [extract],
     attribute_paths: {

@@ -1,6 +1,8 @@
-import { type Command, GROUPS } from '../../src/command';
+import { type Command, GROUPS, type OptionSpec } from '../../src/command';
 import { COMMANDS } from '../../src/commands';
+import { JSON_OPTION } from '../../src/output';
 import { usageOf } from '../../src/program';
+import { CALLER_OPTIONS } from '../../src/service/caller';
 
 /** What a line printed, on either output. */
 export interface Shown {
@@ -8,6 +10,9 @@ export interface Shown {
   line: string;
   output: string;
 }
+
+/** Said once, and not of each command. */
+const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = { ...CALLER_OPTIONS, ...JSON_OPTION };
 
 const BEGIN = '<!-- Generated, by: npm run docs:cli -->';
 const END = '<!-- The end of what is generated -->';
@@ -25,12 +30,37 @@ export async function pageWith(page: string, shown: readonly Shown[]): Promise<s
   for (const [name, { load }] of Object.entries(COMMANDS)) {
     if (!isWithin(name, byHand)) sections.push(sectionOf(name, await load(), shown));
   }
-  return [before, BEGIN, '\n\n', listed(byHand), '\n\n', sections.join('\n\n'), '\n\n', END, after].join('');
+  return [
+    before,
+    BEGIN,
+    '\n\n',
+    [listed(byHand), commonOptions()].join('\n\n'),
+    '\n\n',
+    sections.join('\n\n'),
+    '\n\n',
+    END,
+    after,
+  ].join('');
 }
 
 /** `log-key show` stands under `log-key`. */
 function isWithin(name: string, byHand: ReadonlySet<string>): boolean {
   return [...byHand].some((own) => name === own || name.startsWith(`${own} `));
+}
+
+/** Those that are not said once for all. */
+function ownOptions({ options }: Command): [string, OptionSpec][] {
+  const common: readonly OptionSpec[] = Object.values(COMMON_OPTIONS);
+  return Object.entries(options).filter(([, spec]) => !common.includes(spec));
+}
+
+function commonOptions(): string {
+  const lines = Object.entries(COMMON_OPTIONS).map(([name, spec]) => optionText(name, spec));
+  return `Options of many commands:\n\n${lines.join('\n')}`;
+}
+
+function optionText(name: string, { value, about }: OptionSpec): string {
+  return `- \`--${name}${value === undefined ? '' : ` ${value}`}\`: ${about}`;
 }
 
 function listed(byHand: ReadonlySet<string>): string {
@@ -56,9 +86,7 @@ function sectionOf(name: string, command: Command, shown: readonly Shown[]): str
   const own = shown.filter(({ of }) => of === name);
   const words = [
     ...(command.arguments ?? []).map(({ name: argument, about }) => `- \`${argument.toUpperCase()}\`: ${about}`),
-    ...Object.entries(command.options).map(
-      ([option, { value, about }]) => `- \`--${option}${value === undefined ? '' : ` ${value}`}\`: ${about}`,
-    ),
+    ...ownOptions(command).map(([option, spec]) => optionText(option, spec)),
   ];
   return [
     `## iss ${name}`,

@@ -8,14 +8,11 @@ const TIMEOUT_MS = 20_000;
 /** What a token endpoint answers: the tokens, or why not (RFC 6749, 5.1 and 5.2). */
 export type TokenAnswer = { accessToken: string; refreshToken: string | null } | { error: string; description: string };
 
-/** Asks a token endpoint. @throws Failure where it does not answer as one */
-export async function askForTokens(
-  tokenEndpoint: string,
-  form: Readonly<Record<string, string>>,
-): Promise<TokenAnswer> {
+/** What an endpoint of an issuer answers to a form. @throws Failure where it does not answer, UsageError where not in JSON */
+export async function askIssuer(endpoint: string, form: Readonly<Record<string, string>>): Promise<Members> {
   let bytes: Buffer;
   try {
-    const response = await fetch(tokenEndpoint, {
+    const response = await fetch(endpoint, {
       method: 'POST',
       headers: { Accept: 'application/json' },
       body: new URLSearchParams(form),
@@ -24,9 +21,17 @@ export async function askForTokens(
     });
     bytes = Buffer.from(await response.arrayBuffer());
   } catch (error) {
-    throw new Failure(`${tokenEndpoint} does not answer (${error instanceof Error ? error.message : String(error)}).`);
+    throw new Failure(`${endpoint} does not answer (${error instanceof Error ? error.message : String(error)}).`);
   }
-  const answer = Members.parse(`The answer of ${tokenEndpoint}`, bytes);
+  return Members.parse(`The answer of ${endpoint}`, bytes);
+}
+
+/** Asks a token endpoint. Throws as {@link askIssuer}. */
+export async function askForTokens(
+  tokenEndpoint: string,
+  form: Readonly<Record<string, string>>,
+): Promise<TokenAnswer> {
+  const answer = await askIssuer(tokenEndpoint, form);
   if (!answer.has('access_token')) {
     const error = answer.has('error') ? answer.text('error') : 'no token';
     return { error, description: answer.has('error_description') ? visible(answer.text('error_description')) : error };
