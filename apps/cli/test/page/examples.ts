@@ -67,7 +67,7 @@ export const RECORDED: readonly Omit<Example, 'of'>[] = [
   { line: 'iss export ferry --proofs > ferry.ndjson' },
   {
     line: 'iss verify ferry.ndjson --policy policy',
-    blur: [...LOG_PLACE, [/entry \d+/g, 'entry 20'], [/\d+ entries/g, '21 entries']],
+    blur: LOG_PLACE,
   },
 ];
 

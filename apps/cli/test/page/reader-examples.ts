@@ -5,7 +5,7 @@ import type { Example } from './examples';
 const SECRET: Example['blur'] = [[/whsec_\S+/, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=']];
 const LATENCY: Example['blur'] = [[/\d+ ms/g, '12 ms']];
 /** Names and keys of a log and of a witness are made with it. */
-export const LOG_PLACE: Example['blur'] = [
+export const LOG_PLACE: NonNullable<Example['blur']> = [
   [/(localhost\/\S+\/)[0-9a-f]{8}/g, '$11c55db5a'],
   [/(localhost\/\S+\+)[0-9a-f]{8}/g, '$156058f7e'],
   [/root \S+=/, 'root imfrYxR1r8xf3Wd2Ckhn5OoGqik5EsirRqsTv9+U0yk='],

@@ -74,7 +74,7 @@ ${styles.join('\n')}
 </style>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
 <circle cx="18" cy="18" r="6" fill="#ff5f56"/><circle cx="38" cy="18" r="6" fill="#ffbd2e"/><circle cx="58" cy="18" r="6" fill="#27c93f"/>
-<clipPath id="screen"><rect x="0" y="${TOP}" width="${width}" height="${ROWS * LINE_HEIGHT + 6}"/></clipPath>
+<clipPath id="screen"><rect x="0" y="${TOP + 4}" width="${width}" height="${ROWS * LINE_HEIGHT + 6}"/></clipPath>
 <g clip-path="url(#screen)"><g class="scroll">
 ${text.join('')}</g></g>
 </svg>
