@@ -8,8 +8,13 @@ import { repositoryRoot } from './root.ts';
 /** `npx iss …` in a clone: what the image has built already. Beside `npm start` it is about that one's database. */
 try {
   await loadEnvironment();
-  process.env['DATABASE_URL'] ||= readRun()?.status?.database_url ?? '';
-  process.env['ISS_BASE_URL'] ||= readRun()?.status?.base_url ?? '';
+  const started = readRun()?.status;
+  if (started !== undefined && !process.env['DATABASE_URL']) {
+    process.env['ISS_STARTED_QUEUE_URL'] = started.queue_url;
+    process.env['ISS_STARTED_ISSUER'] = started.issuer;
+  }
+  process.env['DATABASE_URL'] ||= started?.database_url ?? '';
+  process.env['ISS_BASE_URL'] ||= started?.base_url ?? '';
   await import(pathToFileURL(join(repositoryRoot, 'apps/cli/dist/main.js')).href);
 } catch (error) {
   process.exitCode = reportError(error);

@@ -1,6 +1,6 @@
 import type { OperatorEnv } from '@iss/platform';
 import { UsageError } from './errors';
-import type { Settings } from './settings';
+import type { Settings, Started } from './settings';
 
 export { Failure, UsageError } from './errors';
 
@@ -27,6 +27,9 @@ export interface OptionSpec {
 export interface CommandContext {
   /** What a process of the service is configured by; for operators' commands. @throws EnvError */
   env: () => Promise<OperatorEnv>;
+  /** The environment as it is, and what `npm start` runs beside where nothing else was named; for the doctor. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly started: Started | null;
   /** What is set for whoever calls the service. */
   readonly settings: Settings;
   /** Who looks at the result. */

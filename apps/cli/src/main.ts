@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { CommandContext } from './command';
-import { isOutputColoured, readSettings } from './env';
+import { isOutputColoured, readSettings, readStarted, readVariables } from './env';
 import { systemCode } from './files';
 import { runCommand } from './run';
 
@@ -17,6 +17,8 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const context: CommandContext = {
   env: async () => (await import('@iss/platform')).operatorEnv(),
+  variables: readVariables(),
+  started: readStarted(),
   settings: readSettings(),
   screen: { isColoured: isOutputColoured(), isLive: process.stderr.isTTY === true },
   print: (line) => process.stdout.write(`${line}\n`),

@@ -8,6 +8,11 @@ export const OPERATORS_COMMANDS: Readonly<Record<string, CommandEntry>> = {
       'Recomputes every hash, link, entry, tile and checkpoint in a database, and names each row that is not as it was logged.',
     load: async () => (await import('./commands/audit.ts')).audit,
   },
+  doctor: {
+    group: 'Operators',
+    summary: 'Looks at everything that the processes stand on, and says what has to be done.',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
   'log-restart': {
     group: 'Operators',
     summary:

@@ -12,6 +12,12 @@ export interface Settings {
   token: string | undefined;
 }
 
+/** The service that `npm start` runs. */
+export interface Started {
+  queueUrl: string;
+  issuer: string;
+}
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** @throws UsageError where there is no folder that configuration could be kept in */
@@ -41,4 +47,10 @@ function configFolderOf(of: (name: string) => string | undefined, platform: Node
 export function wantsColour(variables: Variables, isTerminal: boolean): boolean {
   if (variables['FORCE_COLOR'] && variables['FORCE_COLOR'] !== '0') return true;
   return isTerminal && !variables['NO_COLOR'] && !variables['CI'] && variables['TERM'] !== 'dumb';
+}
+
+/** As `npx iss` in a clone hands it on. */
+export function startedOf(variables: Variables): Started | null {
+  const [queueUrl, issuer] = [variables['ISS_STARTED_QUEUE_URL'], variables['ISS_STARTED_ISSUER']];
+  return queueUrl === undefined || issuer === undefined ? null : { queueUrl, issuer };
 }

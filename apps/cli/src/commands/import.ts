@@ -11,8 +11,9 @@ import { asCaller, CALLER_OPTIONS } from '../service/caller';
 export const importFile: Command = {
   about:
     'An envelope a line, the versions of a subject in their order; each has a result of its own. How far it came stands beside the ' +
-    'file (FILE.iss-import) after each batch: whatever ends it, kill -9 included, the same command goes on there, and ends with the ' +
-    'same counts. Lines that were refused are in FILE.refused.ndjson, each with its number and why; the exit code is 1 then.',
+    'file (FILE.iss-import) after each batch: whatever ends it, kill -9 included, the same command goes on there, and what was stored ' +
+    'without being told is known then. Lines that were refused are in FILE.refused.ndjson, each with its number and why; the exit ' +
+    'code is 1 then.',
   arguments: [{ name: 'file', about: 'The archive, NDJSON.' }],
   options: {
     restart: { about: 'Begins anew, forgetting how far it came: what is stored already is known then.' },

@@ -74,7 +74,7 @@ async function rightsOf(caller: Caller, subject: Subject<object>, moment: string
   } catch (error) {
     // Of what others own a reader is told its own right, and why it has none by the error itself.
     const own = error instanceof ForbiddenError && moment === null ? await heldRight(caller, subject) : null;
-    if (own === null) throw error;
+    if (own === null) throw await reasonFor(caller, subject, error);
     return [
       own,
       ...(await membersOf(caller, own.may_read, ({ status, allow_counterparty_access: mayUseGrants }) => {
@@ -120,6 +120,15 @@ function rightText({ grant_id: grant, subject_type: type, from, until }: api.Acc
 function overText({ grant_id: grant, from, until, ended_by: endedBy }: api.AccessPeriod, at: number): string {
   if (Date.parse(from) > at) return `its first grant, ${grant}, began at ${from}`;
   return `grant ${grant} ${endedBy === 'revoked' ? 'was revoked' : 'ended'} at ${until}`;
+}
+
+/** Why it may not be told: a tenant without any right is told how to get one, a member of the owner which role it needs. */
+async function reasonFor({ iss, tenant }: Caller, subject: Subject<object>, error: unknown): Promise<unknown> {
+  const path = ['', 'v1', 'tenants', tenant.tenantId, 'subjects', subject.subjectType, subject.subjectId, 'owners'];
+  return iss.request('GET', path.map(encodeURIComponent).join('/')).then(
+    () => error,
+    (reason: unknown) => reason,
+  );
 }
 
 /** What the caller's tenant may read of it by grant; null: nothing. */

@@ -9,6 +9,8 @@ export function testContext(changes: Partial<CommandContext> = {}) {
   const complaints: string[] = [];
   const context: CommandContext = {
     env: async () => operatorEnv({}),
+    variables: {},
+    started: null,
     settings: settingsOf({}, 'linux'),
     screen: { isColoured: false, isLive: false },
     print: (text) => printed.push(text),

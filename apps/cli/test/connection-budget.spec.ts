@@ -1,4 +1,4 @@
-import { connectionsOf } from '../db/connection-budget.ts';
+import { connectionsOf } from '../src/doctor/connection-budget';
 
 it('counts everything twice while it rolls, with the queue and the look at several hosts', () => {
   const deployment = { gateways: 3, workers: 2, poolSize: 10, hosts: 1, isQueueOnPostgres: false };

@@ -1,0 +1,205 @@
+import * as persistence from '@iss/persistence';
+import * as platform from '@iss/platform';
+import * as queues from '@iss/queue';
+import type { Started } from '../settings';
+import { connectionsOf, SPARE_CONNECTIONS } from './connection-budget';
+
+/** What was looked at, and how it is; `failed` says what to do. */
+export interface Finding {
+  is: 'ok' | 'skipped' | 'failed';
+  detail: string;
+}
+
+const ok = (detail: string): Finding => ({ is: 'ok', detail });
+const skipped = (detail: string): Finding => ({ is: 'skipped', detail });
+const failed = (detail: string): Finding => ({ is: 'failed', detail });
+
+const ANSWER_MS = 5_000;
+/** As .env.example says. */
+const DEFAULT_POOL_SIZE = 10;
+/** Webhook secrets that are tried at most. */
+const SECRETS_TRIED = 500;
+
+const CONNECTIONS_PAGE = 'see docs/operations/high-availability.md, "Connections"';
+
+/** How many processes are to be counted with. */
+export interface Processes {
+  gateways: number;
+  workers: number;
+}
+
+/**
+ * What the processes check when they start and at `/v1/ops/readiness`, from where it is run, with the environment that they get.
+ * Changes nothing.
+ */
+export async function diagnosis(
+  env: Readonly<Record<string, string | undefined>>,
+  started: Started | null,
+  processes: Processes,
+): Promise<[string, Finding[]][]> {
+  const databaseUrl = env['DATABASE_URL'] || undefined;
+  const queueUrl = env['QUEUE_URL'] || (started?.queueUrl.startsWith('redis') === true ? started.queueUrl : undefined);
+  const issuer = env['OIDC_ISSUER']
+    ? `${env['OIDC_ISSUER'].replace(/\/+$/, '')}/${env['OIDC_PROJECT_ID'] ?? ''}`
+    : started?.issuer;
+
+  const environmentOf = (read: () => unknown): Finding[] => {
+    if (started !== null) return [skipped('npm start fills it in')];
+    try {
+      read();
+      return [ok('every variable is usable')];
+    } catch (error) {
+      if (error instanceof platform.EnvError) return error.lines.map(failed);
+      throw error;
+    }
+  };
+
+  const database = async (): Promise<Finding[]> => {
+    if (databaseUrl === undefined) return [failed('DATABASE_URL is not set, and no npm start runs')];
+    const opened = await persistence
+      .openDatabase({
+        url: databaseUrl,
+        poolSize: 2,
+        applicationName: 'doctor',
+        needsSessions: queueUrl === undefined,
+      })
+      .catch((error: unknown) => failed(platform.failureOf(error).message));
+    if ('is' in opened) return [opened];
+    try {
+      const { version, connections, most } = await opened.server();
+      const missing = await opened.missingMigrations();
+      if (missing.length > 0) return [failed(`migrations are missing: ${missing.join(', ')}: run npm run db:migrate`)];
+      const faults = await opened.schemaFaults();
+      const clock = await platform.inStep(() => opened.ping());
+      return [
+        ok(`PostgreSQL ${version}, migrated, acts as ${platform.APPLICATION_ROLE}`),
+        ...(faults.length === 0 ? [ok('role, privileges, policies and triggers stand')] : faults.map(failed)),
+        clock.status === 'ok' ? ok('its clock and this one agree') : failed(clock.detail ?? 'its clock is unknown'),
+        connections + SPARE_CONNECTIONS <= most
+          ? ok(`${connections} of ${most} connections are this database's`)
+          : failed(`${connections} of ${most} connections are this database's: ${CONNECTIONS_PAGE}`),
+        budget(most, platform.serverUrls(databaseUrl).length),
+        await secrets(new persistence.SealedSecretStore(opened.sql)),
+      ];
+    } finally {
+      await opened.close();
+    }
+  };
+
+  const budget = (most: number, hosts: number): Finding => {
+    const needed = connectionsOf({
+      ...processes,
+      poolSize: Number(env['DATABASE_POOL_SIZE'] || DEFAULT_POOL_SIZE),
+      hosts,
+      isQueueOnPostgres: queueUrl === undefined,
+    });
+    const sum = `gateways: ${processes.gateways}, workers: ${processes.workers}, twice while they roll: ${needed} connections`;
+    return needed <= most ? ok(`${sum}, of ${most}`) : failed(`${sum}, and there are ${most}: ${CONNECTIONS_PAGE}`);
+  };
+
+  const replica = async (): Promise<Finding[]> => {
+    const replicaUrl = env['DATABASE_REPLICA_URL'];
+    if (!replicaUrl) return [skipped('DATABASE_REPLICA_URL is not set')];
+    if (databaseUrl === undefined) return [skipped('there is no database')];
+    const opened = await persistence
+      .openDatabase({ url: databaseUrl, replicaUrl, poolSize: 2, applicationName: 'doctor' })
+      .catch(() => null);
+    if (opened === null) return [skipped('the database cannot be opened')];
+    try {
+      const server = await opened.replicaServer();
+      if (server === null)
+        return [failed(`no host answers as ${platform.APPLICATION_ROLE}: the primary answers long reads`)];
+      const { version, connections, most } = server;
+      const { isStandby, lagSeconds } = opened.replica ?? {};
+      return [
+        isStandby === true
+          ? ok(`PostgreSQL ${version}, a standby, behind by ${Math.round(lagSeconds ?? 0)} s`)
+          : failed(`PostgreSQL ${version} that takes writes: name a standby, or long reads gain nothing`),
+        connections + SPARE_CONNECTIONS <= most
+          ? ok(`${connections} of ${most} connections are this database's`)
+          : failed(`${connections} of ${most} connections are this database's: raise max_connections of the standby`),
+      ];
+    } finally {
+      await opened.close();
+    }
+  };
+
+  const secrets = async (store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
+    const ring = env['SECRETS_KEYS'];
+    if (!ring) return skipped('SECRETS_KEYS is not set here: whether it opens what is sealed was not tried');
+    const box = platform.SecretBox.fromKeyRing(ring);
+    const sealed = await store.page(null, SECRETS_TRIED);
+    const reasons = new Set(sealed.map(({ secret, subscriptionId }) => whyUnopened(box, secret, subscriptionId)));
+    reasons.delete(null);
+    const [first] = reasons;
+    return first
+      ? failed(`a webhook secret does not open. ${first} Put the key back that sealed it`)
+      : ok(`SECRETS_KEYS opens the ${sealed.length} webhook secrets that were tried`);
+  };
+
+  const whyUnopened = (
+    box: { open: (sealed: string, associatedData: string) => string },
+    secret: string,
+    subscriptionId: string,
+  ): string | null => {
+    try {
+      box.open(secret, subscriptionId);
+      return null;
+    } catch (error) {
+      return platform.failureOf(error).message;
+    }
+  };
+
+  const queue = async (): Promise<Finding[]> => {
+    if (databaseUrl === undefined) return [skipped('there is no database')];
+    const where = queueUrl === undefined ? 'PostgreSQL' : 'Redis';
+    let opened: ReturnType<typeof queues.openQueue> | undefined;
+    let reason: unknown;
+    try {
+      opened = queues.openQueue({ queueUrl, databaseUrl, warn: (_message, cause) => (reason ??= cause) });
+      await opened.pingFor(ANSWER_MS);
+      return [ok(queueUrl === undefined ? 'PostgreSQL answers' : 'Redis answers and takes writes')];
+    } catch (fault) {
+      const said =
+        fault instanceof platform.Unfit ? fault.message : `${where}: ${platform.failureOf(reason ?? fault).message}`;
+      return [failed(`${said}: deliveries arrive later, by the sweep alone`)];
+    } finally {
+      await opened?.close().catch(() => undefined);
+    }
+  };
+
+  const egress = async (): Promise<Finding[]> => {
+    const url = env['WEBHOOK_EGRESS_PROXY'];
+    if (!url) return [skipped('WEBHOOK_EGRESS_PROXY is not set: deliveries leave from the workers')];
+    try {
+      await new platform.EgressProxy(url).ping();
+      return [ok('the egress proxy takes connections')];
+    } catch (error) {
+      const { cause, message } = platform.failureOf(error);
+      return [failed(cause === undefined ? message : `${message} ${cause.message}`)];
+    }
+  };
+
+  const identity = async (): Promise<Finding[]> => {
+    if (env['AUTH_MODE'] === 'disabled') return [skipped('AUTH_MODE is disabled')];
+    if (issuer === undefined) return [failed('OIDC_ISSUER is not set')];
+    const url = env['OIDC_JWKS_URI'] || `${issuer}/.well-known/openid-configuration`;
+    try {
+      const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
+      return [answer.ok ? ok(`${url} answers`) : failed(`${url} answers ${answer.status}`)];
+    } catch (error) {
+      const { cause, message } = platform.failureOf(error);
+      return [failed(`${url}: ${cause?.message ?? message}`)];
+    }
+  };
+
+  return [
+    ['environment of the gateway', environmentOf(() => platform.gatewayEnv())],
+    ['environment of the worker', environmentOf(() => platform.workerEnv())],
+    ['database', await database()],
+    ['replica', await replica()],
+    ['queue', await queue()],
+    ['egress', await egress()],
+    ['identity provider', await identity()],
+  ];
+}
