@@ -1,4 +1,4 @@
-import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type CSSProperties, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import styles from './virtual-table.module.css';
 
@@ -63,27 +63,49 @@ export function VirtualTable<T>({ caption, columns, items, keyOf, rowHeight, onS
         {shown.map(({ index, start, key }) => {
           const item = items[index];
           return item === undefined ? null : (
-            <div
+            <Row
               key={key}
-              role="row"
-              aria-rowindex={index + 2}
-              data-index={index}
-              ref={rows.measureElement}
-              className={styles.row}
-              style={{ transform: `translateY(${start - rows.options.scrollMargin}px)` }}
-            >
-              {columns.map(({ title, cell, isHeader }) => (
-                <div key={title} role={isHeader === true ? 'rowheader' : 'cell'} className={styles.cell}>
-                  <span className={styles.cellTitle} aria-hidden="true">
-                    {title}
-                  </span>
-                  {cell(item)}
-                </div>
-              ))}
-            </div>
+              index={index}
+              top={start - rows.options.scrollMargin}
+              measure={rows.measureElement}
+              columns={columns}
+              item={item}
+            />
           );
         })}
       </div>
     </div>
   );
 }
+
+interface RowProps<T> {
+  index: number;
+  top: number;
+  measure: (element: HTMLElement | null) => void;
+  columns: readonly VirtualColumn<T>[];
+  item: T;
+}
+
+/** Made once while it is in sight, however far the page scrolls meanwhile. */
+const Row = memo(function Row<T>({ index, top, measure, columns, item }: RowProps<T>) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      data-index={index}
+      ref={measure}
+      className={styles.row}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      {columns.map(({ title, cell, isHeader }) => (
+        <div key={title} role={isHeader === true ? 'rowheader' : 'cell'} className={styles.cell}>
+          <span className={styles.cellTitle} aria-hidden="true">
+            {title}
+          </span>
+          {cell(item)}
+        </div>
+      ))}
+    </div>
+  );
+  // The type of memo forgets the parameter.
+}) as <T>(props: RowProps<T>) => ReactNode;

@@ -44,6 +44,11 @@ function Frame({ access }: { access: SubjectAccess }) {
   const head = useSubjectHead(access).data;
   const isNamed = head !== undefined && head.erased === undefined && access.may('read_lineage');
   const name = useSubjectName(tenantId, subjectType, subjectId, isNamed ? head.snapshot_version : null) ?? null;
+  // Nothing is changed on what is gone.
+  const mayPropose =
+    access.isOwner &&
+    head?.erased === undefined &&
+    may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
   useForgetErased();
   return (
     <div className={styles.frame}>
@@ -66,7 +71,7 @@ function Frame({ access }: { access: SubjectAccess }) {
             <Ownership access={access} />
           </p>
         </div>
-        {access.isOwner && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
+        {mayPropose && (
           <Link to={`${SUBJECT}/proposals/new`} params={params} className={buttonClass()}>
             {FRAME.propose}
           </Link>

@@ -1,5 +1,284 @@
+import { memo, useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useSubject } from '../../app/address.ts';
+import { changed } from '../../app/search.ts';
+import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
+import { TEXT } from '../../text/timeline.ts';
+import { Button } from '../../ui/button.tsx';
+import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Answer, Badge, Empty } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type VirtualColumn, VirtualTable } from '../../ui/virtual-table.tsx';
+import { moved, type Range, wholeRange, zoomed } from './axis.ts';
+import { AxisPlot, type Lane } from './axis-plot.tsx';
+import { inSight } from './bins.ts';
+import { type Happening, KINDS, MOST, useOthers, versionsAsHappenings } from './happenings.ts';
+import styles from './timeline.module.css';
+import { MOST_VERSIONS, useVersions, type Versions } from './versions.ts';
 
+const ADDRESS = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/timeline';
+const SUBJECT = '/t/$tenantId/subjects/$subjectType/$subjectId';
+/** The address follows what is shown when it has come to rest. */
+const REST_MS = 250;
+
+/** What happened to a subject and what goes on, on one axis of time, and as a table. */
 export function TimelineView() {
-  return <Page title="TimelineView">{null}</Page>;
+  const access = useSubjectAccess();
+  return <Answer query={access}>{(known) => <Timeline access={known} />}</Answer>;
 }
+
+const NO_VERSIONS: Versions = { items: [], isRead: false };
+
+function Timeline({ access }: { access: SubjectAccess }) {
+  const { path } = useSubject();
+  const { basis: given } = useSearch({ from: ADDRESS });
+  const basis = given === 'recorded' ? 'recorded' : 'effective';
+  const isShared = access.may('read_lineage');
+  const read = useVersions(isShared);
+  const head = useSubjectHead(isShared ? undefined : access).data;
+  const others = useOthers(access);
+  const versions = useMemo(
+    () => (isShared ? (read.data ?? NO_VERSIONS) : { items: head === undefined ? [] : [head], isRead: true }),
+    [isShared, read.data, head],
+  );
+  const happenings = useMemo(
+    () => [...versionsAsHappenings(versions, basis), ...others.items].sort((a, b) => a.from - b.from),
+    [versions, basis, others.items],
+  );
+  const errors = [...(read.error === null ? [] : [read.error]), ...others.errors];
+  return (
+    <Page
+      title={TEXT.title}
+      note={TEXT.note}
+      call={{ method: 'GET', path: `${path}/history`, query: { view: 'header', limit: 200 } }}
+    >
+      {errors.map((error, index) => (
+        <Problem key={index} error={error} retry={() => void read.refetch()} />
+      ))}
+      <OnAxis happenings={happenings} />
+      <Remarks access={access} versions={versions} isShared={isShared} isCut={others.isCut} />
+    </Page>
+  );
+}
+
+function Remarks({
+  access,
+  versions,
+  isShared,
+  isCut,
+}: {
+  access: SubjectAccess;
+  versions: Versions;
+  isShared: boolean;
+  isCut: boolean;
+}) {
+  const count = versions.items.length;
+  const remarks = [
+    ...(isShared && !versions.isRead && count > 0 ? [TEXT.loading(count)] : []),
+    ...(count === MOST_VERSIONS ? [TEXT.cut(count)] : []),
+    ...(isCut ? [TEXT.others(MOST)] : []),
+    ...(access.isOwner ? [] : [TEXT.ofOwner]),
+    ...(isShared ? [] : [TEXT.latestOnly]),
+  ];
+  return (
+    <p className={styles.quiet} role="status">
+      {remarks.join(' ')}
+    </p>
+  );
+}
+
+/** The feed may tell much meanwhile. */
+const OnAxis = memo(function OnAxis({ happenings }: { happenings: readonly Happening[] }) {
+  const [now] = useState(() => Date.now());
+  const whole = useMemo(() => extentOf(happenings, now), [happenings, now]);
+  const [range, setRange] = useRange(whole);
+  const open = useOpen();
+  const lanes = useMemo(
+    () =>
+      KINDS.map((kind): Lane => ({ kind, items: happenings.filter((one) => one.kind === kind) })).filter(
+        ({ items, kind }) => items.length > 0 || kind === 'version',
+      ),
+    [happenings],
+  );
+  const seen = useDeferredValue(range);
+  const rows = useMemo(() => inSight(happenings, seen), [happenings, seen]);
+  return (
+    <>
+      <Controls range={range} whole={whole} onRange={setRange} />
+      <AxisPlot lanes={lanes} range={range} whole={whole} now={now} onRange={setRange} onOpen={open} />
+      <p id="timeline-hint" className={styles.quiet}>
+        <Time at={new Date(range.from).toISOString()} /> – <Time at={new Date(range.to).toISOString()} />
+        {': '}
+        <strong>{TEXT.inSight(rows.length)}</strong>. {TEXT.plotHint}
+      </p>
+      {rows.length === 0 ? (
+        <Empty title={TEXT.nothing}>
+          <p>{TEXT.nothingText}</p>
+        </Empty>
+      ) : (
+        <VirtualTable
+          caption={TEXT.table}
+          columns={COLUMNS}
+          items={rows}
+          keyOf={({ kind, key }) => `${kind} ${key}`}
+          rowHeight={40}
+        />
+      )}
+    </>
+  );
+});
+
+/** From the first to now; what is to end later is not waited for. */
+function extentOf(happenings: readonly Happening[], now: number): Range {
+  const [first] = happenings;
+  const last = happenings.at(-1);
+  return wholeRange(first?.from ?? now, Math.max(last?.from ?? now, now));
+}
+
+/** The range of the address; what is being dragged goes before it. */
+function useRange(whole: Range): [range: Range, setRange: (range: Range) => void] {
+  const navigate = useNavigate({ from: `${SUBJECT}/timeline` });
+  const search = useSearch({ from: ADDRESS });
+  const [live, setLive] = useState<Range | null>(null);
+  const from = Date.parse(search.from ?? '');
+  const to = Date.parse(search.to ?? '');
+  const addressed = from < to ? { from, to } : whole;
+  useEffect(() => {
+    if (live === null) return;
+    const timer = setTimeout(() => {
+      const isWhole = live.from === whole.from && live.to === whole.to;
+      const text = (at: number): string => (isWhole ? '' : new Date(Math.round(at)).toISOString());
+      const done = navigate({
+        search: (before) => changed(before, { from: text(live.from), to: text(live.to) }),
+        replace: true,
+        resetScroll: false,
+      });
+      void done.then(() => setLive((newest) => (newest === live ? null : newest)));
+    }, REST_MS);
+    return () => clearTimeout(timer);
+  }, [live, whole, navigate]);
+  return [live ?? addressed, setLive];
+}
+
+function Controls({ range, whole, onRange }: { range: Range; whole: Range; onRange: (range: Range) => void }) {
+  const navigate = useNavigate({ from: `${SUBJECT}/timeline` });
+  const search = useSearch({ from: ADDRESS });
+  const span = range.to - range.from;
+  const actions = [
+    [TEXT.earlier, '←', () => moved(range, -span / 2, whole)],
+    [TEXT.later, '→', () => moved(range, span / 2, whole)],
+    [TEXT.zoomIn, '+', () => zoomed(range, 0.5, 0.5, whole)],
+    [TEXT.zoomOut, '−', () => zoomed(range, 2, 0.5, whole)],
+  ] as const;
+  return (
+    <div className={styles.controls}>
+      <Select
+        label={TEXT.basis}
+        value={search.basis ?? 'effective'}
+        options={[
+          { value: 'effective', label: TEXT.effective },
+          { value: 'recorded', label: TEXT.recorded },
+        ]}
+        onChange={(event) =>
+          void navigate({ search: changed(search, { basis: event.target.value }), replace: true, resetScroll: false })
+        }
+      />
+      <div className={styles.buttons}>
+        {actions.map(([label, sign, next]) => (
+          <Button key={label} aria-label={label} title={label} onClick={() => onRange(next())}>
+            {sign}
+          </Button>
+        ))}
+        <Button onClick={() => onRange(whole)}>{TEXT.all}</Button>
+      </div>
+    </div>
+  );
+}
+
+function useOpen(): (happening: Happening) => void {
+  const navigate = useNavigate();
+  const { params } = useSubject();
+  return useCallback(
+    ({ link }) => {
+      switch (link.view) {
+        case 'version':
+          return void navigate({ to: SUBJECT, params, search: { version: link.version } });
+        case 'proposal':
+          return void navigate({
+            to: `${SUBJECT}/proposals/$updateId`,
+            params: { ...params, updateId: link.updateId },
+          });
+        case 'sharing':
+          return void navigate({ to: `${SUBJECT}/sharing`, params });
+        case 'requests':
+          return void navigate({ to: `${SUBJECT}/requests`, params });
+      }
+    },
+    [navigate, params],
+  );
+}
+
+function HappeningLink({ happening: { link, title } }: { happening: Happening }) {
+  const { params } = useSubject();
+  switch (link.view) {
+    case 'version':
+      return (
+        <Link to={SUBJECT} params={params} search={{ version: link.version }}>
+          {title}
+        </Link>
+      );
+    case 'proposal':
+      return (
+        <Link to={`${SUBJECT}/proposals/$updateId`} params={{ ...params, updateId: link.updateId }}>
+          {title}
+        </Link>
+      );
+    case 'sharing':
+    case 'requests':
+      return (
+        <Link to={`${SUBJECT}/${link.view}`} params={params}>
+          {title}
+        </Link>
+      );
+  }
+}
+
+const COLUMNS: readonly VirtualColumn<Happening>[] = [
+  {
+    title: TEXT.when,
+    width: 'minmax(0, 1.3fr)',
+    cell: ({ from, to }) => (
+      <>
+        <Time at={new Date(from).toISOString()} />
+        {typeof to === 'number' && to !== from && (
+          <span className={styles.quiet}>
+            {' '}
+            {TEXT.until} <Time at={new Date(to).toISOString()} />
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    title: TEXT.what,
+    width: 'minmax(0, 1.4fr)',
+    isHeader: true,
+    cell: (happening) => <HappeningLink happening={happening} />,
+  },
+  {
+    title: TEXT.state,
+    width: 'minmax(0, 0.8fr)',
+    cell: ({ kind, state }) => (
+      <>
+        <Badge tone={kind === 'version' ? 'accent' : 'plain'}>{TEXT.kind[kind]}</Badge> {state}
+      </>
+    ),
+  },
+  {
+    title: TEXT.detail,
+    width: 'minmax(0, 1.6fr)',
+    cell: ({ detail }) => <span className={styles.quiet}>{detail}</span>,
+  },
+];

@@ -1,0 +1,230 @@
+import { type PointerEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import { TEXT } from '../../text/timeline.ts';
+import { moved, type Range, ticksOf, zoomed } from './axis.ts';
+import { type Bar, barsOf, BIN, type Bin, binsOf, MOST_ROWS } from './bins.ts';
+import type { Happening, Kind } from './happenings.ts';
+import styles from './timeline.module.css';
+
+const LABEL = 19;
+const ROW = 9;
+const LANE = LABEL + MOST_ROWS * ROW + 6;
+const AXIS = 24;
+const TICK_WIDTH = 110;
+/** Of a wheel's pixels. */
+const WHEEL = 0.0022;
+const ZOOM = 0.5;
+const STEP = 0.15;
+/** A pointer that moved less has clicked. */
+const CLICK = 4;
+const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+export interface Lane {
+  readonly kind: Kind;
+  /** Sorted by their begins. */
+  readonly items: readonly Happening[];
+}
+
+interface AxisPlotProps {
+  lanes: readonly Lane[];
+  range: Range;
+  whole: Range;
+  now: number;
+  /** Moved or zoomed. */
+  onRange: (range: Range) => void;
+  onOpen: (happening: Happening) => void;
+}
+
+/** Lanes over an axis of time. Drag or wheel, or the keys of {@link TEXT.plotHint}; a click opens what is there, or comes closer to many. */
+export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlotProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
+  const drag = useRef<{ id: number; x: number; at: Range; isMoved: boolean } | null>(null);
+  const height = lanes.length * LANE + AXIS;
+  const scale = width / (range.to - range.from);
+
+  const wheel = useEffectEvent((event: WheelEvent) => {
+    const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
+    const delta = isSideways ? event.deltaX || event.deltaY : event.deltaY;
+    const box = place.current?.getBoundingClientRect();
+    const about = box === undefined ? ZOOM : Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
+    const next = isSideways ? moved(range, delta / scale, whole) : zoomed(range, Math.exp(delta * WHEEL), about, whole);
+    // What shows all of it already lets the page scroll.
+    if (next.from === range.from && next.to === range.to) return;
+    event.preventDefault();
+    onRange(next);
+  });
+  useEffect(() => {
+    const element = place.current;
+    const listener = (event: WheelEvent): void => wheel(event);
+    element?.addEventListener('wheel', listener, { passive: false });
+    return () => element?.removeEventListener('wheel', listener);
+  }, []);
+
+  const press = (event: React.KeyboardEvent): void => {
+    const span = range.to - range.from;
+    const next: Readonly<Record<string, () => Range>> = {
+      ArrowLeft: () => moved(range, -span * STEP, whole),
+      ArrowRight: () => moved(range, span * STEP, whole),
+      '+': () => zoomed(range, ZOOM, 0.5, whole),
+      '=': () => zoomed(range, ZOOM, 0.5, whole),
+      '-': () => zoomed(range, 1 / ZOOM, 0.5, whole),
+      '0': () => whole,
+    };
+    const change = next[event.key];
+    if (change === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    onRange(change());
+  };
+  const down = (event: PointerEvent<HTMLDivElement>): void => {
+    if (event.button !== 0) return;
+    drag.current = { id: event.pointerId, x: event.clientX, at: range, isMoved: false };
+  };
+  const move = (event: PointerEvent<HTMLDivElement>): void => {
+    const now_ = drag.current;
+    if (now_?.id !== event.pointerId) return;
+    const by = event.clientX - now_.x;
+    if (!now_.isMoved && Math.abs(by) < CLICK) return;
+    if (!now_.isMoved) event.currentTarget.setPointerCapture(event.pointerId);
+    now_.isMoved = true;
+    onRange(moved(now_.at, -by / scale, whole));
+  };
+  const up = (): void => {
+    // The click that follows a drag opens nothing.
+    setTimeout(() => (drag.current = null));
+  };
+  const open = (items: readonly Happening[]): void => {
+    if (drag.current?.isMoved === true) return;
+    const [first] = items;
+    const last = items.at(-1);
+    if (first === undefined || last === undefined) return;
+    if (items.length === 1 || last.from - first.from < 1) return onOpen(last);
+    const margin = (last.from - first.from) * 0.1;
+    onRange({ from: first.from - margin, to: last.from + margin });
+  };
+
+  const ticks = width === 0 ? [] : ticksOf(range, Math.floor(width / TICK_WIDTH));
+  const count = lanes.reduce((sum, { items }) => sum + items.length, 0);
+  return (
+    <div
+      ref={place}
+      className={styles.plot}
+      role="group"
+      tabIndex={0}
+      aria-label={`${TEXT.plot}: ${TEXT.summary(count, FORMAT.format(range.from), FORMAT.format(range.to))}`}
+      aria-describedby="timeline-hint"
+      onKeyDown={press}
+      onPointerDown={down}
+      onPointerMove={move}
+      onPointerUp={up}
+      onPointerCancel={up}
+    >
+      <svg width={width} height={height} className={styles.svg} aria-hidden="true">
+        {ticks.map(({ at, label }) => {
+          const x = (at - range.from) * scale;
+          return (
+            <g key={at}>
+              <line x1={x} x2={x} y1={0} y2={height - AXIS} className={styles.tick} />
+              <text x={x + 4} y={height - 8} className={styles.tickLabel}>
+                {label}
+              </text>
+            </g>
+          );
+        })}
+        {width > 0 &&
+          lanes.map(({ kind, items }, index) => (
+            <g key={kind} transform={`translate(0 ${index * LANE})`} data-kind={kind} className={styles.lane}>
+              <line x1={0} x2={width} y1={LANE - 0.5} y2={LANE - 0.5} className={styles.tick} />
+              <text x={8} y={14} className={styles.laneLabel}>
+                {TEXT.kinds[kind]} {items.length.toLocaleString()}
+              </text>
+              <LaneMarks items={items} kind={kind} range={range} width={width} now={now} onOpen={open} />
+            </g>
+          ))}
+        <line
+          x1={(now - range.from) * scale}
+          x2={(now - range.from) * scale}
+          y1={0}
+          y2={height - AXIS}
+          className={styles.now}
+        />
+      </svg>
+    </div>
+  );
+}
+
+interface LaneMarksProps {
+  items: readonly Happening[];
+  kind: Kind;
+  range: Range;
+  width: number;
+  now: number;
+  onOpen: (items: readonly Happening[]) => void;
+}
+
+function LaneMarks({ items, kind, range, width, now, onOpen }: LaneMarksProps) {
+  const bars = items[0]?.to === undefined ? null : barsOf(items, range, width, now);
+  if (bars !== null)
+    return bars.map((bar) => <BarMark key={bar.item.key} bar={bar} onOpen={() => onOpen([bar.item])} />);
+  const bins = binsOf(items, range, width);
+  const most = bins.reduce((max, one) => Math.max(max, one.items.length), 1);
+  return bins.map((bin) => <BinMark key={bin.x} bin={bin} most={most} kind={kind} onOpen={() => onOpen(bin.items)} />);
+}
+
+function BarMark({ bar: { x, width, row, item }, onOpen }: { bar: Bar; onOpen: () => void }) {
+  return (
+    <rect
+      x={x}
+      y={LABEL + row * ROW}
+      width={width}
+      height={ROW - 2}
+      rx={2}
+      className={item.to === null ? styles.openMark : styles.mark}
+      onClick={onOpen}
+    >
+      <title>{`${item.title} ${item.state}`}</title>
+    </rect>
+  );
+}
+
+/** As high as its share of the fullest one; by the root, so that one beside a thousand is still seen. */
+function BinMark({
+  bin: { x, items },
+  most,
+  kind,
+  onOpen,
+}: {
+  bin: Bin;
+  most: number;
+  kind: Kind;
+  onOpen: () => void;
+}) {
+  const full = MOST_ROWS * ROW - 2;
+  const height = Math.max(full * Math.sqrt(items.length / most), 8);
+  const [first] = items;
+  const said = items.length === 1 ? (first?.title ?? '') : TEXT.many(items.length, TEXT.kinds[kind]);
+  return (
+    <rect
+      x={x}
+      y={LABEL + full - height}
+      width={BIN - 1}
+      height={height}
+      rx={1}
+      className={styles.mark}
+      onClick={onOpen}
+    >
+      <title>{`${said}, ${FORMAT.format(first?.from ?? 0)}`}</title>
+    </rect>
+  );
+}
+
+function useWidth(place: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [place]);
+  return width;
+}

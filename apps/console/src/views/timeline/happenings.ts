@@ -1,0 +1,166 @@
+import { useMemo } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { api, Query } from '@identity-state/client';
+import { useSubject } from '../../app/address.ts';
+import { useClient } from '../../app/context.tsx';
+import { useMay } from '../../app/rights.ts';
+import type { SubjectAccess } from '../../app/subject-access.ts';
+import { TEXT } from '../../text/timeline.ts';
+import type { Versions } from './versions.ts';
+
+/** What happened to a subject, or goes on: on the axis at `from`, or from there up to `to`. */
+export interface Happening {
+  readonly kind: Kind;
+  readonly key: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  /** Null: it has not ended. Left out: it is of a moment. */
+  readonly to?: number | null;
+  readonly title: string;
+  readonly state: string;
+  readonly detail: string;
+  /** What leads to it, beneath the views of the subject. */
+  readonly link: Link;
+}
+
+export type Link =
+  | { readonly view: 'version'; readonly version: string }
+  | { readonly view: 'proposal'; readonly updateId: string }
+  | { readonly view: 'sharing' | 'requests' };
+
+export const KINDS = ['version', 'proposal', 'grant', 'request', 'disclosure'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Of each kind beside versions: as many are read. */
+export const MOST = 1_000;
+const PAGE = 200;
+
+/** All beside the versions, as far as the caller may see it. */
+export function useOthers(access: SubjectAccess): {
+  items: readonly Happening[];
+  isCut: boolean;
+  errors: readonly Error[];
+} {
+  const { tenantId, path, globalPath } = useSubject();
+  const may = useMay(tenantId);
+  const isAdmin =
+    access.isOwner && may('GET /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history');
+  const proposals = useNewest<api.Update>(access.isOwner ? `${path}/updates` : null);
+  const grants = useNewest<api.AccessPeriod>(isAdmin ? `${path}/access-history` : null);
+  const disclosures = useNewest<api.Disclosure>(isAdmin ? `${path}/disclosures` : null);
+  const requests = useNewest<api.RefreshRequest>(
+    `${globalPath}/refresh-requests`,
+    access.isOwner ? {} : { requesting_tenant_id: tenantId },
+  );
+  const all = [proposals, grants, disclosures, requests] as const;
+  const items = useMemo(
+    () => [
+      ...(proposals.data ?? []).map(ofProposal),
+      ...(grants.data ?? []).map(ofGrant),
+      ...(requests.data ?? []).map(ofRequest),
+      ...(disclosures.data ?? []).map(ofDisclosure),
+    ],
+    [proposals.data, grants.data, requests.data, disclosures.data],
+  );
+  return {
+    items,
+    isCut: all.some(({ data }) => data?.length === MOST),
+    errors: all.flatMap(({ error }) => (error === null ? [] : [error])),
+  };
+}
+
+/** The newest of a list; `path` null: not asked for. */
+function useNewest<T>(path: string | null, query: Query = {}): { data: readonly T[] | undefined; error: Error | null } {
+  const client = useClient();
+  return useQuery({
+    queryKey: [...(path ?? 'nothing').split('/').slice(1), query, 'newest'],
+    queryFn: async ({ signal }) => {
+      const items: T[] = [];
+      for (let cursor: string | null = null; ;) {
+        const page: { items: readonly T[]; next_cursor: string | null } = await client.request('GET', path ?? '', {
+          signal,
+          query: { ...query, limit: PAGE, cursor },
+        });
+        items.push(...page.items);
+        cursor = page.next_cursor;
+        if (cursor === null || items.length >= MOST) return items.slice(0, MOST);
+      }
+    },
+    enabled: path !== null,
+  });
+}
+
+/** By which time a version stands on the axis. */
+export type Basis = 'effective' | 'recorded';
+
+export function versionsAsHappenings({ items }: Versions, basis: Basis): readonly Happening[] {
+  return items.map(
+    ({ snapshot_version: version, snapshot_id: id, generated_at, created_at, envelope_hash: hash, erased }) => ({
+      kind: 'version',
+      key: id,
+      from: Date.parse(basis === 'effective' ? generated_at : created_at),
+      title: TEXT.version(version),
+      state: erased === undefined ? '' : TEXT.erased,
+      detail: hash === null ? '' : `${TEXT.hashed} ${hash.slice(0, 12)}…`,
+      link: { view: 'version', version: String(version) },
+    }),
+  );
+}
+
+function ofProposal(update: api.Update): Happening {
+  const { update_id: updateId, base_snapshot_version: base, status, proposed_by: by } = update;
+  return {
+    kind: 'proposal',
+    key: updateId,
+    from: Date.parse(update.created_at),
+    to: endOf(update.applied_at ?? update.withdrawn_at),
+    title: TEXT.proposal(base),
+    state: status,
+    detail: TEXT.by(by),
+    link: { view: 'proposal', updateId },
+  };
+}
+
+function ofGrant(period: api.AccessPeriod): Happening {
+  return {
+    kind: 'grant',
+    key: `${period.grant_id} ${period.from} ${period.scopes.join(' ')}`,
+    from: Date.parse(period.from),
+    to: endOf(period.until),
+    title: TEXT.grant(period.grantee_tenant_id),
+    state: period.ended_by ?? (period.until === null ? TEXT.open : ''),
+    detail: period.scopes.join(', '),
+    link: { view: 'sharing' },
+  };
+}
+
+function ofRequest(request: api.RefreshRequest): Happening {
+  const { refresh_request_id: id, requesting_tenant_id: tenant, status, reason_code: reason } = request;
+  return {
+    kind: 'request',
+    key: id,
+    from: Date.parse(request.created_at),
+    to: endOf(request.closed_at ?? request.resolved_at),
+    title: TEXT.request(tenant),
+    state: status,
+    detail: reason ?? '',
+    link: { view: 'requests' },
+  };
+}
+
+function ofDisclosure(disclosure: api.Disclosure): Happening {
+  const { grantee_tenant_id: tenant, from_version: from, to_version: to, principal_id: who, via } = disclosure;
+  return {
+    kind: 'disclosure',
+    key: `${disclosure.first_at} ${who} ${via} ${from} ${to}`,
+    from: Date.parse(disclosure.first_at),
+    title: TEXT.disclosure(tenant, from, to),
+    state: '',
+    detail: TEXT.via(who, via),
+    link: { view: 'sharing' },
+  };
+}
+
+function endOf(at: string | null): number | null {
+  return at === null ? null : Date.parse(at);
+}
