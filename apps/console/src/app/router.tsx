@@ -82,7 +82,7 @@ const proposal = createRoute({
 const subjectSharing = createRoute({
   getParentRoute: () => subject,
   path: '/sharing',
-  validateSearch: texts('at'),
+  validateSearch: texts('at', 'from', 'to', 'grantee'),
   component: lazyRouteComponent(() => import('../views/sharing/subject-sharing-view.tsx'), 'SubjectSharingView'),
 });
 const subjectRequests = createRoute({
@@ -100,7 +100,7 @@ const proposals = createRoute({
 const sharing = createRoute({
   getParentRoute: () => tenant,
   path: '/sharing',
-  validateSearch: texts('status', 'grantee'),
+  validateSearch: texts('show', 'status', 'grantee', 'on', 'find'),
   component: lazyRouteComponent(() => import('../views/sharing/sharing-view.tsx'), 'SharingView'),
 });
 const requests = createRoute({
@@ -117,13 +117,13 @@ const webhooks = createRoute({
 const webhook = createRoute({
   getParentRoute: () => tenant,
   path: '/webhooks/$subscriptionId',
-  validateSearch: texts('status', 'delivery'),
+  validateSearch: texts('status', 'type', 'from', 'to', 'delivery'),
   component: lazyRouteComponent(() => import('../views/webhooks/webhook-view.tsx'), 'WebhookView'),
 });
 const tenantView = createRoute({
   getParentRoute: () => tenant,
   path: '/tenant',
-  validateSearch: texts('show'),
+  validateSearch: texts('show', 'status', 'action', 'principal', 'from', 'to'),
   component: lazyRouteComponent(() => import('../views/tenant/tenant-view.tsx'), 'TenantView'),
 });
 const log = createRoute({

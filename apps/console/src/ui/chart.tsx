@@ -33,6 +33,8 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
     const colour = (name: string): string => style.getPropertyValue(name);
     // Custom properties are not computed: the canvas is told what `light-dark` gives.
     const resolved = (name: string): string => {
+      // Without a transition, which would begin at the colour of before.
+      element.style.transition = 'none';
       element.style.color = `var(${name})`;
       const value = getComputedStyle(element).color;
       element.style.color = '';
@@ -54,7 +56,9 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
           ...series.map(({ label, colour: name, kind }) => ({
             label,
             stroke: resolved(name),
-            ...(kind === 'bars' && bars !== undefined ? { fill: resolved(name), paths: bars } : { width: 2 }),
+            ...(kind === 'bars' && bars !== undefined
+              ? { fill: resolved(name), width: 0, paths: bars, points: { show: false } }
+              : { width: 2 }),
           })),
         ],
       },

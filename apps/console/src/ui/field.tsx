@@ -14,7 +14,7 @@ interface FieldProps {
   fault?: string | undefined;
 }
 
-function Field({
+export function Field({
   label,
   hint,
   fault,

@@ -1,5 +1,109 @@
+import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import type { api } from '@identity-state/client';
+import { useTenantId } from '../../app/address.ts';
+import { useGet, useList } from '../../app/api.ts';
+import { useMay } from '../../app/rights.ts';
+import { TEXT } from '../../text/webhooks.ts';
+import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Badge, Empty } from '../../ui/state.tsx';
+import { ListTable } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CreateSubscription } from './subscription-dialogs.tsx';
+import { type Subscription, subscriptionPath, SUBSCRIPTIONS } from './webhooks.ts';
+import styles from './webhooks.module.css';
+
+/** So many subscriptions are asked how they do at once. */
+const SHOWN = 20;
+const NEWEST = 30;
 
 export function WebhooksView() {
-  return <Page title="WebhooksView">{null}</Page>;
+  const tenantId = useTenantId();
+  const may = useMay(tenantId);
+  const [isCreating, setCreating] = useState(false);
+  const query = { tenant_id: tenantId, limit: SHOWN };
+  const list = useList<Subscription>(SUBSCRIPTIONS, query);
+  return (
+    <Page
+      title={TEXT.title}
+      note={TEXT.note}
+      call={{ method: 'GET', path: SUBSCRIPTIONS, query }}
+      actions={
+        may('POST /v1/webhook-subscriptions') && (
+          <Button kind="primary" onClick={() => setCreating(true)}>
+            {TEXT.create}
+          </Button>
+        )
+      }
+    >
+      <ListTable
+        caption={TEXT.caption}
+        list={list}
+        keyOf={({ subscription_id: id }) => id}
+        empty={
+          <Empty title={TEXT.none}>
+            <p>{TEXT.noneText}</p>
+          </Empty>
+        }
+        columns={[
+          {
+            title: TEXT.url,
+            isHeader: true,
+            cell: ({ subscription_id: subscriptionId, target_url: url }) => (
+              <Link to="/t/$tenantId/webhooks/$subscriptionId" params={{ tenantId, subscriptionId }}>
+                {url}
+              </Link>
+            ),
+          },
+          { title: TEXT.status, cell: (subscription) => <SubscriptionStatus of={subscription} /> },
+          {
+            title: TEXT.events,
+            cell: ({ event_types: types }) => <span title={types.join(', ')}>{TEXT.eventCount(types.length)}</span>,
+          },
+          { title: TEXT.health, cell: ({ subscription_id: id }) => <Health id={id} /> },
+          { title: TEXT.lastSuccess, cell: ({ subscription_id: id }) => <LastSuccess id={id} /> },
+          { title: TEXT.since, cell: ({ created_at: at }) => <Time at={at} dayOnly /> },
+        ]}
+      />
+      {isCreating && <CreateSubscription tenantId={tenantId} onClose={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+export function SubscriptionStatus({ of: { status, disabled_reason: reason } }: { of: Subscription }) {
+  if (status === 'active') return <Badge tone="good">{TEXT.active}</Badge>;
+  return (
+    <Badge tone={reason === 'requested' ? 'plain' : 'bad'}>
+      {reason === null ? TEXT.disabled : TEXT.reasons[reason]}
+    </Badge>
+  );
+}
+
+/** How the newest deliveries went: a stroke each, oldest first, and the same in words. */
+function Health({ id }: { id: string }) {
+  const { data, error } = useGet<api.DeliveryPage>(`${subscriptionPath(id)}/deliveries`, { limit: NEWEST });
+  if (error !== null) return <span className={styles.quiet}>{error.message}</span>;
+  if (data === undefined) return null;
+  const { items } = data;
+  if (items.length === 0) return <span className={styles.quiet}>{TEXT.nothingSent}</span>;
+  const count = (...wanted: api.Delivery['status'][]): number =>
+    items.filter(({ status }) => wanted.includes(status)).length;
+  return (
+    <>
+      <span className={styles.strip} aria-hidden="true">
+        {items.toReversed().map(({ delivery_id: key, status }) => (
+          <i key={key} data-status={status} />
+        ))}
+      </span>
+      {TEXT.healthOf(count('succeeded'), count('dead', 'skipped'), count('pending'))}
+    </>
+  );
+}
+
+function LastSuccess({ id }: { id: string }) {
+  const { data } = useGet<api.DeliveryPage>(`${subscriptionPath(id)}/deliveries`, { limit: 1, status: 'succeeded' });
+  if (data === undefined) return null;
+  const at = data.items[0]?.finished_at ?? null;
+  return at === null ? <span className={styles.quiet}>{TEXT.never}</span> : <Time at={at} />;
 }

@@ -1,0 +1,224 @@
+import type { api } from '@identity-state/client';
+
+type Scope = api.Grant['scopes'][number];
+
+/** What each scope lets a grantee read, in a sentence. */
+export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
+  read_latest: {
+    name: 'Latest',
+    lets: 'The latest version with its attributes and evidence, and to be found by name and identifier.',
+  },
+  read_lineage: {
+    name: 'Lineage',
+    lets: 'Every version there was and will be: history, where each value comes from, chain proof, export.',
+  },
+  read_snapshot_by_id: {
+    name: 'By id',
+    lets: 'A single version whose number or id is known, with its proof; no list of versions.',
+  },
+  read_diff: {
+    name: 'Differences',
+    lets: 'What changed between two versions, with the values before and after.',
+  },
+};
+
+const COUNT = new Intl.NumberFormat('en');
+
+export const TEXT = {
+  title: 'Sharing',
+  note: 'Who outside of this tenant may read what, until when.',
+  tabs: 'Directions',
+  issued: 'What we share',
+  held: 'Shared with us',
+  summary: 'Grants by status',
+  status: 'Status',
+  statuses: {
+    live: 'Live',
+    expiring: 'Ends within 30 days',
+    expired: 'Expired',
+    revoked: 'Revoked',
+  },
+  any: 'Any',
+  on: 'On',
+  onAll: 'All subjects',
+  onOne: 'Single subjects',
+  grantee: 'Grantee',
+  granteeHint: 'The id of a tenant, or its beginning',
+  find: 'Subject',
+  findHint: 'A part of its id',
+  caption: 'Grants that this tenant issued',
+  subjectCaption: 'Grants on this subject',
+  subject: 'Subject',
+  allSubjects: 'All subjects',
+  allSubjectsNote: 'Those of now and those to come',
+  mayRead: 'May read',
+  until: 'Until',
+  noEnd: 'No end',
+  purpose: 'Purpose',
+  noPurpose: 'not said',
+  made: 'Made',
+  by: 'By',
+  actions: 'Actions',
+  change: 'Change',
+  changeOf: (grantee: string) => `Change the grant to ${grantee}`,
+  revoke: 'Revoke',
+  revokeOf: (grantee: string) => `Revoke the grant to ${grantee}`,
+  proof: 'Proof',
+  proofOf: (grantee: string) => `Proof of the grant to ${grantee}`,
+  notWhole: (shown: number) =>
+    `Filters look at the newest ${COUNT.format(shown)} grants. Show more, if what you look for is older.`,
+  noGrants: 'Nothing is shared yet',
+  noGrantsText: 'A grant lets another tenant read one subject, or all of them, until you say otherwise.',
+  noGrantsReader: 'A tenant_admin can let another tenant read a subject, or all of them.',
+  noneFits: 'No grant fits these filters',
+  clear: 'Clear the filters',
+  grant: 'Share',
+
+  heldCaption: 'Subjects of other tenants that this tenant may read',
+  heldFind: 'Name',
+  heldFindHint: 'How its name begins',
+  owner: 'Owner',
+  latest: 'Latest version',
+  notShown: 'not shared',
+  noneHeld: 'Nothing is shared with this tenant',
+  noneHeldText:
+    'What other tenants grant appears here by itself. Ask the owner of a subject for a grant to this tenant, by its id:',
+  noneHeldFound: 'Nothing shared with this tenant begins with that name',
+
+  make: {
+    title: 'Share with other tenants',
+    grantees: 'Who may read',
+    granteesHint: 'Ids of tenants, one a line or separated by commas',
+    what: 'What',
+    all: 'All subjects of this tenant, those of now and later',
+    some: 'These subjects',
+    subjects: 'Subjects',
+    subjectsHint: 'One a line, as organization/acme-corp',
+    add: 'Find one to add',
+    addHint: 'How its name begins',
+    addOne: (subject: string) => `Add ${subject}`,
+    scopes: 'What they may read',
+    until: 'Until when',
+    untilHint: 'In your time zone. Left empty, the grant has no end until it is revoked.',
+    inDays: (days: number) => (days === 365 ? 'In a year' : `In ${days} days`),
+    purpose: 'What for',
+    purposeHint: 'Kept with the grant and shown to the grantee; in no event and no log.',
+    willMake: (count: number) =>
+      count === 0
+        ? 'Name who may read, what, and at least one thing that they may read.'
+        : count === 1
+          ? 'This makes one grant.'
+          : `This makes ${COUNT.format(count)} grants, each of its own.`,
+    submit: 'Share',
+    noSubject: (line: string) => `${line} is no subject: write its type, a slash and its id, as organization/acme-corp`,
+    noTenant: (id: string) => `${id} is no id of a tenant`,
+    tooMany: (most: number) => `At most ${COUNT.format(most)} grants at once.`,
+    past: 'An end lies in the future.',
+    made: (count: number) => (count === 1 ? 'One grant was made.' : `${COUNT.format(count)} grants were made.`),
+    refused: (count: number) =>
+      count === 1 ? 'One was refused, and nothing of it was kept:' : `${COUNT.format(count)} were refused:`,
+    refusedCaption: 'Refused grants',
+    why: 'Why',
+    again: 'Try these again',
+    close: 'Close',
+  },
+  patch: {
+    title: (grantee: string) => `Change what ${grantee} may read`,
+    note: 'It holds from the answer on. What was before stays in the history of access, and in the log.',
+    reason: 'Why',
+    reasonHint: 'Kept with the change',
+    submit: 'Change',
+    nothing: 'Nothing is different yet.',
+    narrower: (scopes: string) => `Takes away: ${scopes}.`,
+    wider: (scopes: string) => `Adds: ${scopes}.`,
+  },
+  revoking: {
+    title: (grantee: string) => `Revoke the grant to ${grantee}?`,
+    text: (what: string, grantee: string) =>
+      `${grantee} reads ${what} by this grant no more, from the answer on. Other grants to it stay. What it has read already, it has.`,
+    confirm: 'Revoke',
+  },
+  proving: {
+    title: 'What the log says of this grant',
+    fact: 'Fact',
+    facts: { created: 'It was made', changed: 'Its newest change', revoked: 'It was revoked' },
+    holds: (index: number, size: number) =>
+      `Entry ${COUNT.format(index)} is in the tree of ${COUNT.format(size)} entries that the checkpoint signs: this page computed it from the entry and the path below.`,
+    broken:
+      'The path does not lead from the entry to the checkpoint. Keep this answer, and ask the operator of the log.',
+    noCheckpoint: 'The checkpoint of that size is no longer kept.',
+    entry: 'Entry',
+    path: 'Proof, as it was answered',
+    toLog: 'To the log',
+    close: 'Close',
+  },
+
+  subjectTitle: 'Sharing',
+  subjectNote: (id: string) => `Who outside may read ${id}, who could, and who did.`,
+  who: 'Who may read it',
+  whoSummary: (live: number, soon: number) =>
+    live === 0
+      ? 'Nobody outside may read it now.'
+      : `${COUNT.format(live)} live ${live === 1 ? 'grant' : 'grants'}${soon === 0 ? '' : `, ${COUNT.format(soon)} of them ${soon === 1 ? 'ends' : 'end'} within 30 days`}.`,
+  over: (count: number) => `Also ${COUNT.format(count)} that ${count === 1 ? 'is' : 'are'} over`,
+  noneOn: 'No grant was ever made on it',
+  noneOnText: 'Only this tenant reads it.',
+  could: 'Who could, and when',
+  couldText: 'Each bar is a time in which a tenant could read it. Move to any moment, also one that is yet to come.',
+  moment: 'Moment',
+  now: 'Now',
+  previous: 'Previous change',
+  next: 'Next change',
+  atCaption: 'Who could read it at that moment',
+  couldAt: (count: number) =>
+    count === 0
+      ? 'Nobody outside could read it then.'
+      : count === 1
+        ? 'One grant let it be read then:'
+        : `${COUNT.format(count)} grants let it be read then:`,
+  from: 'From',
+  ended: 'How it ended',
+  endedBy: { revoked: 'Revoked', expired: 'Expired', replaced: 'Changed' },
+  lives: 'Live',
+  log: 'Log entry',
+  notLogged: 'not yet',
+  noPeriods: 'Nobody outside could ever read it',
+  periods: 'Times of access',
+  did: 'Who read it',
+  didText:
+    'The first time on a day (UTC) that somebody of another tenant was shown a version in one way. It is written before the answer leaves.',
+  disclosuresCaption: 'Disclosures',
+  day: 'Day',
+  reader: 'Who',
+  tenant: 'Tenant',
+  versions: 'Versions',
+  version: 'Version',
+  via: 'How',
+  vias: {
+    summary: 'Summary',
+    snapshot: 'Version',
+    diff: 'Difference',
+    provenance: 'Provenance',
+    history: 'History',
+    export: 'Export',
+    bundle: 'Bundle',
+    headers: 'Headers (no content)',
+    proof: 'Proof (no content)',
+  },
+  request: 'Request',
+  fromDay: 'From',
+  toDay: 'To',
+  noDisclosures: 'Nobody of another tenant has read it',
+  noDisclosuresFiltered: 'Nothing was shown in this time',
+  noDisclosuresText: 'When a grantee reads a version, it stands here from then on.',
+  perDay: 'Disclosures per day',
+  withContent: 'With content',
+  withoutContent: 'Hashes and times only',
+  plotted: (count: number, days: number, tenants: number) =>
+    `${COUNT.format(count)} ${count === 1 ? 'disclosure' : 'disclosures'} on ${COUNT.format(days)} ${days === 1 ? 'day' : 'days'}, to ${COUNT.format(tenants)} ${tenants === 1 ? 'tenant' : 'tenants'}.`,
+  plottedNewest: (count: number) => `Of the newest ${COUNT.format(count)}.`,
+  adminOnly: 'Who could read it on a date, and who did, is shown to a tenant_admin.',
+  foreign: (owner: string) => `${owner} owns this subject, and decides who reads it.`,
+  ours: 'What this tenant may read of it',
+  oursNone: 'This tenant holds no live grant on it.',
+} as const;

@@ -1,0 +1,130 @@
+import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useMay } from '../../app/rights.ts';
+import { SCOPES, TEXT } from '../../text/sharing.ts';
+import { Button } from '../../ui/button.tsx';
+import { Badge, type Tone } from '../../ui/state.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ChangeGrant, GrantProof, RevokeGrant } from './grant-dialogs.tsx';
+import { type Grant, type GrantStatus, isOnAll, type Scope, statusOf } from './grants.ts';
+import styles from './sharing.module.css';
+
+const TONES: Readonly<Record<GrantStatus, Tone>> = { live: 'good', expiring: 'warn', expired: 'plain', revoked: 'bad' };
+
+/** Nearer than this, the hour matters. */
+const HOURS_COUNT_MS = 3 * 86_400_000;
+
+export function Scopes({ scopes }: { scopes: readonly Scope[] }) {
+  return (
+    <span className={styles.row}>
+      {scopes.map((scope) => (
+        <span key={scope} title={SCOPES[scope].lets}>
+          <Badge tone="accent">{SCOPES[scope].name}</Badge>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+export function Until({ at }: { at: string | null }) {
+  if (at === null) return <span className={styles.quiet}>{TEXT.noEnd}</span>;
+  return <Time at={at} dayOnly={Math.abs(Date.parse(at) - Date.now()) > HOURS_COUNT_MS} />;
+}
+
+export function SubjectOf({ tenantId, of }: { tenantId: string; of: Pick<Grant, 'subject_type' | 'subject_id'> }) {
+  if (isOnAll(of)) {
+    return <span title={TEXT.allSubjectsNote}>{TEXT.allSubjects}</span>;
+  }
+  return (
+    <Link
+      to="/t/$tenantId/subjects/$subjectType/$subjectId/sharing"
+      params={{ tenantId, subjectType: of.subject_type, subjectId: of.subject_id }}
+    >
+      {of.subject_id}
+    </Link>
+  );
+}
+
+/** Grants with what one may do about each: change and revoke those that live, and see what the log says. */
+export function GrantTable({
+  tenantId,
+  grants,
+  caption,
+  changes,
+}: {
+  tenantId: string;
+  grants: readonly Grant[];
+  caption: string;
+  changes: readonly string[];
+}) {
+  const may = useMay(tenantId);
+  const [open, setOpen] = useState<{ grant: Grant; what: 'change' | 'revoke' | 'proof' } | null>(null);
+  const close = (): void => setOpen(null);
+  const columns: Column<Grant>[] = [
+    { title: TEXT.grantee, isHeader: true, cell: ({ grantee_tenant_id: grantee }) => grantee },
+    { title: TEXT.subject, cell: (grant) => <SubjectOf tenantId={tenantId} of={grant} /> },
+    {
+      title: TEXT.status,
+      cell: (grant) => {
+        const status = statusOf(grant);
+        return <Badge tone={TONES[status]}>{TEXT.statuses[status]}</Badge>;
+      },
+    },
+    { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+    {
+      title: TEXT.until,
+      cell: ({ expires_at: end, revoked_at: revoked }) => <Until at={revoked ?? end} />,
+    },
+    {
+      title: TEXT.purpose,
+      cell: ({ purpose }) => purpose ?? <span className={styles.quiet}>{TEXT.noPurpose}</span>,
+    },
+    { title: TEXT.made, cell: ({ created_at: at }) => <Time at={at} dayOnly /> },
+    {
+      title: TEXT.actions,
+      cell: (grant) => {
+        const grantee = grant.grantee_tenant_id;
+        return (
+          <span className={styles.buttons}>
+            {grant.status === 'active' && may('PATCH /v1/tenants/{tenant_id}/grants/{grant_id}') && (
+              <Button small aria-label={TEXT.changeOf(grantee)} onClick={() => setOpen({ grant, what: 'change' })}>
+                {TEXT.change}
+              </Button>
+            )}
+            {grant.status === 'active' && may('POST /v1/tenants/{tenant_id}/grants/{grant_id}/revoke') && (
+              <Button
+                small
+                kind="danger"
+                aria-label={TEXT.revokeOf(grantee)}
+                onClick={() => setOpen({ grant, what: 'revoke' })}
+              >
+                {TEXT.revoke}
+              </Button>
+            )}
+            <Button
+              small
+              kind="plain"
+              aria-label={TEXT.proofOf(grantee)}
+              onClick={() => setOpen({ grant, what: 'proof' })}
+            >
+              {TEXT.proof}
+            </Button>
+          </span>
+        );
+      },
+    },
+  ];
+  return (
+    <>
+      <Table caption={caption} items={grants} keyOf={({ grant_id: id }) => id} columns={columns} />
+      {open?.what === 'change' && (
+        <ChangeGrant tenantId={tenantId} grant={open.grant} changes={changes} onClose={close} />
+      )}
+      {open?.what === 'revoke' && (
+        <RevokeGrant tenantId={tenantId} grant={open.grant} changes={changes} onClose={close} />
+      )}
+      {open?.what === 'proof' && <GrantProof tenantId={tenantId} grant={open.grant} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { api } from '@identity-state/client';
+import { tenantPath, useList } from '../../app/api.ts';
+import { TEXT } from '../../text/sharing.ts';
+import { FilterField } from '../../ui/filter-field.tsx';
+import { Empty } from '../../ui/state.tsx';
+import { ListTable } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+import { Scopes, Until } from './grant-table.tsx';
+import styles from './sharing.module.css';
+
+/** Subjects of others that the tenant may read. */
+export function Held({ tenantId }: { tenantId: string }) {
+  const { find } = useSearch({ from: '/signed-in/t/$tenantId/sharing' });
+  const navigate = useNavigate({ from: '/t/$tenantId/sharing' });
+  const q = find?.trim() ?? '';
+  const list = useList<api.AccessibleSubject>(
+    tenantPath(tenantId, 'accessible-subjects'),
+    q === '' ? {} : { q: q.slice(0, 128) },
+  );
+  return (
+    <>
+      <div className={ui.filters}>
+        <FilterField
+          label={TEXT.heldFind}
+          maxLength={128}
+          placeholder={TEXT.heldFindHint}
+          value={find}
+          onChange={(text) => void navigate({ search: (before) => ({ ...before, find: text }), replace: true })}
+        />
+      </div>
+      <ListTable
+        caption={TEXT.heldCaption}
+        list={list}
+        keyOf={({ subject_type: type, subject_id: id }) => `${type}/${id}`}
+        empty={
+          q === '' ? (
+            <Empty title={TEXT.noneHeld}>
+              <p>
+                {TEXT.noneHeldText} <code>{tenantId}</code>
+              </p>
+            </Empty>
+          ) : (
+            <Empty title={TEXT.noneHeldFound} />
+          )
+        }
+        columns={[
+          {
+            title: TEXT.subject,
+            isHeader: true,
+            cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
+              <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
+                {subjectId}
+              </Link>
+            ),
+          },
+          { title: TEXT.owner, cell: ({ granted_by_tenant_id: owner }) => owner },
+          { title: TEXT.mayRead, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+          { title: TEXT.until, cell: ({ expires_at: end }) => <Until at={end} /> },
+          {
+            title: TEXT.purpose,
+            cell: ({ purpose }) => purpose ?? <span className={styles.quiet}>{TEXT.noPurpose}</span>,
+          },
+          {
+            title: TEXT.latest,
+            cell: ({ latest_snapshot: latest }) =>
+              latest?.snapshot_version ?? <span className={styles.quiet}>{TEXT.notShown}</span>,
+          },
+        ]}
+      />
+    </>
+  );
+}
