@@ -139,7 +139,7 @@ export const TEXT = {
     confirm: 'Revoke',
   },
   proving: {
-    title: 'What the log says of this grant',
+    title: 'What the log says',
     fact: 'Fact',
     facts: { created: 'It was made', changed: 'Its newest change', revoked: 'It was revoked' },
     holds: (index: number, size: number) =>

@@ -1,20 +1,17 @@
 import { type FormEvent, useState } from 'react';
-import { Link } from '@tanstack/react-router';
-import { decodeHash, leafHash, parseCheckpoint, parseNote, verifyInclusion } from '@iss/tlog';
 import type { api } from '@identity-state/client';
-import { tenantPath, useAction, useGet } from '../../app/api.ts';
+import { tenantPath, useAction } from '../../app/api.ts';
 import { TEXT } from '../../text/sharing.ts';
 import { TEXT as UI } from '../../text/ui.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/curl.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Json } from '../../ui/json.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Answer, Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
 import { ScopeFields, UntilField } from './grant-fields.tsx';
 import { type Grant, instantOf, isOnAll, localOf, namesOf, type Scope } from './grants.ts';
+import { LogProofDialog } from './log-proof.tsx';
 import styles from './sharing.module.css';
 
 interface GrantDialogProps {
@@ -119,76 +116,25 @@ function isFact(text: string): text is Fact {
   return Object.hasOwn(TEXT.proving.facts, text);
 }
 
-/** What the transparency log has of a grant, with the path from the entry to the checkpoint computed here. */
+/** Of each fact of a grant: that it was made, changed, revoked. */
 export function GrantProof({ tenantId, grant, onClose }: Omit<GrantDialogProps, 'changes'>) {
   const words = TEXT.proving;
   const [fact, setFact] = useState<Fact>(grant.status === 'revoked' ? 'revoked' : 'created');
-  const path = `${tenantPath(tenantId, 'grants', grant.grant_id)}/log-proof`;
-  const proof = useGet<api.LogProof>(path, { fact });
   const facts: readonly Fact[] =
     grant.status === 'revoked' ? ['created', 'changed', 'revoked'] : ['created', 'changed'];
   return (
-    <Dialog title={words.title} isOpen onClose={onClose}>
-      <div className={styles.stack}>
-        <Select
-          label={words.fact}
-          value={fact}
-          options={facts.map((value) => ({ value, label: words.facts[value] }))}
-          onChange={(event) => isFact(event.target.value) && setFact(event.target.value)}
-        />
-        <Answer query={proof.error === null ? proof : { ...proof, data: undefined }}>
-          {(data) => (
-            <>
-              <Inclusion proof={data} />
-              <h3>{words.entry}</h3>
-              <Json label={words.entry} value={parsed(data.entry)} />
-              <h3>{words.path}</h3>
-              <Json label={words.path} value={data} />
-            </>
-          )}
-        </Answer>
-      </div>
-      <div className={ui.dialogFoot}>
-        <CopyCurl call={{ method: 'GET', path, query: { fact } }} />
-        <Link to="/t/$tenantId/log" params={{ tenantId }}>
-          {words.toLog}
-        </Link>
-        <Button onClick={onClose}>{words.close}</Button>
-      </div>
-    </Dialog>
+    <LogProofDialog
+      tenantId={tenantId}
+      path={`${tenantPath(tenantId, 'grants', grant.grant_id)}/log-proof`}
+      query={{ fact }}
+      onClose={onClose}
+    >
+      <Select
+        label={words.fact}
+        value={fact}
+        options={facts.map((value) => ({ value, label: words.facts[value] }))}
+        onChange={(event) => isFact(event.target.value) && setFact(event.target.value)}
+      />
+    </LogProofDialog>
   );
-}
-
-function Inclusion({ proof }: { proof: api.LogProof }) {
-  const words = TEXT.proving;
-  if (proof.checkpoint === null) return <Notice tone="warn">{words.noCheckpoint}</Notice>;
-  return isIncluded(proof, proof.checkpoint) ? (
-    <Notice tone="good">{words.holds(proof.log_index, proof.tree_size)}</Notice>
-  ) : (
-    <Notice tone="bad">{words.broken}</Notice>
-  );
-}
-
-function isIncluded({ entry, log_index: index, inclusion }: api.LogProof, note: string): boolean {
-  try {
-    const tree = parseCheckpoint(parseNote(note).text);
-    const leaf = leafHash(new TextEncoder().encode(entry));
-    verifyInclusion(
-      leaf,
-      index,
-      tree,
-      inclusion.map((hash) => decodeHash(hash, 'hash of the inclusion proof')),
-    );
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,0 +1,128 @@
+import type { ReactNode } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { api } from '@identity-state/client';
+import { tenantPath, useList } from '../../app/api.ts';
+import { ACTIONS, TEXT } from '../../text/tenant.ts';
+import { Select } from '../../ui/field.tsx';
+import { FilterField } from '../../ui/filter-field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Empty } from '../../ui/state.tsx';
+import { ListTable } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import ui from '../../ui/ui.module.css';
+import styles from './tenant.module.css';
+
+type AuditRecord = api.AuditRecord;
+
+const WORDS = TEXT.audit;
+const PRINCIPAL = /^oidc:[^#]{1,255}#.{1,255}$/;
+
+/** Who changed what, by action, person and time. */
+export function Audit({ tenantId }: { tenantId: string }) {
+  const { action, principal, from, to } = useSearch({ from: '/signed-in/t/$tenantId/tenant' });
+  const navigate = useNavigate({ from: '/t/$tenantId/tenant' });
+  const set = (change: { action?: string; principal?: string; from?: string; to?: string }): void =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  // One that is half typed is not asked for.
+  const isWhole = principal !== undefined && PRINCIPAL.test(principal);
+  const query = {
+    ...(action === undefined ? {} : { action }),
+    ...(isWhole ? { principal_id: principal } : {}),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  };
+  const list = useList<AuditRecord>(tenantPath(tenantId, 'audit'), query);
+  return (
+    <Section title={TEXT.tabs.audit}>
+      <div className={styles.stack}>
+        <p className={styles.quiet}>{WORDS.text}</p>
+        <div className={ui.filters}>
+          <Select
+            label={WORDS.action}
+            value={action ?? ''}
+            options={[
+              { value: '', label: TEXT.any },
+              ...Object.entries(ACTIONS).map(([value, label]) => ({ value, label })),
+            ]}
+            onChange={(event) => set({ action: event.target.value })}
+          />
+          <FilterField
+            label={WORDS.principal}
+            placeholder={WORDS.principalHint}
+            value={principal}
+            onChange={(text) => set({ principal: text })}
+          />
+          <FilterField type="date" label={TEXT.from} value={from} onChange={(day) => set({ from: day })} />
+          <FilterField type="date" label={TEXT.to} value={to} onChange={(day) => set({ to: day })} />
+        </div>
+        <AuditTable
+          list={list}
+          caption={WORDS.caption}
+          empty={<Empty title={Object.keys(query).length === 0 ? WORDS.empty : WORDS.emptyFiltered} />}
+        />
+      </div>
+    </Section>
+  );
+}
+
+export function AuditTable({
+  list,
+  caption,
+  empty,
+}: {
+  list: ReturnType<typeof useList<AuditRecord>>;
+  caption: string;
+  empty: ReactNode;
+}) {
+  return (
+    <ListTable
+      caption={caption}
+      list={list}
+      keyOf={({ audit_id: id }) => String(id)}
+      empty={empty}
+      columns={[
+        { title: WORDS.when, isHeader: true, cell: ({ at }) => <Time at={at} /> },
+        { title: WORDS.action, cell: ({ action }) => ACTIONS[action] },
+        {
+          title: WORDS.who,
+          cell: ({ principal_id: id }) => id ?? <span className={styles.quiet}>{WORDS.service}</span>,
+        },
+        { title: WORDS.on, cell: ({ target }) => <Target of={target} /> },
+        { title: WORDS.changed, cell: ({ details }) => <Changes of={details} /> },
+        { title: WORDS.request, cell: ({ request_id: id }) => <code className={styles.quiet}>{id}</code> },
+      ]}
+    />
+  );
+}
+
+function Target({ of }: { of: AuditRecord['target'] }) {
+  return (
+    <ul className={styles.changes}>
+      {Object.entries(of).map(([name, value]) => (
+        <li key={name}>
+          <span className={styles.quiet}>{name}</span> {value}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What each member was and became. Of what was there before nothing is shown as taken away. */
+function Changes({ of }: { of: AuditRecord['details'] }) {
+  return (
+    <ul className={styles.changes}>
+      {Object.entries(of).map(([name, { before, after }]) => (
+        <li key={name}>
+          <span className={styles.quiet}>{name}</span> {before !== null && <del>{shown(before)}</del>}{' '}
+          {after === null ? <span className={styles.quiet}>{WORDS.nothing}</span> : <ins>{shown(after)}</ins>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(shown).join(', ');
+  return JSON.stringify(value) ?? WORDS.nothing;
+}

@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import type { api } from '@identity-state/client';
+import { tenantPath, useList } from '../../app/api.ts';
+import { TEXT } from '../../text/tenant.ts';
+import { Button } from '../../ui/button.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Empty } from '../../ui/state.tsx';
+import { ListTable } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { LogProofDialog } from '../sharing/log-proof.tsx';
+import styles from './tenant.module.css';
+
+const WORDS = TEXT.owners;
+
+/** Who owned the tenant when, each change with its place in the log. */
+export function Owners({ tenantId }: { tenantId: string }) {
+  const path = tenantPath(tenantId, 'owner-history');
+  const list = useList<api.OwnerChange>(path);
+  const [proved, setProved] = useState<number | null>(null);
+  const nobody = <span className={styles.quiet}>{WORDS.nobody}</span>;
+  return (
+    <Section title={TEXT.tabs.owners}>
+      <div className={styles.stack}>
+        <p className={styles.quiet}>{WORDS.text}</p>
+        <ListTable
+          caption={WORDS.caption}
+          list={list}
+          keyOf={({ changed_at: at, principal_id: to, from_principal_id: from }) => `${at} ${from} ${to}`}
+          empty={<Empty title={WORDS.empty} />}
+          columns={[
+            { title: WORDS.when, isHeader: true, cell: ({ changed_at: at }) => <Time at={at} /> },
+            { title: WORDS.became, cell: ({ principal_id: to }) => to ?? nobody },
+            { title: WORDS.ceased, cell: ({ from_principal_id: from }) => from ?? nobody },
+            {
+              title: WORDS.log,
+              cell: ({ log_index: index }) => index ?? <span className={styles.quiet}>{WORDS.notYet}</span>,
+            },
+            {
+              title: TEXT.actions,
+              cell: ({ log_index: index }) =>
+                index !== null && (
+                  <Button small kind="plain" aria-label={WORDS.proofOf(index)} onClick={() => setProved(index)}>
+                    {WORDS.proof}
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      </div>
+      {proved !== null && (
+        <LogProofDialog tenantId={tenantId} path={`${path}/${proved}/log-proof`} onClose={() => setProved(null)} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,138 @@
+import { type FormEvent, useState } from 'react';
+import type { api } from '@identity-state/client';
+import { tenantPath, useAction } from '../../app/api.ts';
+import { useMay } from '../../app/rights.ts';
+import { TEXT } from '../../text/tenant.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyCurl } from '../../ui/curl.tsx';
+import { Checkbox, Select, TextField } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Notice } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import ui from '../../ui/ui.module.css';
+import styles from './tenant.module.css';
+
+type Tenant = api.TenantOfMember;
+
+const WORDS = TEXT.settings;
+const EVIDENCE: readonly Tenant['evidence_policy'][] = ['open', 'resolved', 'fresh'];
+const CONFIRMATION: readonly Tenant['erasure_confirmation'][] = ['required', 'off'];
+
+export function Settings({ tenant }: { tenant: Tenant }) {
+  const may = useMay(tenant.tenant_id);
+  return (
+    <Section title={TEXT.tabs.settings}>
+      <div className={styles.stack}>
+        <dl className={styles.facts}>
+          <dt>{WORDS.id}</dt>
+          <dd>
+            <code>{tenant.tenant_id}</code>
+          </dd>
+          <dt>{WORDS.made}</dt>
+          <dd>
+            <Time at={tenant.created_at} />
+          </dd>
+        </dl>
+        {may('PATCH /v1/tenants/{tenant_id}') ? <SettingsForm tenant={tenant} /> : <SettingsShown tenant={tenant} />}
+      </div>
+    </Section>
+  );
+}
+
+function SettingsShown({ tenant }: { tenant: Tenant }) {
+  return (
+    <>
+      <dl className={styles.facts}>
+        <dt>{WORDS.name}</dt>
+        <dd>{tenant.name}</dd>
+        <dt>{WORDS.slug}</dt>
+        <dd>{tenant.slug ?? TEXT.none}</dd>
+        <dt>{WORDS.chain}</dt>
+        <dd>{tenant.chain_enforced ? WORDS.yes : WORDS.no}</dd>
+        <dt>{WORDS.evidence}</dt>
+        <dd>{WORDS.evidences[tenant.evidence_policy]}</dd>
+        <dt>{WORDS.confirmation}</dt>
+        <dd>{WORDS.confirmations[tenant.erasure_confirmation]}</dd>
+      </dl>
+      <p className={styles.quiet}>{WORDS.readOnly}</p>
+    </>
+  );
+}
+
+/** Only what became different is sent. */
+function SettingsForm({ tenant }: { tenant: Tenant }) {
+  const may = useMay(tenant.tenant_id);
+  const action = useAction(tenantPath(tenant.tenant_id), '/v1/tenants');
+  const [name, setName] = useState(tenant.name);
+  const [slug, setSlug] = useState(tenant.slug ?? '');
+  const [isChained, setChained] = useState(tenant.chain_enforced);
+  const [evidence, setEvidence] = useState(tenant.evidence_policy);
+  const [confirmation, setConfirmation] = useState(tenant.erasure_confirmation);
+  const isOwner = may('PATCH /v1/tenants/{tenant_id}, erasure_confirmation is sent');
+  const body: api.PatchTenantBody = {
+    ...(name.trim() === tenant.name ? {} : { name: name.trim() }),
+    ...(slug.trim() === (tenant.slug ?? '') ? {} : { slug: slug.trim() === '' ? null : slug.trim() }),
+    ...(isChained === tenant.chain_enforced ? {} : { chain_enforced: isChained }),
+    ...(evidence === tenant.evidence_policy ? {} : { evidence_policy: evidence }),
+    ...(confirmation === tenant.erasure_confirmation ? {} : { erasure_confirmation: confirmation }),
+  };
+  const isChanged = Object.keys(body).length > 0;
+  const call = { method: 'PATCH', path: tenantPath(tenant.tenant_id), body } as const;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isChanged) action.mutate(call);
+  };
+  return (
+    <form className={`${ui.form} ${styles.narrow}`} onSubmit={submit}>
+      <TextField
+        label={WORDS.name}
+        required
+        maxLength={256}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <TextField
+        label={WORDS.slug}
+        hint={WORDS.slugHint}
+        maxLength={128}
+        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
+        value={slug}
+        onChange={(event) => setSlug(event.target.value)}
+      />
+      <Select
+        label={WORDS.evidence}
+        value={evidence}
+        options={EVIDENCE.map((value) => ({ value, label: WORDS.evidences[value] }))}
+        onChange={(event) => setEvidence(EVIDENCE.find((one) => one === event.target.value) ?? evidence)}
+      />
+      <Select
+        label={WORDS.confirmation}
+        hint={isOwner ? undefined : WORDS.confirmationOwner}
+        disabled={!isOwner}
+        value={confirmation}
+        options={CONFIRMATION.map((value) => ({ value, label: WORDS.confirmations[value] }))}
+        onChange={(event) => setConfirmation(CONFIRMATION.find((one) => one === event.target.value) ?? confirmation)}
+      />
+      <div>
+        <Checkbox label={WORDS.chain} checked={isChained} onChange={() => setChained(!isChained)} />
+        <p className={styles.quiet}>{WORDS.chainText}</p>
+      </div>
+      <div role="status">
+        {!isChanged &&
+          (action.isSuccess ? (
+            <Notice tone="good">{WORDS.saved}</Notice>
+          ) : (
+            <p className={styles.quiet}>{WORDS.nothing}</p>
+          ))}
+      </div>
+      {action.error !== null && <Problem error={action.error} />}
+      <div className={ui.actions}>
+        <Button type="submit" kind="primary" isPending={action.isPending} disabled={!isChanged}>
+          {TEXT.save}
+        </Button>
+        {isChanged && <CopyCurl call={call} />}
+      </div>
+    </form>
+  );
+}
