@@ -12,6 +12,7 @@ import styles from './shell.module.css';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const Expired = lazy(() => import('./expired.tsx'));
+const OfferToCaller = lazy(() => import('../views/tenant/offer-to-caller.tsx'));
 
 /** What stands around every view: who, for which tenant, search, navigation. */
 export function Shell() {
@@ -79,9 +80,14 @@ export function TenantFrame() {
     tenants.data !== undefined && !tenants.hasNextPage && !tenants.items.some((one) => one.tenant_id === tenantId);
   if (!isStranger) return <Outlet />;
   return (
-    <Empty title={TEXT.notMember(tenantId)}>
-      <p>{TEXT.notMemberText}</p>
-    </Empty>
+    <>
+      <Empty title={TEXT.notMember(tenantId)}>
+        <p>{TEXT.notMemberText}</p>
+      </Empty>
+      <Suspense>
+        <OfferToCaller tenantId={tenantId} />
+      </Suspense>
+    </>
   );
 }
 

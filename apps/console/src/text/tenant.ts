@@ -42,10 +42,10 @@ export const TEXT = {
   title: 'Tenant',
   tabs: {
     members: 'Members',
-    offers: 'Ownership offers',
+    offers: 'Offers',
     settings: 'Settings',
     usage: 'Limits and usage',
-    owners: 'Owners over time',
+    owners: 'Owners',
     audit: 'Audit trail',
     disclosures: 'What we were shown',
     erasures: 'Erasures',
@@ -62,7 +62,7 @@ export const TEXT = {
   to: 'To',
 
   members: {
-    caption: 'Members',
+    caption: 'Members of the tenant',
     principal: 'Principal',
     role: 'Role',
     type: 'Kind',
@@ -177,6 +177,7 @@ export const TEXT = {
     table: 'Days with versions',
     day: 'Day',
     limits: 'How much the tenant holds',
+    limitsCaption: 'Limits, and what is held of them',
     limitsText:
       'Past a limit the service answers limit_reached, and names the limit, its value and the way out. An operator may have set other values than these.',
     limit: 'Limit',

@@ -22,6 +22,8 @@ export interface PlotProps {
 }
 
 const HEIGHT = 200;
+/** Seconds beside a time that is alone. */
+const LONE = 300;
 
 /** A canvas as wide as its place. Loaded when something is plotted. */
 export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps, 'children'>) {
@@ -45,11 +47,17 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
       grid: { stroke: resolved('--line') },
       ticks: { stroke: resolved('--line') },
     };
+    // A bar stands on its time: the first and the last one have room for both their halves.
+    const hasBars = series.some(({ kind }) => kind === 'bars');
+    const half = hasBars ? ((times[1] ?? 0) - (times[0] ?? 0)) / 2 : 0;
     const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
     const plot = new uPlot(
       {
         width: element.clientWidth,
         height,
+        scales: {
+          x: { range: (_plot, from, to) => (from === to ? [from - LONE, to + LONE] : [from - half, to + half]) },
+        },
         axes: [axis, { ...axis, size: 60 }],
         series: [
           {},

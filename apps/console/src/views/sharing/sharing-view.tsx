@@ -50,7 +50,7 @@ export function SharingView() {
             to="/t/$tenantId/sharing"
             search={tab === undefined ? {} : { show: tab }}
             className={ui.tab}
-            activeProps={{}}
+            activeOptions={{ exact: true, includeSearch: true }}
             aria-current={(show === 'held') === (tab === 'held') ? 'page' : undefined}
           >
             {tab === 'held' ? TEXT.held : TEXT.issued}
@@ -97,7 +97,7 @@ function Issued({ tenantId }: { tenantId: string }) {
             to="/t/$tenantId/sharing"
             search={(before) => ({ ...before, status: search.status === status ? '' : status })}
             className={styles.figure}
-            activeProps={{}}
+            activeOptions={{ exact: true, includeSearch: true }}
             aria-current={search.status === status ? 'true' : undefined}
           >
             <strong>{items.filter((grant) => hasStatus(grant, status)).length}</strong>

@@ -107,9 +107,16 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
             },
             {
               title: WORDS.role,
-              cell: ({ api_functional_role: role }) => <span title={ROLES[role].may}>{role}</span>,
+              cell: ({ api_functional_role: role }) => (
+                <span className={styles.word} title={ROLES[role].may}>
+                  {role}
+                </span>
+              ),
             },
-            { title: WORDS.type, cell: ({ principal_type: type }) => WORDS.types[type] },
+            {
+              title: WORDS.type,
+              cell: ({ principal_type: type }) => <span className={styles.word}>{WORDS.types[type]}</span>,
+            },
             { title: WORDS.account, cell: ({ tenancy_role: role }) => WORDS.accounts[role] },
             {
               title: WORDS.flag,

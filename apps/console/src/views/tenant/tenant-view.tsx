@@ -99,7 +99,7 @@ export function TenantView() {
             to="/t/$tenantId/tenant"
             search={tab === 'members' ? {} : { show: tab }}
             className={ui.tab}
-            activeProps={{}}
+            activeOptions={{ exact: true, includeSearch: true }}
             aria-current={tab === shown ? 'page' : undefined}
           >
             {label}

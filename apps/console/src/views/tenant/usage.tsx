@@ -128,7 +128,7 @@ function Limits({ tenantId }: { tenantId: string }) {
         <p className={styles.quiet}>{WORDS.limitsText}</p>
         {isCounted ? (
           <Table
-            caption={WORDS.limits}
+            caption={WORDS.limitsCaption}
             items={rows}
             keyOf={({ name }) => name}
             columns={[

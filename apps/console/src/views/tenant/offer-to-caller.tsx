@@ -1,0 +1,16 @@
+import type { api } from '@identity-state/client';
+import { tenantPath, useList } from '../../app/api.ts';
+import { TEXT } from '../../text/tenant.ts';
+import { Section } from '../../ui/page.tsx';
+import { OfferTable } from './offers.tsx';
+
+/** Whom a tenant is offered need not be a member of it: sees the offer and answers it. Anybody else sees nothing here. */
+export default function OfferToCaller({ tenantId }: { tenantId: string }) {
+  const { items, error } = useList<api.TransferOffer>(tenantPath(tenantId, 'transfer-offers'));
+  if (error !== null || items.length === 0) return null;
+  return (
+    <Section title={TEXT.tabs.offers}>
+      <OfferTable tenantId={tenantId} />
+    </Section>
+  );
+}
