@@ -3,7 +3,7 @@ import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { TEXT } from '../text/app.ts';
 import { Button } from '../ui/button.tsx';
 import icon from '../ui/icon.svg';
-import { Empty } from '../ui/state.tsx';
+import { Page } from '../ui/page.tsx';
 import { useTenantId } from './address.ts';
 import { useTenants } from './api.ts';
 import { useSession, useSessionState } from './context.tsx';
@@ -80,14 +80,11 @@ export function TenantFrame() {
     tenants.data !== undefined && !tenants.hasNextPage && !tenants.items.some((one) => one.tenant_id === tenantId);
   if (!isStranger) return <Outlet />;
   return (
-    <>
-      <Empty title={TEXT.notMember(tenantId)}>
-        <p>{TEXT.notMemberText}</p>
-      </Empty>
+    <Page title={TEXT.notMember(tenantId)} note={TEXT.notMemberText}>
       <Suspense>
         <OfferToCaller tenantId={tenantId} />
       </Suspense>
-    </>
+    </Page>
   );
 }
 

@@ -143,7 +143,7 @@ export const TEXT = {
     slug: 'Slug',
     slugHint: 'A short name for addresses; left empty, there is none. Letters, digits and . _ -',
     chain: 'Refuse to apply on a parent without a hash',
-    chainText: 'chain_enforced: a version that says on which hash it builds cannot be put on another one.',
+    chainText: 'chain_enforced: a proposal on a version that has no envelope_hash is not applied.',
     evidence: 'Evidence that is demanded of what is written',
     evidences: {
       open: 'open: nothing is demanded',

@@ -126,7 +126,7 @@ function Axis({
           {TEXT.now}
         </Button>
       </div>
-      <div className={list.isPlaceholderData || asked !== at ? styles.busy : undefined}>
+      <div aria-busy={list.isPlaceholderData || asked !== at}>
         <p role="status">{list.data !== undefined && TEXT.couldAt(list.items.length)}</p>
         <ListTable
           caption={TEXT.atCaption}

@@ -105,7 +105,7 @@ function Facts({ tenantId, subscription }: { tenantId: string; subscription: Sub
               {TEXT.test}
             </Button>
           )}
-          {may('POST /v1/webhook-subscriptions/{subscription_id}/deliveries/replay') && (
+          {isActive && may('POST /v1/webhook-subscriptions/{subscription_id}/deliveries/replay') && (
             <Button small onClick={() => setOpen('replay')}>
               {TEXT.replay}
             </Button>
