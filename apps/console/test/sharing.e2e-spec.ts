@@ -74,7 +74,9 @@ withConsole('sharing', (scene) => {
     await dialog.getByLabel('What for').focus();
     await page.keyboard.type('Audit');
     // What is typed stays where the service fails.
-    await page.route('**/grants', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    await page.route('**/grants', (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 500, body: '' }) : route.continue(),
+    );
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').waitFor();
     expect(await dialog.getByLabel('What for').inputValue()).toBe('Audit');
@@ -149,13 +151,13 @@ withConsole('sharing', (scene) => {
 
     await page.route('**/disclosures*', (route) =>
       route.fulfill({
-        status: 503,
+        status: 500,
         contentType: 'application/json',
-        body: JSON.stringify({ error: { code: 'unavailable', message: 'Try again.', request_id: 'r-503' } }),
+        body: JSON.stringify({ error: { code: 'internal_error', message: 'It broke.', request_id: 'r-500' } }),
       }),
     );
     await did.getByLabel('From').fill('2026-01-01');
-    await did.getByRole('alert').getByText('r-503').waitFor();
+    await did.getByRole('alert').getByText('r-500').waitFor();
     await page.unroute('**/disclosures*');
     await did.getByRole('button', { name: 'Try again' }).click();
     await did.getByRole('row').nth(1).waitFor();

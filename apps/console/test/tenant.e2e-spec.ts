@@ -72,7 +72,9 @@ withConsole('the view of a tenant', (scene) => {
     await page.getByRole('checkbox', { name: /without a hash/ }).uncheck();
     // What is typed stays where the service fails.
     const isPatch = (method: string): boolean => method === 'PATCH';
-    await page.route(`**${path}`, (route) => (isPatch(route.request().method()) ? route.abort() : route.continue()));
+    await page.route(`**${path}`, (route) =>
+      isPatch(route.request().method()) ? route.fulfill({ status: 500, body: '' }) : route.continue(),
+    );
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').waitFor();
     expect(await page.getByLabel('Slug').inputValue()).toBe('a-slug');

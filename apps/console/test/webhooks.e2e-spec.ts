@@ -118,7 +118,7 @@ withConsole('webhooks', (scene) => {
     await page.getByText('Disabled by a member').waitFor();
     expect(await page.getByRole('button', { name: /^(Send a test|Replay a period)$/ }).count()).toBe(0);
 
-    await page.route('**/deliveries?*', (route) => route.abort());
+    await page.route('**/deliveries?*', (route) => route.fulfill({ status: 500, body: '' }));
     await page.getByLabel('Status', { exact: true }).selectOption('dead');
     await page.waitForURL('**?status=dead');
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
