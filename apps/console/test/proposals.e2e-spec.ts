@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { accessibilityFindings, type Scene, withConsole } from './testing/scene.ts';
+import { accessibilityFindings, type Scene, signInAtIssuer, withConsole } from './testing/scene.ts';
 
 const HOSTILE = `<img src=x onerror="document.title='owned'">"'&{{7*7}}`;
 
@@ -118,6 +118,19 @@ withConsole('proposals', (scene) => {
     // Going elsewhere asks.
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+    expect(await source.inputValue()).toBe(HOSTILE);
+
+    // A sign-in that expired is renewed beside the page.
+    const refused = JSON.stringify({ error: { code: 'unauthorized', message: 'Expired.', request_id: 'r-1' } });
+    await page.route('**/updates', (route) =>
+      route.fulfill({ status: 401, contentType: 'application/json', body: refused }),
+    );
+    await page.getByRole('button', { name: 'Propose and apply' }).click();
+    const again = page.getByRole('alertdialog').getByRole('button', { name: 'Sign in again' });
+    const [popup] = await Promise.all([page.waitForEvent('popup'), again.click()]);
+    await page.unroute('**/updates');
+    await Promise.all([popup.waitForEvent('close'), signInAtIssuer(popup, owner)]);
+    await again.waitFor({ state: 'detached' });
     expect(await source.inputValue()).toBe(HOSTILE);
 
     await page.getByRole('button', { name: 'Propose and apply' }).click();

@@ -25,6 +25,8 @@ export const TEXT = {
 
   newTitle: (subjectId: string) => `Change ${subjectId}`,
   newNote: (version: number) => `On version ${version}, whose hash this page has verified.`,
+  ownersChange: 'Its owner alone changes it',
+  askOwner: 'Ask the owner for a newer version',
   form: 'Form',
   json: 'JSON',
   editAs: 'Edit as',

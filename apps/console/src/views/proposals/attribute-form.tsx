@@ -134,6 +134,7 @@ function Group(props: PlaceProps) {
 
 /** What a group or a list holds, what was taken out of it, and what can be put in. */
 function Children({ pointer, name, value, before, unread, isOpen }: PlaceProps) {
+  const { focus } = useForm();
   const [shown, setShown] = useState(SHOWN_MEMBERS);
   const isList = Array.isArray(value);
   const members = value !== null && typeof value === 'object' ? Object.entries(value) : [];
@@ -142,6 +143,8 @@ function Children({ pointer, name, value, before, unread, isOpen }: PlaceProps) 
   const removed = isList
     ? []
     : Object.keys(membersBefore).filter((token) => valueAt(value, formatPointer([token])) === undefined);
+  const isShown = ([token]: [string, JsonValue], index: number): boolean =>
+    index < shown || (focus !== undefined && isAtOrBelow(focus, pointer + formatPointer([token])));
   // Elements of a list that became longer or shorter are not told apart here; the patch does.
   const isComparable = !isList || (Array.isArray(before) && before.length === value.length);
   return (
@@ -149,7 +152,7 @@ function Children({ pointer, name, value, before, unread, isOpen }: PlaceProps) 
       {members.length === 0 && removed.length === 0 && pointer === '/attributes' && (
         <p className={styles.quiet}>{TEXT.noAttributes}</p>
       )}
-      {members.slice(0, shown).map(([token, child]) => (
+      {members.filter(isShown).map(([token, child]) => (
         <Place
           key={token}
           pointer={pointer + formatPointer([token])}

@@ -6,13 +6,14 @@ import { type api, type Snapshot } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { pathOf, tenantPath, useAction } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
+import { useSubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/proposals.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Checkbox, TextArea } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Answer, Notice } from '../../ui/state.tsx';
+import { Answer, Empty, Notice } from '../../ui/state.tsx';
 import ui from '../../ui/ui.module.css';
 import { AttributeForm, type FormContext, FormProvider } from './attribute-form.tsx';
 import { carriedOver, contentFrom, contentOf, type JsonObject, patchOf, valueAt } from './content.ts';
@@ -28,8 +29,24 @@ const JSON_ROWS = 32;
 
 /** Changes the latest version: in a form or as JSON, as the address says. */
 export function NewProposalView() {
-  const head = useVersion('latest');
-  return <Answer query={head}>{(snapshot) => <Editor head={snapshot} />}</Answer>;
+  const { subjectId, params } = useSubject();
+  const { path } = useSearch({ from: NEW });
+  const isOthers = useSubjectAccess().data?.isOwner === false;
+  const head = useVersion(isOthers ? null : 'latest');
+  if (!isOthers) return <Answer query={head}>{(snapshot) => <Editor head={snapshot} />}</Answer>;
+  return (
+    <Page title={TEXT.newTitle(subjectId)}>
+      <Empty title={TEXT.ownersChange}>
+        <Link
+          to="/t/$tenantId/subjects/$subjectType/$subjectId/requests"
+          params={params}
+          search={path === undefined ? { ask: 'yes' } : { ask: 'yes', path }}
+        >
+          {TEXT.askOwner}
+        </Link>
+      </Empty>
+    </Page>
+  );
 }
 
 interface Outcome {
@@ -190,14 +207,17 @@ function JsonForm({ draft }: { draft: Draft }) {
   const typed = draft.text?.typed ?? JSON.stringify(draft.content, null, 2);
   const type = (text: string): void => drafts.keep(withText(draft, text));
   return (
-    <TextArea
-      label={TEXT.jsonLabel}
-      hint={TEXT.jsonHint}
-      fault={draft.text?.fault ?? undefined}
-      rows={JSON_ROWS}
-      value={typed}
-      onChange={(event) => type(event.target.value)}
-    />
+    <div className={styles.json}>
+      <TextArea
+        label={TEXT.jsonLabel}
+        hint={TEXT.jsonHint}
+        fault={draft.text?.fault ?? undefined}
+        rows={JSON_ROWS}
+        wrap="off"
+        value={typed}
+        onChange={(event) => type(event.target.value)}
+      />
+    </div>
   );
 }
 

@@ -314,7 +314,7 @@ function Conflict({
         )
       }
     >
-      <p>{TEXT.conflictText(base, head.snapshot_version)}</p>
+      <p className={styles.told}>{TEXT.conflictText(base, head.snapshot_version)}</p>
       <h3>{TEXT.since(base, head.snapshot_version)}</h3>
       {isSameContent ? (
         <p className={styles.quiet}>{TEXT.nothingSince}</p>

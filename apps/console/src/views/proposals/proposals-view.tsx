@@ -3,6 +3,7 @@ import type { api } from '@identity-state/client';
 import { useSubject, useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
+import { useSubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/proposals.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -41,7 +42,14 @@ export function ProposalsView() {
         caption={TEXT.caption}
         list={list}
         keyOf={({ update_id: id }) => id}
-        columns={[columns.what(tenantId), columns.subject, columns.status, columns.base, columns.by, columns.when]}
+        columns={[
+          columns.what(tenantId),
+          columns.subject(tenantId),
+          columns.status,
+          columns.base,
+          columns.by,
+          columns.when,
+        ]}
         empty={
           <Empty title={TEXT.none}>
             <p>{TEXT.noneText}</p>
@@ -64,7 +72,8 @@ export function SubjectProposalsView() {
   const path = `${subjectPath}/updates`;
   const query = status === undefined ? {} : { status };
   const list = useList<api.Update>(path, query);
-  const create = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
+  const isOwner = useSubjectAccess().data?.isOwner === true;
+  const create = isOwner && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates') && (
     <Link
       to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new"
       params={params}
@@ -115,7 +124,14 @@ const columns = {
       </Link>
     ),
   }),
-  subject: { title: TEXT.subject, cell: ({ subject_id: id }) => id },
+  subject: (tenantId: string): Column<api.Update> => ({
+    title: TEXT.subject,
+    cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
+      <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
+        {subjectId}
+      </Link>
+    ),
+  }),
   status: {
     title: TEXT.status,
     cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{TEXT.statuses[status]}</Badge>,

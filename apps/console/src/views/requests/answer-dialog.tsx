@@ -58,6 +58,7 @@ function Fulfil(props: AnswerProps) {
   const { answer, ...state } = useAnswer(props);
   const versions = useList<api.SnapshotHeader>(tenantPath(tenantId, 'subjects', subjectType, subjectId, 'snapshots'), {
     view: 'header',
+    limit: 100,
   });
   const newest = versions.items.toSorted((one, other) => other.snapshot_version - one.snapshot_version);
   const [chosen, setChosen] = useState<string | null>(null);

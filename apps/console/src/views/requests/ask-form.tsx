@@ -2,6 +2,7 @@ import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { ApiError, ForbiddenError } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { tenantPath, useAction } from '../../app/api.ts';
+import { useSubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/requests.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, TextArea, TextField } from '../../ui/field.tsx';
@@ -115,8 +116,9 @@ interface PathsProps {
 /** Out of what the caller may read; who may not read the latest version names them. */
 function Paths({ chosen, choose, fault }: PathsProps) {
   const [find, setFind] = useState('');
-  const latest = useVersion('latest');
-  if (latest.error instanceof ForbiddenError) {
+  const mayRead = useSubjectAccess().data?.may('read_latest') !== false;
+  const latest = useVersion(mayRead ? 'latest' : null);
+  if (!mayRead || latest.error instanceof ForbiddenError) {
     return (
       <TextArea
         label={TEXT.paths}

@@ -2,8 +2,9 @@ import { useState } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { useSubject, useTenantId } from '../../app/address.ts';
-import { tenantPath, useGet, useList } from '../../app/api.ts';
+import { tenantPath, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
+import { useSubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/requests.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -117,17 +118,15 @@ export function RequestsView() {
 
 /** Those of one subject: all of them for its owner, else the tenant's own. */
 export function SubjectRequestsView() {
-  const { tenantId, subjectId, subjectType, globalPath, params } = useSubject();
+  const { tenantId, subjectId, globalPath, params } = useSubject();
   const { ask, path: askedPath } = useSearch({
     from: '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId/requests',
   });
   const navigate = useNavigate();
   const may = useMay(tenantId);
-  const ownership = useGet<api.OwnershipPage>(tenantPath(tenantId, 'subjects', subjectType, subjectId, 'owners'), {
-    limit: 1,
-  });
-  const isKnown = ownership.data !== undefined || ownership.error !== null;
-  const isOwner = ownership.data?.items[0]?.owner_tenant_id === tenantId;
+  const access = useSubjectAccess();
+  const isKnown = access.data !== undefined;
+  const isOwner = access.data?.isOwner === true;
   const path = `${globalPath}/refresh-requests`;
   const query = isOwner ? {} : { requesting_tenant_id: tenantId };
   const list = useList<api.RefreshRequest>(isKnown ? path : null, query);
@@ -166,10 +165,11 @@ export function SubjectRequestsView() {
             </Empty>
           }
         />
-      ) : (
+      ) : access.error === null ? (
         <Loading />
+      ) : (
+        <Problem error={access.error} retry={access.refetch} />
       )}
-      {list.error !== null && !isKnown && <Problem error={list.error} />}
     </Page>
   );
 }
