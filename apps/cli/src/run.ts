@@ -4,9 +4,11 @@ import { runWords } from './program';
 /** Errors that are said in a sentence, with the exit code. By name: their classes would be loaded for nothing. */
 const EXIT_CODES: Readonly<Record<string, 1 | 2>> = {
   UsageError: 2,
+  UnreadableError: 2,
   EnvError: 2,
   TlogError: 2,
   Failure: 1,
+  RefusedError: 1,
   DomainError: 1,
 };
 

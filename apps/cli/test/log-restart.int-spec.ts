@@ -31,7 +31,7 @@ import { FeedService } from '../../webhook-worker/src/feed/feed.service';
 import { LogService } from '../../webhook-worker/src/log/log.service';
 import { iss } from './testing/run-iss';
 import { inhabit, RealLog } from './testing/real-log';
-import { ORIGIN } from './testing/signed-log';
+import { ORIGIN } from '../../../tools/testing/signed-log.ts';
 
 const NEW_ORIGIN = 'log.example/test-2';
 const REASON = 'The backup of Sunday was the newest one; “two hours” are lost.';

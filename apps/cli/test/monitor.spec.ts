@@ -6,7 +6,7 @@ import { waitFor } from '../../../tools/testing/wait-for';
 import { runCommand } from '../src/run';
 import { type LogServer, serveLog } from './testing/log-server';
 import { iss, testContext } from './testing/run-iss';
-import { signedLog, type SignedLog, witness } from './testing/signed-log';
+import { signedLog, type SignedLog, witness } from '../../../tools/testing/signed-log.ts';
 
 let folder: string;
 let server: LogServer;

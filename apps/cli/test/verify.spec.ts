@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seal } from '@iss/domain';
 import { decodeBase64, encodeBase64, formatLogProof, leafHash, toHex } from '@iss/tlog';
-import { type BundleLine, bundleText, lineageBundle } from './testing/lineage-bundle';
+import { type BundleLine, bundleText, lineageBundle } from '../../../tools/testing/lineage-bundle.ts';
 import { iss } from './testing/run-iss';
-import { ORIGIN, signedLog, witness } from './testing/signed-log';
+import { ORIGIN, signedLog, witness } from '../../../tools/testing/signed-log.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'iss-verify-'))));

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '@iss/domain/pure';
 import { ProtocolError, VerificationError } from './errors.ts';
 import { linesOf } from './http/lines.ts';
 import { type Page, pagesOf } from './http/pages.ts';
-import type { Query, Transport } from './http/transport.ts';
+import type { CallOptions, Query, Transport } from './http/transport.ts';
 import type { ReadOptions } from './read.ts';
 import type { SnapshotHeader, SubjectType, Version } from './types.ts';
 import type { BundleProof } from './verify/log.ts';
@@ -105,6 +105,21 @@ export async function* exportOf<A>(
   if (bundle !== null && bundle.versions !== versions) {
     throw new VerificationError('gap', `The bundle says ${bundle.versions} versions, and ${versions} are there.`);
   }
+}
+
+/** @internal the lines of a bundle, as they came: for whoever keeps them, or verifies them as a whole. */
+export async function* bundleLinesOf(
+  { transport, path }: Lineage,
+  options: CallOptions,
+): AsyncGenerator<string, void, undefined> {
+  const request = {
+    method: 'GET',
+    path: `${path}/export`,
+    query: { proofs: 'log' },
+    accept: 'application/x-ndjson',
+  } as const;
+  const response = await transport.stream(request, options);
+  for await (const line of linesOf(response, { signal: options.signal })) if (line !== '') yield line;
 }
 
 function bundleHead(value: JsonValue): { checkpoint: string; versions: number } {

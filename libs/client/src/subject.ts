@@ -1,7 +1,7 @@
 import { patchOf, requireWritten } from './compare.ts';
 import { ConflictError, StaleBaseError, VerificationError } from './errors.ts';
 import type * as api from './generated/types.ts';
-import { exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
+import { bundleLinesOf, exportOf, headersOf, historyOf, type HistoryOptions, type Lineage } from './history.ts';
 import { decode } from './http/answer.ts';
 import { itemsOf } from './http/pages.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
@@ -94,6 +94,14 @@ export class Subject<A extends object> {
   /** Every version with its content from the first one on, in one stream; by the log all are proved against one checkpoint. */
   export(options: ReadOptions = {}): AsyncGenerator<Version<A>, void, undefined> {
     return exportOf(this.lineage(), options);
+  }
+
+  /**
+   * The whole history as a bundle to take away: its lines as they came, nothing of them verified. Whoever has it verifies it
+   * with no service: `iss verify`, or the console's page for it.
+   */
+  bundle(options: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return bundleLinesOf(this.lineage(), options);
   }
 
   /**

@@ -8,3 +8,4 @@ export * from './json/equals';
 export * from './json/diff';
 export { applyPatch, parsePatch, type PatchOperation } from './json/patch';
 export { PROTECTED_ROOTS } from './envelope/protected-roots';
+export { LOG_ENTRY_VERSION } from './log/entry';

@@ -22,7 +22,7 @@ export * from './note/open-note';
 export * from './note/signature-crypto';
 export type { SignatureType } from './note/signature-types';
 export * from './note/signer';
-export { createVerifier, type Verifier } from './note/verifier';
+export { cosignatureTime, createVerifier, type Verifier } from './note/verifier';
 export * from './checkpoint/checkpoint';
 export * from './policy/policy';
 export * from './policy/verify-checkpoint';

@@ -1,8 +1,8 @@
+import { shownCheckpoint } from '@identity-state/client/bundle';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { Contradiction, lookAtLog, type Look } from '../monitor/monitor';
 import { MonitorState } from '../monitor/state';
-import { shownCheckpoint } from '../trust/checkpoint';
 import { visible } from '../visible';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
 

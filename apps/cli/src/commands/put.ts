@@ -1,7 +1,7 @@
 import type { api } from '@identity-state/client';
 import { type Command, type CommandContext, textOf } from '../command';
 import { readWhole } from '../files';
-import { Members } from '../json';
+import { Members } from '@identity-state/client/bundle';
 import { JSON_OPTION, showOne } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 

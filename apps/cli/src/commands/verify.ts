@@ -1,21 +1,28 @@
+import {
+  BundleVerifier,
+  kindOfFile,
+  MAX_ENTRY_LENGTH,
+  MAX_LINE_BYTES,
+  Members,
+  type Proved,
+  readProofAnswer,
+  readProofFile,
+  reportAsJson,
+  type Since,
+  verifyEntryProof,
+} from '@identity-state/client/bundle';
+import { hashText } from '@iss/domain';
 import { type Checkpoint, decodeUtf8, MAX_NOTE_LENGTH, MAX_PROOF_LENGTH, type Policy } from '@iss/tlog';
 import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { readLines, readWhole } from '../files';
-import { Members } from '../json';
 import { requireCheckpoint } from '../trust/checkpoint';
 import { fetchConsistency, inOrder, readConsistency, requireConsistent } from '../trust/consistency';
 import { policyOf, TRUST_OPTIONS, TRUST_USAGE, withoutQuorum } from '../trust/policy';
-import { BundleVerifier } from '../verify/bundle';
-import { readProofAnswer, readProofFile, verifyEntryProof } from '../verify/entry-proof';
-import type { Proved } from '../verify/proved';
-import { asJson, asText, type Since } from '../verify/report';
+import { toldLater } from '../trust/refusal';
+import { asText } from '../verify/report';
 import { visible } from '../visible';
 
 const WHAT = 'bundle (NDJSON) or proof (.tlog-proof, or the JSON of …/log-proof)';
-/** Bytes of a line: an envelope of the largest size that any deployment takes, escaped, with its proof. */
-const MAX_LINE = 64_000_000;
-const MAX_ENTRY = 1_000_000;
-const PROOF_START = 'c2sp.org/tlog-proof@';
 
 /** Says whether a file proves what it shows: offline, by the keys of whom one trusts. */
 export const verify: Command = {
@@ -35,9 +42,9 @@ export const verify: Command = {
     const policy = policyOf(options);
     requireWayToSince(options);
     try {
-      const proved = await verifyFile(file, textOf(options, 'entry'), policy);
+      const proved = await toldLater(() => verifyFile(file, textOf(options, 'entry'), policy));
       const since = await verifySince(options, policy, proved.verified.checkpoint);
-      print(isJson ? JSON.stringify(asJson(proved, since), null, 2) : asText(file, proved, since));
+      print(isJson ? JSON.stringify(reportAsJson(proved, since), null, 2) : asText(file, proved, since));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const refused = visible(error.message);
@@ -48,30 +55,27 @@ export const verify: Command = {
 };
 
 async function verifyFile(file: string, entryFile: string | undefined, policy: Policy): Promise<Proved> {
-  const entry = entryFile === undefined ? null : readWhole(entryFile, 'entry', MAX_ENTRY);
-  const lines = readLines(file, WHAT, MAX_LINE);
+  const entry = entryFile === undefined ? null : readWhole(entryFile, 'entry', MAX_ENTRY_LENGTH);
+  const lines = readLines(file, WHAT, MAX_LINE_BYTES);
   try {
     const { value: first } = await lines.next();
     if (first === undefined || first.length === 0) throw new UsageError(`${file} is empty: it has to be a ${WHAT}.`);
-    if (first.toString('latin1').startsWith(PROOF_START)) {
-      return await verifyEntryProof(readProofFile(readWhole(file, WHAT, MAX_PROOF_LENGTH)), entry, policy);
+    switch (kindOfFile(first)) {
+      case 'proof':
+        return await verifyEntryProof(readProofFile(readWhole(file, WHAT, MAX_PROOF_LENGTH)), entry, policy);
+      case 'answer': {
+        const answer = Members.parse(`${file}, which has to be a ${WHAT},`, readWhole(file, WHAT, MAX_PROOF_LENGTH));
+        return await verifyEntryProof(readProofAnswer(answer), entry, policy);
+      }
+      case 'bundle': {
+        const bundle = await BundleVerifier.open(first, policy, hashText);
+        for await (const line of lines) bundle.add(line);
+        return bundle.end();
+      }
     }
-    const head = isWholeObject(first) ? Members.parse('The first line', first) : null;
-    if (head?.has('bundle') !== true) {
-      const answer = Members.parse(`${file}, which has to be a ${WHAT},`, readWhole(file, WHAT, MAX_PROOF_LENGTH));
-      return await verifyEntryProof(readProofAnswer(answer), entry, policy);
-    }
-    const bundle = await BundleVerifier.open(head, policy);
-    for await (const line of lines) bundle.add(line);
-    return bundle.end();
   } finally {
     await lines.return();
   }
-}
-
-/** A JSON text over several lines begins with one that is not whole. */
-function isWholeObject(line: Buffer): boolean {
-  return line[0] === 0x7b && line[line.length - 1] === 0x7d;
 }
 
 function requireWayToSince(options: Options): void {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { UsageError } from '../command';
 import { writeSynced } from '../files';
-import { Members } from '../json';
+import { Members } from '@identity-state/client/bundle';
 
 /** How far an import has come: all lines before have a result. */
 export interface Place {

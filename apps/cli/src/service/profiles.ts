@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { Failure, UsageError } from '../command';
 import { systemCode } from '../files';
-import { Members } from '../json';
+import { Members } from '@identity-state/client/bundle';
 
 /** Which service, as whom, for which tenant. */
 export interface Profile {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CommandContext, Failure, UsageError } from '../command';
 import { fetchText } from '../fetch-text';
-import { Members } from '../json';
+import { Members } from '@identity-state/client/bundle';
 import { visible } from '../visible';
 import { askForTokens, askIssuer, type TokenAnswer } from './tokens';
 

@@ -1,5 +1,5 @@
 import { Failure } from '../command';
-import { Members } from '../json';
+import { Members } from '@identity-state/client/bundle';
 import { visible } from '../visible';
 import type { Profile } from './profiles';
 

@@ -1,8 +1,8 @@
+import { judged, Members } from '@identity-state/client/bundle';
 import { type Checkpoint, decodeHash, MAX_PROOF_HASHES, verifyConsistency } from '@iss/tlog';
 import { UsageError } from '../command';
 import { below, fetchText } from '../fetch-text';
-import { Members } from '../json';
-import { judged } from './refusal';
+import { told } from './refusal';
 
 /** The proof that the newer tree begins with the older one, from the log. @throws Failure, UsageError */
 export async function fetchConsistency(
@@ -19,10 +19,12 @@ export async function fetchConsistency(
 
 /** A proof as `/log/consistency` answers it. @throws UsageError */
 export function readConsistency(answer: Buffer): Uint8Array[] {
-  const hashes = Members.parse('The consistency proof', answer).texts('proof');
+  const hashes = told(() => Members.parse('The consistency proof', answer).texts('proof'));
   if (hashes.length > MAX_PROOF_HASHES)
     throw new UsageError(`The consistency proof has more than ${MAX_PROOF_HASHES} hashes.`);
-  return judged('The consistency proof', () => hashes.map((hash) => decodeHash(hash, 'hash of the consistency proof')));
+  return told(() =>
+    judged('The consistency proof', () => hashes.map((hash) => decodeHash(hash, 'hash of the consistency proof'))),
+  );
 }
 
 /** Two checkpoints of one log, the older one first. */
@@ -32,5 +34,7 @@ export function inOrder(one: Checkpoint, other: Checkpoint): readonly [older: Ch
 
 /** @throws Failure unless the newer tree begins with the older one */
 export function requireConsistent(older: Checkpoint, newer: Checkpoint, proof: readonly Uint8Array[]): void {
-  judged(`The checkpoints of ${older.size} and ${newer.size} entries`, () => verifyConsistency(older, newer, proof));
+  told(() =>
+    judged(`The checkpoints of ${older.size} and ${newer.size} entries`, () => verifyConsistency(older, newer, proof)),
+  );
 }

@@ -26,8 +26,8 @@ import { createTestDatabase } from '../../../../tools/testing/test-database';
 import { CheckpointPublisher } from '../../../webhook-worker/src/log/checkpoint-publisher';
 import { growTree } from '../../../webhook-worker/src/log/grow-tree';
 import { openLogIdentity } from '../../../webhook-worker/src/log/log-identity';
-import { bundleText } from './lineage-bundle';
-import { ORIGIN } from './signed-log';
+import { bundleText } from '../../../../tools/testing/lineage-bundle.ts';
+import { ORIGIN } from '../../../../tools/testing/signed-log.ts';
 
 /** More than any test writes. */
 const ALL = 100_000;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, parseJson } from '@iss/domain';
+import { isJsonObject, type JsonValue, parseJsonText } from '@iss/domain/pure';
 import {
   decodeHash,
   decodeUtf8,
@@ -9,14 +9,13 @@ import {
   toHex,
   verifyInclusion,
 } from '@iss/tlog';
-import { Failure, UsageError } from '../command';
-import type { Members } from '../json';
-import { requireCheckpoint } from '../trust/checkpoint';
-import { judged } from '../trust/refusal';
-import type { Proved } from './proved';
+import { requireCheckpoint } from './checkpoint.ts';
+import { judged, RefusedError, UnreadableError } from './errors.ts';
+import type { Members } from './members.ts';
+import type { Proved } from './proved.ts';
 
 /** A proof of one entry: the bytes of a `.tlog-proof` file. */
-export function readProofFile(bytes: Buffer): LogProof {
+export function readProofFile(bytes: Uint8Array): LogProof {
   return judged('The proof', () => parseLogProof(decodeUtf8(bytes)));
 }
 
@@ -24,10 +23,10 @@ export function readProofFile(bytes: Buffer): LogProof {
 export function readProofAnswer(answer: Members): LogProof & { readonly claims: Members } {
   const checkpoint = answer.textOrNull('checkpoint');
   if (checkpoint === null) {
-    throw new UsageError('The proof has no checkpoint, so nobody signed it. Ask for one without tree_size.');
+    throw new UnreadableError('The proof has no checkpoint, so nobody signed it. Ask for one without tree_size.');
   }
   return {
-    extra: Buffer.from(answer.text('entry')),
+    extra: new TextEncoder().encode(answer.text('entry')),
     index: answer.count('log_index'),
     inclusion: judged('The proof', () =>
       answer.texts('inclusion').map((hash) => decodeHash(hash, 'hash of the proof')),
@@ -40,7 +39,7 @@ export function readProofAnswer(answer: Members): LogProof & { readonly claims: 
 /**
  * Verifies that an entry is in the log. `entry` is what was named beside the proof; the proof's own otherwise.
  *
- * @throws Failure, UsageError
+ * @throws RefusedError, UnreadableError
  */
 export async function verifyEntryProof(
   proof: LogProof & { readonly claims?: Members },
@@ -49,7 +48,7 @@ export async function verifyEntryProof(
 ): Promise<Proved> {
   const logged = entry ?? proof.extra;
   if (logged === null) {
-    throw new UsageError('The proof does not hold its entry: name the file of the entry, --entry FILE.');
+    throw new UnreadableError('The proof does not hold its entry: name the file of the entry, --entry FILE.');
   }
   const verified = await requireCheckpoint(proof.checkpoint, policy, 'The checkpoint');
   const { checkpoint } = verified;
@@ -75,14 +74,14 @@ function requireClaims(
     ['leaf_hash', claims.text('leaf_hash'), toHex(leaf)],
   ];
   for (const [name, found, expected] of rows) {
-    if (found !== expected) throw new Failure(`${name} is ${found} and has to be ${expected}.`);
+    if (found !== expected) throw new RefusedError(`${name} is ${found} and has to be ${expected}.`);
   }
 }
 
 function membersOf(text: string): [string, string][] {
   let value: JsonValue;
   try {
-    value = parseJson(Buffer.from(text));
+    value = parseJsonText(text);
   } catch {
     return [['  (no JSON)', JSON.stringify(text.slice(0, 200))]];
   }

@@ -1,10 +1,10 @@
-import { DomainError, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@iss/domain';
-import { UsageError } from './command';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonText } from '@iss/domain/pure';
+import { judged, UnreadableError } from './errors.ts';
 
 /** Deeper than any envelope that was ever taken. */
 const MAX_DEPTH = 10_000;
 
-/** The members of a JSON object that has to have a given form. Each method throws UsageError, which names the place. */
+/** The members of a JSON object that has to have a given form. Each method throws UnreadableError, which names the place. */
 export class Members {
   private constructor(
     private readonly where: string,
@@ -12,19 +12,16 @@ export class Members {
   ) {}
 
   /** Of a JSON text, read strictly: no member twice, no number that a double does not carry. */
-  static parse(where: string, bytes: Uint8Array): Members {
-    let value: JsonValue;
-    try {
-      value = parseJson(bytes, { maxDepth: MAX_DEPTH });
-    } catch (error) {
-      if (error instanceof DomainError) throw new UsageError(`${where} is not JSON: ${error.message}`);
-      throw error;
-    }
+  static parse(where: string, json: string | Uint8Array): Members {
+    const limits = { maxDepth: MAX_DEPTH };
+    const value = judged(where, () =>
+      typeof json === 'string' ? parseJsonText(json, limits) : parseJson(json, limits),
+    );
     return Members.of(where, value);
   }
 
   static of(where: string, value: JsonValue | undefined): Members {
-    if (!isJsonObject(value)) throw new UsageError(`${where} is not a JSON object.`);
+    if (!isJsonObject(value)) throw unreadable(`${where} is not a JSON object.`);
     return new Members(where, value);
   }
 
@@ -34,7 +31,7 @@ export class Members {
 
   value(name: string): JsonValue {
     const value = this.has(name) ? this.all[name] : undefined;
-    if (value === undefined) throw new UsageError(`${this.where} has no member ${name}.`);
+    if (value === undefined) throw unreadable(`${this.where} has no member ${name}.`);
     return value;
   }
 
@@ -75,7 +72,11 @@ export class Members {
     return Members.of(`${this.where}, ${name},`, this.value(name));
   }
 
-  private not(name: string, what: string): UsageError {
-    return new UsageError(`${this.where}: ${name} is not ${what}.`);
+  private not(name: string, what: string): UnreadableError {
+    return unreadable(`${this.where}: ${name} is not ${what}.`);
   }
+}
+
+function unreadable(message: string): UnreadableError {
+  return new UnreadableError(message);
 }

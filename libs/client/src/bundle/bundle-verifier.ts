@@ -1,10 +1,18 @@
-import { canonicalize, hashText, LOG_ENTRY_VERSION } from '@iss/domain';
-import { decodeHash, leafHash, type Policy, type VerifiedCheckpoint, verifyInclusion } from '@iss/tlog';
-import { Failure, UsageError } from '../command';
-import { Members } from '../json';
-import { requireCheckpoint } from '../trust/checkpoint';
-import { judged } from '../trust/refusal';
-import type { Proved } from './proved';
+import { canonicalize, LOG_ENTRY_VERSION } from '@iss/domain/pure';
+import {
+  decodeHash,
+  encodeBase64,
+  leafHash,
+  type Policy,
+  sha256,
+  toHex,
+  type VerifiedCheckpoint,
+  verifyInclusion,
+} from '@iss/tlog';
+import { requireCheckpoint } from './checkpoint.ts';
+import { judged, RefusedError, UnreadableError } from './errors.ts';
+import { Members } from './members.ts';
+import type { Proved } from './proved.ts';
 
 export const BUNDLE_FORMAT = 'iss_bundle_v1';
 /** What it is, what is there, and what it has to be. */
@@ -20,23 +28,32 @@ interface Erasure {
 /** Hashes of the tree that are kept decoded: proofs against one checkpoint share nearly all of theirs. */
 const KEPT_HASHES = 50_000;
 
-interface Version {
+/** A version whose line was verified. */
+export interface ProvedVersion {
   readonly version: number;
   readonly snapshotId: string;
   readonly envelopeHash: string;
   readonly createdAt: string;
   readonly tenantId: string;
   readonly logIndex: number;
+  /** What it said is gone: its place is proved, and that the log says so. */
+  readonly isErased: boolean;
 }
+
+/** Lowercase hex SHA-256 of a text in UTF-8. */
+export type HashText = (text: string) => string;
+
+const utf8 = new TextEncoder();
+const hashTextHere: HashText = (text) => toHex(sha256(utf8.encode(text)));
 
 /**
  * Verifies a bundle, line by line, each as soon as it is there: a whole lineage, each version with its envelope, its entry
- * in the log and the proof that it is there; of one that was erased its place, and the proof that the log says so. Every method throws Failure for what does not fit and names it, and UsageError
- * for what is no bundle.
+ * in the log and the proof that it is there; of one that was erased its place, and the proof that the log says so. Every
+ * method throws {@link RefusedError} for what does not fit, which it names, and {@link UnreadableError} for what is no bundle.
  */
 export class BundleVerifier {
-  private first: Version | null = null;
-  private last: Version | null = null;
+  private first: ProvedVersion | null = null;
+  private last: ProvedVersion | null = null;
   /** Of those that were erased: their content is not proved, their place is. */
   private readonly erased: number[] = [];
   /** Places in the log that were shown. */
@@ -52,49 +69,62 @@ export class BundleVerifier {
     private readonly subjectId: string,
     private readonly versions: number,
     private readonly verified: VerifiedCheckpoint,
+    private readonly hashText: HashText,
   ) {}
 
-  static async open(head: Members, policy: Policy): Promise<BundleVerifier> {
+  /**
+   * Begins with the first line.
+   *
+   * @param hashText the platform's own, where that is faster than this library's
+   */
+  static async open(line: Uint8Array, policy: Policy, hashText = hashTextHere): Promise<BundleVerifier> {
+    const head = Members.parse('The first line', line);
     if (head.text('bundle') !== BUNDLE_FORMAT) {
-      throw new UsageError(`The bundle has a format that is not known here: ${BUNDLE_FORMAT} is.`);
+      throw new UnreadableError(`The bundle has a format that is not known here: ${BUNDLE_FORMAT} is.`);
     }
     const subject = head.object('subject');
     const versions = head.count('versions');
     const headVersion = head.count('head_version');
     const verified = await requireCheckpoint(head.text('checkpoint'), policy, 'The checkpoint');
     if (head.text('log_origin') !== verified.checkpoint.origin) {
-      throw new Failure(`The first line names another log than its checkpoint, ${verified.checkpoint.origin}.`);
+      throw new RefusedError(`The first line names another log than its checkpoint, ${verified.checkpoint.origin}.`);
     }
     if (versions < 1 || headVersion !== versions) {
-      throw new Failure(`The first line says ${versions} versions, the newest one ${headVersion}: some are left out.`);
+      throw new RefusedError(
+        `The first line says ${versions} versions, the newest one ${headVersion}: some are left out.`,
+      );
     }
-    return new BundleVerifier(subject.text('subject_type'), subject.text('subject_id'), versions, verified);
+    return new BundleVerifier(subject.text('subject_type'), subject.text('subject_id'), versions, verified, hashText);
   }
 
   /** Verifies the line of the next version. */
-  add(line: Buffer): void {
+  add(line: Uint8Array): ProvedVersion {
     const version = (this.last?.version ?? 0) + 1;
     const where = `Version ${version}, in line ${version + 1},`;
     if (version > this.versions)
-      throw new Failure(`There are more lines than the ${this.versions} versions of the first one.`);
+      throw new RefusedError(`There are more lines than the ${this.versions} versions of the first one.`);
     const members = Members.parse(where, line);
     const isErased = members.has('erased');
     const next = isErased ? this.erasedVersionOf(where, version, members) : this.versionOf(where, version, members);
     if (this.places.has(next.logIndex))
-      throw new Failure(`${where} its entry is that of another version, ${next.logIndex}.`);
+      throw new RefusedError(`${where} its entry is that of another version, ${next.logIndex}.`);
     this.places.add(next.logIndex);
     if (isErased) this.erased.push(version);
     else this.requireIncluded(where, next.logIndex, leafHash(members.text('entry')), members);
     if (this.last !== null && next.logIndex < this.last.logIndex) this.outOfOrder++;
     this.first ??= next;
     this.last = next;
+    return next;
   }
 
+  /** After the last line: what the bundle proves. */
   end(): Proved {
     const { first, last } = this;
     const found = last?.version ?? 0;
     if (first === null || last === null || found !== this.versions) {
-      throw new Failure(`The first line says ${this.versions} versions, and ${found} are there: the end is missing.`);
+      throw new RefusedError(
+        `The first line says ${this.versions} versions, and ${found} are there: the end is missing.`,
+      );
     }
     return {
       verified: this.verified,
@@ -129,19 +159,19 @@ export class BundleVerifier {
     };
   }
 
-  private versionOf(where: string, version: number, line: Members): Version {
+  private versionOf(where: string, version: number, line: Members): ProvedVersion {
     const { last } = this;
     const snapshot = line.object('snapshot');
     const subject = snapshot.object('subject');
     const envelope = snapshot.object('envelope');
     const entryText = line.text('entry');
-    const entry = Members.parse(`${where} its entry`, Buffer.from(entryText));
-    if (canonicalize(entry.all) !== entryText) throw new Failure(`${where} its entry is not RFC 8785 text.`);
+    const entry = Members.parse(`${where} its entry`, entryText);
+    if (canonicalize(entry.all) !== entryText) throw new RefusedError(`${where} its entry is not RFC 8785 text.`);
 
     const snapshotId = snapshot.text('snapshot_id');
     const envelopeHash = snapshot.text('envelope_hash');
     const createdAt = snapshot.text('created_at');
-    const computed = hashText(canonicalize(envelope.all));
+    const computed = this.hashText(canonicalize(envelope.all));
     const own = envelope.object('subject');
     const rows: readonly Row[] = [
       ['the snapshot’s version', snapshot.count('snapshot_version'), version],
@@ -166,18 +196,26 @@ export class BundleVerifier {
     ];
     requireRows(where, rows);
     const logIndex = line.count('log_index');
-    return { version, snapshotId, envelopeHash, createdAt, tenantId: entry.text('tenant_id'), logIndex };
+    return {
+      version,
+      snapshotId,
+      envelopeHash,
+      createdAt,
+      tenantId: entry.text('tenant_id'),
+      logIndex,
+      isErased: false,
+    };
   }
 
   /**
    * Of a version that was erased: its leaf stands in the log, and so does an entry that names its place as erased. What it said
    * cannot be proved any more; its hash is what the version after it names.
    */
-  private erasedVersionOf(where: string, version: number, line: Members): Version {
+  private erasedVersionOf(where: string, version: number, line: Members): ProvedVersion {
     const { last } = this;
     const snapshot = line.object('snapshot');
     if (snapshot.has('envelope') || line.has('entry')) {
-      throw new Failure(`${where} it is said to be erased, and has its envelope or its entry.`);
+      throw new RefusedError(`${where} it is said to be erased, and has its envelope or its entry.`);
     }
     const subject = snapshot.object('subject');
     const erasure = this.erasureOf(where, line.object('erased'));
@@ -191,7 +229,7 @@ export class BundleVerifier {
     ];
     requireRows(where, rows);
     if (!erasure.indexes.has(logIndex)) {
-      throw new Failure(
+      throw new RefusedError(
         `${where} it is said to be erased, and the entry that says so does not name its place, ${logIndex}.`,
       );
     }
@@ -199,7 +237,7 @@ export class BundleVerifier {
     this.requireIncluded(where, logIndex, leaf, line);
     const { tenantId } = erasure;
     const created = { snapshotId: snapshot.text('snapshot_id'), createdAt: snapshot.text('created_at') };
-    return { version, ...created, envelopeHash: snapshot.text('envelope_hash'), tenantId, logIndex };
+    return { version, ...created, envelopeHash: snapshot.text('envelope_hash'), tenantId, logIndex, isErased: true };
   }
 
   /** The entry that says that versions were erased, proved to be in the log. */
@@ -207,8 +245,9 @@ export class BundleVerifier {
     const text = line.text('entry');
     const known = this.erasures.get(text);
     if (known !== undefined) return known;
-    const entry = Members.parse(`${where} the entry of its erasure`, Buffer.from(text));
-    if (canonicalize(entry.all) !== text) throw new Failure(`${where} the entry of its erasure is not RFC 8785 text.`);
+    const entry = Members.parse(`${where} the entry of its erasure`, text);
+    if (canonicalize(entry.all) !== text)
+      throw new RefusedError(`${where} the entry of its erasure is not RFC 8785 text.`);
     requireRows(where, [
       ['the erasure’s entry_version', entry.text('entry_version'), LOG_ENTRY_VERSION],
       ['the erasure’s type', entry.text('type'), 'subject.erased'],
@@ -241,12 +280,15 @@ export class BundleVerifier {
 function requireRows(where: string, rows: readonly Row[]): void {
   for (const [what, found, expected] of rows) {
     if (found !== expected)
-      throw new Failure(`${where} ${what} is ${String(found)} and has to be ${String(expected)}.`);
+      throw new RefusedError(`${where} ${what} is ${String(found)} and has to be ${String(expected)}.`);
   }
 }
 
 function hashOfHex(hex: string): Uint8Array {
-  return decodeHash(Buffer.from(hex, 'hex').toString('base64'), 'hash of the entry');
+  return decodeHash(
+    encodeBase64(Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (byte) => parseInt(byte, 16))),
+    'hash of the entry',
+  );
 }
 
 /** Versions that somebody reads; the JSON has them all. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { logEntryText, seal } from '@iss/domain';
-import { signedLog } from './signed-log';
+import { signedLog } from './signed-log.ts';
 
 const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };
 

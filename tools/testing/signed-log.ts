@@ -28,10 +28,14 @@ export async function signedLog(entries: readonly string[], origin = ORIGIN) {
     entries.map((entry) => leafHash(entry)),
   );
   for (const { level, index, hashes } of added) tiles.set(`${level}/${index}`, hashes);
+  const kept = new Map<string, TileHashes>();
+  const tile = (name: string): TileHashes => {
+    const hashes = kept.get(name) ?? new TileHashes(tiles.get(name) ?? new Uint8Array(0));
+    kept.set(name, hashes);
+    return hashes;
+  };
   const read = (size: number) =>
-    tileHashReader(size, async (wanted) =>
-      wanted.map(({ level, index }) => new TileHashes(tiles.get(`${level}/${index}`) ?? new Uint8Array(0))),
-    );
+    tileHashReader(size, async (wanted) => wanted.map(({ level, index }) => tile(`${level}/${index}`)));
   const proofs = (hashes: readonly Uint8Array[]) => hashes.map((hash) => encodeBase64(hash));
   return {
     vkey: verifierKey,
