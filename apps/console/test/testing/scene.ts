@@ -16,6 +16,8 @@ export interface Scene {
   readonly browser: Browser;
   /** A page of the console on which `user` has signed in at the issuer, at a view: `/t/acme/subjects`. */
   open(user: string, view: string, options?: BrowserContextOptions): Promise<Page>;
+  /** A page of the console on which nobody has signed in. */
+  visit(view: string, options?: BrowserContextOptions): Promise<Page>;
   /** Another view on the same page, as a click on a link would: the sign-in stays. */
   go(page: Page, view: string): Promise<void>;
   /** A request of the API as this user. */
@@ -66,7 +68,7 @@ export function withConsole(name: string, body: (scene: Scene) => void): void {
       get browser() {
         return browser;
       },
-      async open(user, view, options = {}) {
+      async visit(view, options = {}) {
         const context = await browser.newContext({
           reducedMotion: 'reduce',
           viewport: { width: 1280, height: 900 },
@@ -82,6 +84,10 @@ export function withConsole(name: string, body: (scene: Scene) => void): void {
           if (message.type() === 'error' && !isAnswer) faults.push(message.text());
         });
         await page.goto(`${baseUrl}/console${view}`);
+        return page;
+      },
+      async open(user, view, options) {
+        const page = await this.visit(view, options);
         await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
         await signInAtIssuer(page, user);
         await page.waitForURL(`${baseUrl}/console${view === '' ? '/**' : view}`);

@@ -1,5 +1,113 @@
+import { type DragEvent, type FormEvent, useState } from 'react';
+import { useTrustedKeys } from '../../app/trust.ts';
+import { TEXT } from '../../text/verify.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextArea } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/state.tsx';
+import { Trust } from '../../ui/trust.tsx';
+import ui from '../../ui/ui.module.css';
+import { Outcome } from './outcome.tsx';
+import { type NamedFile, useVerification } from './verification.ts';
+import styles from './verify.module.css';
 
+/** Verifies what was taken away, with nothing of the service but this page. */
 export function VerifyView() {
-  return <Page title="VerifyView">{null}</Page>;
+  const { keys } = useTrustedKeys();
+  const { verification, begin, stop } = useVerification();
+  const [file, setFile] = useState<NamedFile | null>(null);
+  const [entry, setEntry] = useState('');
+  const verify = (next: NamedFile): void => {
+    setFile(next);
+    if (keys !== null) begin(next, keys.text);
+  };
+  const take = (blob: Blob, name: string): void => verify({ name, blob, entry: entry === '' ? null : entry });
+  return (
+    <Page title={TEXT.title} note={TEXT.note}>
+      <Trust />
+      {keys === null ? (
+        <Empty title={TEXT.noKeys}>
+          <p>{TEXT.noKeysText}</p>
+        </Empty>
+      ) : (
+        <>
+          <Drop onFile={(chosen) => take(chosen, chosen.name)} />
+          <details>
+            <summary>{TEXT.paste}</summary>
+            <Paste onText={(text) => take(new Blob([text]), TEXT.pastedName)} />
+          </details>
+          <details>
+            <summary>{TEXT.entry}</summary>
+            <TextArea
+              label={TEXT.entryLabel}
+              hint={TEXT.entryHint}
+              rows={3}
+              value={entry}
+              onChange={(event) => setEntry(event.target.value)}
+            />
+          </details>
+        </>
+      )}
+      {verification !== null && <Outcome verification={verification} onStop={stop} />}
+      {file !== null && keys !== null && (verification === null || verification.outcome !== null) && (
+        <div className={ui.actions}>
+          <Button onClick={() => verify({ ...file, entry: entry === '' ? null : entry })}>{TEXT.again}</Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Drop({ onFile }: { onFile: (file: File) => void }) {
+  const [isOver, setOver] = useState(false);
+  const drop = (event: DragEvent): void => {
+    event.preventDefault();
+    setOver(false);
+    const [file] = event.dataTransfer.files;
+    if (file !== undefined) onFile(file);
+  };
+  return (
+    <label
+      className={styles.drop}
+      data-over={isOver}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <input
+        type="file"
+        className={styles.input}
+        aria-label={TEXT.file}
+        accept=".ndjson,.jsonl,.json,.tlog-proof,application/x-ndjson,application/json,text/plain"
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file !== undefined) onFile(file);
+          // The same file may be chosen again after it was changed.
+          target.value = '';
+        }}
+      />
+      <span className={ui.button}>{TEXT.choose}</span>
+      <span>{TEXT.drop}</span>
+      <span className={styles.quiet}>{TEXT.kinds}</span>
+    </label>
+  );
+}
+
+function Paste({ onText }: { onText: (text: string) => void }) {
+  const [text, setText] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onText(text);
+  };
+  return (
+    <form className={ui.form} onSubmit={submit}>
+      <TextArea label={TEXT.pasted} rows={6} required value={text} onChange={(event) => setText(event.target.value)} />
+      <div className={ui.actions}>
+        <Button type="submit">{TEXT.verifyPasted}</Button>
+      </div>
+    </form>
+  );
 }

@@ -1,0 +1,18 @@
+/** What a worker says of a piece of work. */
+export type Answer<Progress, Result> =
+  | { readonly id: number; readonly is: 'progress'; readonly progress: Progress }
+  | { readonly id: number; readonly is: 'done'; readonly result: Result }
+  | { readonly id: number; readonly is: 'failed'; readonly message: string };
+
+/** In a worker: does what `WorkerRoom.run` asks for. */
+export function serve<Request, Progress, Result>(
+  work: (request: Request, tell: (progress: Progress) => void) => Promise<Result>,
+): void {
+  const say = (answer: Answer<Progress, Result>): void => postMessage(answer);
+  addEventListener('message', ({ data: { id, request } }: MessageEvent<{ id: number; request: Request }>) => {
+    work(request, (progress) => say({ id, is: 'progress', progress })).then(
+      (result) => say({ id, is: 'done', result }),
+      (error: unknown) => say({ id, is: 'failed', message: error instanceof Error ? error.message : String(error) }),
+    );
+  });
+}

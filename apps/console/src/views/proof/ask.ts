@@ -1,0 +1,131 @@
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { isJsonObject, type JsonValue } from '@iss/domain/pure';
+import { parseCheckpoint, parseNote } from '@iss/tlog';
+import { type api, ApiError, ErasedError, type IdentityState } from '@identity-state/client';
+import type { SubjectAddress } from '../../app/address.ts';
+import { tenantPath } from '../../app/api.ts';
+import { useClient } from '../../app/context.tsx';
+import { keptCheckpoints, type TrustedKeys } from '../../app/trust.ts';
+import { useVerifyWorker } from '../verify/verification.ts';
+import type { Asked, ProofStep, VersionProof } from './steps.ts';
+
+/** Seconds that the service waits for what was written a moment ago. */
+const WAIT_S = 10;
+
+/** What was asked and what came of it. */
+export interface Proven {
+  readonly steps: readonly ProofStep[];
+  /** What `…/log-proof` answered; null where it did not. */
+  readonly proof: api.LogProof | null;
+}
+
+/** Asks for all that a version's proof is made of, and has it recomputed in a worker. What holds is kept for the next time. */
+export function useProof(
+  subject: SubjectAddress,
+  version: number | null,
+  keys: TrustedKeys | null,
+): UseQueryResult<Proven> {
+  const client = useClient();
+  const worker = useVerifyWorker();
+  return useQuery({
+    queryKey: [...subject.path.split('/').slice(1), 'proof', version, keys?.text],
+    enabled: version !== null && keys !== null,
+    queryFn: async ({ signal }) => {
+      if (version === null || keys === null) throw new Error('Nothing to prove.');
+      const { given, proof } = await askFor(client, subject, version, keys, signal);
+      const result = await worker.run({ is: 'version', proof: given });
+      const steps = result.is === 'steps' ? result.steps : [];
+      const note = proof?.checkpoint ?? null;
+      if (note !== null && steps.every(({ state }) => state !== 'fails')) await keep(note, given.kept);
+      return { steps, proof };
+    },
+  });
+}
+
+async function askFor(
+  client: IdentityState,
+  { tenantId, subjectType, subjectId, path }: SubjectAddress,
+  version: number,
+  { text, whose }: TrustedKeys,
+  signal: AbortSignal,
+): Promise<{ given: VersionProof; proof: api.LogProof | null }> {
+  const read = async (of: number): Promise<JsonValue> =>
+    orWhatIsLeft(() => client.request<JsonValue>('GET', `${path}/snapshots/${of}`, { signal }));
+  const snapshot = await read(version);
+  const named = isJsonObject(snapshot) ? snapshot['snapshot_id'] : undefined;
+  const snapshotId = typeof named === 'string' ? named : '';
+  const proofPath = tenantPath(tenantId, 'snapshots', snapshotId, 'log-proof');
+  const [previous, proof] = await Promise.all([
+    version === 1 ? null : asked(() => read(version - 1)),
+    asked(() => client.request<api.LogProof>('GET', proofPath, { query: { wait: WAIT_S }, signal })),
+  ]);
+  const note = 'got' in proof ? proof.got.checkpoint : null;
+  const kept = note === null ? null : await keptOf(note);
+  const given: VersionProof = {
+    ...{ subjectType, subjectId, version, snapshot, previous, kept },
+    proof: 'got' in proof ? { got: { ...proof.got } } : proof,
+    trusted: text,
+    isTrustOfService: whose === 'service',
+    consistency: note === null || kept === null ? null : await consistencyBetween(client, kept, note, signal),
+  };
+  return { given, proof: 'got' in proof ? proof.got : null };
+}
+
+/** Of an erased version there is the header: what its place in the chain and in the log was. */
+async function orWhatIsLeft(read: () => Promise<JsonValue>): Promise<JsonValue> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ErasedError) || error.receipt === null) throw error;
+    const { snapshot_id, snapshot_version, envelope_hash, prev_hash } = error.receipt;
+    return { snapshot_id, snapshot_version, envelope_hash, prev_hash };
+  }
+}
+
+/** What the service refuses is told in its step; that it cannot be reached is told of the whole. */
+async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
+  try {
+    return { got: await work() };
+  } catch (error) {
+    if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 401)
+      return { not: error.message };
+    throw error;
+  }
+}
+
+async function keptOf(note: string): Promise<string | null> {
+  const shown = checkpointOf(note);
+  return shown === null ? null : ((await keptCheckpoints.read(shown.origin)) ?? null);
+}
+
+async function consistencyBetween(
+  client: IdentityState,
+  kept: string,
+  note: string,
+  signal: AbortSignal,
+): Promise<Asked<readonly string[]> | null> {
+  const sizes = [kept, note].map((one) => checkpointOf(one)?.size ?? 0).sort((one, other) => one - other);
+  const [from = 0, to = 0] = sizes;
+  if (from === 0 || from === to) return null;
+  return asked(async () => {
+    const query = { from, to };
+    return (await client.request<api.ConsistencyProof>('GET', '/log/consistency', { query, signal })).proof;
+  });
+}
+
+/** What is newer than what is kept takes its place, once it was proved to go on from it. */
+async function keep(note: string, kept: string | null): Promise<void> {
+  const shown = checkpointOf(note);
+  const before = kept === null ? null : checkpointOf(kept);
+  if (shown === null || (before !== null && before.size >= shown.size)) return;
+  await keptCheckpoints.replace(shown.origin, kept ?? undefined, note);
+}
+
+/** Null for what is no checkpoint: its step says so. */
+function checkpointOf(note: string): { readonly origin: string; readonly size: number } | null {
+  try {
+    return parseCheckpoint(parseNote(note).text);
+  } catch {
+    return null;
+  }
+}

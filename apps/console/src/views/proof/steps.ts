@@ -1,0 +1,270 @@
+import { readPolicy, requireCheckpoint, shownCheckpoint } from '@identity-state/client/bundle';
+import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
+import {
+  type Checkpoint,
+  decodeHash,
+  encodeBase64,
+  equalBytes,
+  formatVerifierKey,
+  leafHash,
+  parseCheckpoint,
+  parseNote,
+  type Policy,
+  sha256,
+  toHex,
+  verifyConsistency,
+  verifyInclusion,
+} from '@iss/tlog';
+import { TEXT } from '../../text/proof.ts';
+
+export type StepName = keyof typeof TEXT.steps;
+export type StepState = 'holds' | 'fails' | 'open';
+type InputName = keyof typeof TEXT.inputNames;
+
+/** One step of a proof, done. */
+export interface ProofStep {
+  readonly name: StepName;
+  readonly state: StepState;
+  readonly why: string;
+  readonly inputs: readonly (readonly [name: InputName, value: string])[];
+}
+
+/** Something that was asked for: it, or why it is not there. */
+export type Asked<T> = { readonly got: T } | { readonly not: string };
+
+/** All that a version's proof is made of, as the service answered it: nothing of it is believed. */
+export interface VersionProof {
+  readonly subjectType: string;
+  readonly subjectId: string;
+  readonly version: number;
+  readonly snapshot: JsonValue;
+  /** Null for the first version. */
+  readonly previous: Asked<JsonValue> | null;
+  /** What `…/log-proof` answered. */
+  readonly proof: Asked<JsonValue>;
+  /** A policy or a key. */
+  readonly trusted: string;
+  readonly isTrustOfService: boolean;
+  /** The note that this browser kept of the log; null: none. */
+  readonly kept: string | null;
+  /** From the kept checkpoint to that of the proof, or the other way; null: none is needed. */
+  readonly consistency: Asked<readonly string[]> | null;
+}
+
+type Done = Omit<ProofStep, 'name'>;
+type Inputs = [InputName, string][];
+
+/** Recomputes a version's proof: each step by itself, so that all that fails is told. */
+export async function stepsOf(given: VersionProof): Promise<ProofStep[]> {
+  const steps: readonly (readonly [StepName, (inputs: Inputs) => Promise<Done> | Done])[] = [
+    ['content', (inputs) => content(given, inputs)],
+    ['chain', (inputs) => chain(given, inputs)],
+    ['entry', (inputs) => entry(given, inputs)],
+    ['inclusion', (inputs) => inclusion(given, inputs)],
+    ['checkpoint', (inputs) => signedByLog(given, inputs)],
+    ['witnesses', (inputs) => witnessed(given, inputs)],
+    ['consistency', (inputs) => goesOn(given, inputs)],
+  ];
+  const done: ProofStep[] = [];
+  for (const [name, step] of steps) {
+    const inputs: Inputs = [];
+    try {
+      done.push({ name, ...(await step(inputs)) });
+    } catch (error) {
+      done.push({ name, ...fails(error instanceof Error ? error.message : String(error), inputs) });
+    }
+  }
+  return done;
+}
+
+const holds = (why: string, inputs: Inputs): Done => ({ state: 'holds', why, inputs });
+const fails = (why: string, inputs: Inputs): Done => ({ state: 'fails', why, inputs });
+const open = (why: string, inputs: Inputs): Done => ({ state: 'open', why, inputs });
+
+const utf8 = new TextEncoder();
+const hashText = (text: string): string => toHex(sha256(utf8.encode(text)));
+
+/** Whether a snapshot has the content that its hash stands for, and is what was asked for. */
+export function content(
+  {
+    snapshot,
+    subjectType,
+    subjectId,
+    version,
+  }: Pick<VersionProof, 'snapshot' | 'subjectType' | 'subjectId' | 'version'>,
+  inputs: Inputs = [],
+): Done {
+  const envelope = memberOf(snapshot, 'envelope');
+  const claimed = memberOf(snapshot, 'envelope_hash');
+  if (envelope === undefined) return open(TEXT.erased, inputs);
+  const canonical = canonicalize(envelope);
+  const computed = hashText(canonical);
+  inputs.push(['canonical', canonical], ['computed', computed], ['claimed', textOf(claimed)]);
+  if (claimed === null) return open(TEXT.unhashed, inputs);
+  if (computed !== claimed) return fails(TEXT.contentDiffers, inputs);
+  const header = ['snapshot_id', 'snapshot_version', 'generated_at'] as const;
+  return (
+    firstFault(
+      [
+        ['snapshot_version', memberOf(snapshot, 'snapshot_version'), version],
+        ['subject_type', memberOf(memberOf(envelope, 'subject'), 'subject_type'), subjectType],
+        ['subject_id', memberOf(memberOf(envelope, 'subject'), 'subject_id'), subjectId],
+        ...header.map((name) => [name, lower(memberOf(envelope, name)), lower(memberOf(snapshot, name))] as const),
+      ],
+      inputs,
+    ) ?? holds(TEXT.contentHolds, inputs)
+  );
+}
+
+function chain({ snapshot, version, previous }: VersionProof, inputs: Inputs): Done {
+  const named = memberOf(snapshot, 'prev_hash');
+  if (previous === null) {
+    return firstFault([['prev_hash', named, null]], inputs) ?? holds(TEXT.first, inputs);
+  }
+  if ('not' in previous) return open(TEXT.notRead(version - 1, previous.not), inputs);
+  const envelope = memberOf(previous.got, 'envelope');
+  const hash =
+    envelope === undefined ? textOf(memberOf(previous.got, 'envelope_hash')) : hashText(canonicalize(envelope));
+  inputs.push(['previousHash', hash], ['prevHash', textOf(named)]);
+  if (hash !== named) return fails(TEXT.chainDiffers(version - 1), inputs);
+  return holds((envelope === undefined ? TEXT.chainOfErased : TEXT.chainHolds)(version - 1), inputs);
+}
+
+function entry({ snapshot, proof, subjectType, subjectId, version }: VersionProof, inputs: Inputs): Done {
+  if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
+  const text = textOf(memberOf(proof.got, 'entry'));
+  const leaf = toHex(leafHash(text));
+  inputs.push(['entry', text], ['leaf', leaf]);
+  const logged: JsonValue = JSON.parse(text);
+  if (canonicalize(logged) !== text) return fails(TEXT.entryText, inputs);
+  return (
+    firstFault(
+      [
+        ['type', memberOf(logged, 'type'), 'snapshot.created'],
+        ['subject_type', memberOf(logged, 'subject_type'), subjectType],
+        ['subject_id', memberOf(logged, 'subject_id'), subjectId],
+        ['snapshot_version', memberOf(logged, 'snapshot_version'), version],
+        ['snapshot_id', lower(memberOf(logged, 'snapshot_id')), lower(memberOf(snapshot, 'snapshot_id'))],
+        ...(['envelope_hash', 'prev_hash', 'created_at'] as const).map(
+          (name) => [name, memberOf(logged, name), memberOf(snapshot, name)] as const,
+        ),
+        ['leaf_hash', memberOf(proof.got, 'leaf_hash'), leaf],
+      ],
+      inputs,
+    ) ?? holds(TEXT.entryHolds(textOf(memberOf(logged, 'created_at')), textOf(memberOf(logged, 'tenant_id'))), inputs)
+  );
+}
+
+function inclusion({ proof }: VersionProof, inputs: Inputs): Done {
+  if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
+  const note = memberOf(proof.got, 'checkpoint');
+  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  const checkpoint = checkpointOf(note);
+  const index = Number(memberOf(proof.got, 'log_index'));
+  const path = textsOf(memberOf(proof.got, 'inclusion'));
+  const leaf = leafHash(textOf(memberOf(proof.got, 'entry')));
+  inputs.push(
+    ['leaf', toHex(leaf)],
+    ['index', String(index)],
+    ['path', path.join('\n')],
+    ['size', String(checkpoint.size)],
+    ['root', encodeBase64(checkpoint.root)],
+  );
+  verifyInclusion(
+    leaf,
+    index,
+    checkpoint,
+    path.map((hash) => decodeHash(hash, 'hash of the proof')),
+  );
+  return holds(TEXT.inclusionHolds(index, checkpoint.size), inputs);
+}
+
+async function signedByLog({ proof, trusted, isTrustOfService }: VersionProof, inputs: Inputs): Promise<Done> {
+  if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
+  const note = memberOf(proof.got, 'checkpoint');
+  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  const policy = await readPolicy(trusted);
+  inputs.push(['note', note], ['keys', policy.logs.map(({ key }) => formatVerifierKey(key)).join('\n')]);
+  const verified = await requireCheckpoint(note, ofLogAlone(policy), 'The checkpoint');
+  const { signed_by: signed } = shownCheckpoint(verified);
+  inputs.push(['signedBy', signed.map(({ key, at }) => TEXT.signedAt(key, at)).join('\n')]);
+  const why = TEXT.checkpointHolds(verified.checkpoint.origin);
+  return holds(isTrustOfService ? `${why} ${TEXT.caveat}` : why, inputs);
+}
+
+async function witnessed({ proof, trusted }: VersionProof, inputs: Inputs): Promise<Done> {
+  if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
+  const note = memberOf(proof.got, 'checkpoint');
+  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  const policy = await readPolicy(trusted);
+  inputs.push(['witnessKeys', policy.witnesses.map(({ key }) => formatVerifierKey(key)).join('\n')]);
+  if (policy.quorum === null) return open(TEXT.noWitness, inputs);
+  const { cosigned_by: cosigned } = shownCheckpoint(await requireCheckpoint(note, policy, 'The checkpoint'));
+  inputs.push(['cosignedBy', cosigned.map(({ key, at }) => TEXT.signedAt(key, at)).join('\n')]);
+  return holds(TEXT.witnessesHold(cosigned.length), inputs);
+}
+
+async function goesOn({ proof, trusted, kept, consistency }: VersionProof, inputs: Inputs): Promise<Done> {
+  if ('not' in proof) return open(TEXT.noProof(proof.not), inputs);
+  const note = memberOf(proof.got, 'checkpoint');
+  if (typeof note !== 'string') return open(TEXT.noCheckpoint, inputs);
+  if (kept === null) return open(TEXT.nothingKept, inputs);
+  inputs.push(['kept', kept], ['note', note]);
+  const shown = checkpointOf(note);
+  const policy = ofLogAlone(await readPolicy(trusted));
+  let known: Checkpoint;
+  try {
+    known = (await requireCheckpoint(kept, policy, 'The checkpoint')).checkpoint;
+  } catch (error) {
+    return open(TEXT.keptUnreadable(error instanceof Error ? error.message : String(error)), inputs);
+  }
+  if (known.size === shown.size) {
+    return equalBytes(known.root, shown.root)
+      ? holds(TEXT.same(shown.size), inputs)
+      : fails(TEXT.twoHistories(shown.size), inputs);
+  }
+  const [older, newer] = known.size < shown.size ? [known, shown] : [shown, known];
+  if (consistency !== null && 'not' in consistency) return fails(TEXT.noConsistency(consistency.not), inputs);
+  const hashes = consistency?.got ?? [];
+  inputs.push(['consistency', hashes.join('\n')]);
+  verifyConsistency(
+    older,
+    newer,
+    hashes.map((hash) => decodeHash(hash, 'hash of the consistency proof')),
+  );
+  return holds(TEXT.goesOn(older.size, newer.size), inputs);
+}
+
+/** What a checkpoint says, whoever signed it. */
+function checkpointOf(note: string): Checkpoint {
+  return parseCheckpoint(parseNote(note).text);
+}
+
+function ofLogAlone(policy: Policy): Policy {
+  return { ...policy, witnesses: [], groups: [], quorum: null };
+}
+
+function firstFault(
+  rows: readonly (readonly [what: string, found: JsonValue | undefined, expected: JsonValue | undefined])[],
+  inputs: Inputs,
+): Done | undefined {
+  const row = rows.find(([, found, expected]) => found !== expected);
+  return row && fails(TEXT.says(row[0], JSON.stringify(row[1]) ?? '–', JSON.stringify(row[2]) ?? '–'), inputs);
+}
+
+function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function textsOf(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.map(textOf) : [];
+}
+
+/** UUIDs are equal whatever their case. */
+function lower(value: JsonValue | undefined): JsonValue | undefined {
+  return typeof value === 'string' ? value.toLowerCase() : value;
+}
