@@ -1,5 +1,232 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { type api, type Snapshot, VerificationError } from '@identity-state/client';
+import { isJsonObject } from '@iss/domain/pure';
+import { type SubjectAddress, useSubject } from '../../app/address.ts';
+import { useGet } from '../../app/api.ts';
+import { useClient } from '../../app/context.tsx';
+import { useWorkerRoom } from '../../app/worker.ts';
+import { TEXT } from '../../text/compare.ts';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Answer, Badge, Empty, Loading } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useVersions, VersionChoice, versionOf } from '../../ui/versions.tsx';
+import ui from '../../ui/ui.module.css';
+import type { Compared, CompareJob } from './compare.worker.ts';
+import workerUrl from './compare.worker.ts?worker&url';
+import type { Comparison } from './comparison.ts';
+import { Operations } from './operations.tsx';
+import { Sides } from './sides.tsx';
+import styles from './compare.module.css';
 
+const ROUTE = '/t/$tenantId/subjects/$subjectType/$subjectId/compare';
+
+/** Leaves whose evidence is asked for. */
+const LEAVES = 1_000;
+
+/** Two versions beside each other, and from what evidence what changed is known. */
 export function CompareView() {
-  return <Page title="CompareView">{null}</Page>;
+  const subject = useSubject();
+  const search = useSearch({ from: `/signed-in${ROUTE}` });
+  const navigate = useNavigate();
+  const { list, latest } = useVersions(subject);
+  const to = versionOf(search.to) ?? latest;
+  const from = versionOf(search.from) ?? (to === null ? null : Math.max(1, to - 1));
+  const show = search.show === 'ops' ? 'ops' : 'sides';
+  const go = (change: { from?: string; to?: string; show?: string }): void =>
+    void navigate({ to: ROUTE, params: subject.params, search: { ...search, ...change } });
+  const query = { from_version: from ?? 1, to_version: to ?? 1, include: '/attributes' };
+  return (
+    <Page
+      title={TEXT.title(from ?? 1, to ?? 1)}
+      note={TEXT.note}
+      call={{ method: 'GET', path: `${subject.path}/diff`, query }}
+    >
+      {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
+      {from === null || to === null ? (
+        list.error === null && <Loading />
+      ) : latest === 1 ? (
+        <Empty title={TEXT.one}>
+          <p>{TEXT.oneText}</p>
+          <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/proposals/new" params={subject.params}>
+            {TEXT.propose}
+          </Link>
+        </Empty>
+      ) : (
+        <>
+          <div className={styles.choices}>
+            <VersionChoice
+              label={TEXT.from}
+              versions={list.items}
+              value={from}
+              onChange={(version) => go({ from: String(version), to: String(to) })}
+            />
+            <VersionChoice
+              label={TEXT.to}
+              versions={list.items}
+              value={to}
+              onChange={(version) => go({ from: String(from), to: String(version) })}
+            />
+          </div>
+          <nav className={ui.tabs} aria-label={TEXT.show}>
+            {(['sides', 'ops'] as const).map((one) => (
+              <Link
+                key={one}
+                to={ROUTE}
+                params={subject.params}
+                search={{ ...search, show: one === 'ops' ? one : '' }}
+                className={ui.tab}
+                activeProps={{}}
+                aria-current={show === one ? 'page' : undefined}
+              >
+                {TEXT[one]}
+              </Link>
+            ))}
+          </nav>
+          <ComparedVersions subject={subject} from={from} to={to} show={show} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function ComparedVersions({
+  subject,
+  from,
+  to,
+  show,
+}: {
+  subject: SubjectAddress;
+  from: number;
+  to: number;
+  show: 'sides' | 'ops';
+}) {
+  const before = useVersion(subject, from);
+  const after = useVersion(subject, to);
+  const comparison = useComparison(subject, before.data, after.data, { from, to });
+  const query = { from_version: from, to_version: to, include: '/attributes' };
+  const evidence = useGet<api.VersionDiffResult>(from === to ? null : `${subject.path}/diff`, query);
+  const leaves = useGet<api.Provenance>(`${subject.path}/provenance`, { version: to, limit: LEAVES });
+  return (
+    <>
+      {before.error !== null && <Problem error={before.error} retry={() => void before.refetch()} />}
+      {after.error !== null && <Problem error={after.error} retry={() => void after.refetch()} />}
+      {before.data !== undefined && after.data !== undefined && (
+        <>
+          <div className={styles.versions}>
+            <VersionHead subject={subject} snapshot={before.data.snapshot} />
+            <VersionHead subject={subject} snapshot={after.data.snapshot} />
+          </div>
+          {evidence.error !== null && (
+            <div>
+              <p>{TEXT.noEvidence}:</p>
+              <Problem error={evidence.error} retry={() => void evidence.refetch()} />
+            </div>
+          )}
+          {comparison.isPending && <p role="status">{TEXT.comparing}</p>}
+          {!comparison.isPending && (
+            <Answer query={comparison}>
+              {(data) =>
+                data.changes.length === 0 ? (
+                  <Empty title={TEXT.same}>
+                    <p>{TEXT.sameText}</p>
+                  </Empty>
+                ) : show === 'ops' ? (
+                  <Operations comparison={data} name={TEXT.opsName(subject.subjectId, from, to)} />
+                ) : (
+                  <Sides
+                    key={`${from}-${to}`}
+                    comparison={data}
+                    attribution={evidence.data?.attribution ?? []}
+                    leaves={leaves.data?.items ?? []}
+                  />
+                )
+              }
+            </Answer>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function VersionHead({
+  subject,
+  snapshot: { snapshot_version: version, created_at: at, envelope },
+}: {
+  subject: SubjectAddress;
+  snapshot: Snapshot;
+}) {
+  const audit: unknown = envelope['audit'];
+  const who = isJsonObject(audit) && typeof audit['created_by'] === 'string' ? audit['created_by'] : null;
+  return (
+    <div className={styles.version}>
+      <strong>
+        <Link
+          to="/t/$tenantId/subjects/$subjectType/$subjectId"
+          params={subject.params}
+          search={{ version: String(version) }}
+        >
+          {version}
+        </Link>
+      </strong>{' '}
+      <span>
+        {TEXT.written} <Time at={at} /> {who !== null && TEXT.by(who)}
+      </span>{' '}
+      <Link
+        to="/t/$tenantId/subjects/$subjectType/$subjectId/proof"
+        params={subject.params}
+        search={{ version: String(version) }}
+      >
+        <Badge tone="accent">{TEXT.proof}</Badge>
+      </Link>
+    </div>
+  );
+}
+
+/** A version, and as it is handed to the worker. */
+interface Answered {
+  readonly snapshot: Snapshot;
+  readonly json: string;
+}
+
+/** A version as it was answered: it never changes, and its hash is recomputed where it is compared. */
+function useVersion({ path }: SubjectAddress, version: number): UseQueryResult<Answered> {
+  const client = useClient();
+  return useQuery({
+    queryKey: [...path.split('/').slice(1), 'snapshots', version, 'compared'],
+    structuralSharing: false,
+    queryFn: async ({ signal }) => {
+      const snapshot = await client.request<Snapshot>('GET', `${path}/snapshots/${version}`, { signal });
+      return { snapshot, json: JSON.stringify(snapshot) };
+    },
+  });
+}
+
+function useComparison(
+  { path, subjectType, subjectId }: SubjectAddress,
+  before: Answered | undefined,
+  after: Answered | undefined,
+  versions: { readonly from: number; readonly to: number },
+): UseQueryResult<Comparison> {
+  const worker = useWorkerRoom<CompareJob, never, Compared>(workerUrl);
+  return useQuery({
+    queryKey: [
+      ...path.split('/').slice(1),
+      'comparison',
+      versions,
+      before?.snapshot.envelope_hash,
+      after?.snapshot.envelope_hash,
+    ],
+    enabled: before !== undefined && after !== undefined,
+    structuralSharing: false,
+    queryFn: async () => {
+      const from = { version: versions.from, json: before?.json ?? '' };
+      const to = { version: versions.to, json: after?.json ?? '' };
+      const compared = await worker.run({ subjectType, subjectId, from, to });
+      if (compared.is === 'refused') throw new VerificationError('hash', compared.why);
+      return compared.comparison;
+    },
+  });
 }

@@ -1,5 +1,275 @@
-import { Page } from '../../ui/page.tsx';
+import { useMemo } from 'react';
+import type { api } from '@identity-state/client';
+import { encodeBase64 } from '@iss/tlog';
+import { useTenantId } from '../../app/address.ts';
+import { tenantPath, useGet } from '../../app/api.ts';
+import { policyTextOf, useTrustedKeys } from '../../app/trust.ts';
+import { TEXT } from '../../text/log.ts';
+import { Button } from '../../ui/button.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { download } from '../../ui/download.ts';
+import { Hash } from '../../ui/hash.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Plot } from '../../ui/plot.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Answer, Badge, Empty, Loading, Notice } from '../../ui/state.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Trust } from '../../ui/trust.tsx';
+import { type Look, type ShownSignature, useLook } from './checkpoint.ts';
+import { Check } from './check.tsx';
+import styles from './log.module.css';
 
+/** What the log shows now, whether it goes on from what it showed before, and by whose keys that is said. */
 export function LogView() {
-  return <Page title="LogView">{null}</Page>;
+  const tenantId = useTenantId();
+  const { keys, served } = useTrustedKeys();
+  const look = useLook(keys);
+  return (
+    <Page
+      title={TEXT.title}
+      note={TEXT.note}
+      call={{ method: 'GET', path: '/log/checkpoint' }}
+      actions={
+        <Button isPending={look.isFetching} onClick={() => void look.refetch()}>
+          {TEXT.lookAgain}
+        </Button>
+      }
+    >
+      {keys === null ? (
+        served.error !== null && <Problem error={served.error} retry={() => void served.refetch()} />
+      ) : (
+        <Answer query={look}>{(data) => <Newest look={data} />}</Answer>
+      )}
+      <Check tenantId={tenantId} keys={keys} />
+      <Trust />
+      <Growth tenantId={tenantId} size={look.data?.checkpoint.size ?? null} />
+      <Section title={TEXT.keys}>
+        <Answer query={served}>{(data) => <Keys keys={data} />}</Answer>
+      </Section>
+    </Page>
+  );
+}
+
+function Newest({ look }: { look: Look }) {
+  const { checkpoint, note, fault, signatures } = look;
+  return (
+    <Section title={TEXT.newest} actions={<Copy text={note} label={TEXT.copyNote} />}>
+      <div className={styles.newest}>
+        <dl className={styles.figures}>
+          <div>
+            <dt>{TEXT.entries}</dt>
+            <dd className={styles.size}>{checkpoint.size.toLocaleString()}</dd>
+          </div>
+          <div>
+            <dt>{TEXT.origin}</dt>
+            <dd>
+              <code>{checkpoint.origin}</code>
+            </dd>
+          </div>
+          <div>
+            <dt>{TEXT.root}</dt>
+            <dd>
+              <Hash value={encodeBase64(checkpoint.root)} length={44} />
+            </dd>
+          </div>
+        </dl>
+        <div role="status">
+          {fault === null ? (
+            <Notice tone="good">
+              <strong>✓ {TEXT.holds}</strong> {grownText(look)}
+            </Notice>
+          ) : (
+            <Problem error={fault} />
+          )}
+        </div>
+        {fault !== null && fault.evidence.length > 0 && (
+          <p>
+            {TEXT.evidence}{' '}
+            <Button small onClick={() => download(TEXT.evidenceName, 'text/plain', [fault.evidence.join('\n----\n')])}>
+              {TEXT.takeEvidence}
+            </Button>
+          </p>
+        )}
+        <Signatures signatures={signatures} lookedAt={look.lookedAt} />
+        <details>
+          <summary>{TEXT.showNote}</summary>
+          <pre className={styles.note}>{note}</pre>
+        </details>
+      </div>
+    </Section>
+  );
+}
+
+function grownText({ keptSize, checkpoint: { size } }: Look): string {
+  const shown = size.toLocaleString();
+  if (keptSize === null) return TEXT.grownFirst(shown);
+  return keptSize === size ? TEXT.grownSame(shown) : TEXT.grownTo(keptSize.toLocaleString(), shown);
+}
+
+function Signatures({ signatures, lookedAt }: { signatures: readonly ShownSignature[]; lookedAt: number }) {
+  return (
+    <Table
+      caption={TEXT.signatures}
+      items={signatures}
+      keyOf={({ key, time }) => `${key} ${time}`}
+      columns={[
+        { title: TEXT.signer, isHeader: true, cell: ({ key }) => <code>{key}</code> },
+        { title: TEXT.role, cell: ({ role }) => TEXT.roles[role] },
+        {
+          title: TEXT.outcome,
+          cell: ({ isValid }) =>
+            isValid === null ? (
+              <Badge>{TEXT.notKnown}</Badge>
+            ) : isValid ? (
+              <Badge tone="good">✓ {TEXT.verified}</Badge>
+            ) : (
+              <Badge tone="bad">✗ {TEXT.notVerified}</Badge>
+            ),
+        },
+        {
+          title: TEXT.signed,
+          cell: ({ time }) => (time === null ? TEXT.noTime : <Time at={new Date(time * 1000).toISOString()} />),
+        },
+        {
+          title: TEXT.age,
+          cell: ({ time }) => (time === null ? '–' : TEXT.ageOf(Math.max(0, Math.round(lookedAt / 1000 - time)))),
+        },
+      ]}
+    />
+  );
+}
+
+/** Entries that are asked for: the feed begins with the first one that concerns the tenant. */
+const PLOTTED = 1_000;
+/** Rows of the table beside the plot. */
+const ROWS = 12;
+
+/** The log tells no times of its sizes; entries of this tenant do, each with its place. */
+function Growth({ tenantId, size }: { tenantId: string; size: number | null }) {
+  // The newest thousand of them, or all where the log is no longer than that.
+  const after = size === null || size <= PLOTTED ? {} : { after: size - PLOTTED - 1 };
+  const feed = useGet<api.ChangePage>(size === null ? null : tenantPath(tenantId, 'changes'), {
+    ...after,
+    limit: PLOTTED,
+  });
+  const points = useMemo(() => pointsOf(feed.data?.items ?? []), [feed.data]);
+  const times = useMemo(() => points.map(({ at }) => at / 1000), [points]);
+  const series = useMemo(
+    () => [{ label: TEXT.size, colour: '--accent', values: points.map((point) => point.size) }],
+    [points],
+  );
+  return (
+    <Section title={TEXT.growth}>
+      {feed.error !== null && <Problem error={feed.error} retry={() => void feed.refetch()} />}
+      {feed.data === undefined ? (
+        feed.error === null && <Loading />
+      ) : points.length === 0 ? (
+        <Empty title={TEXT.growthNone} />
+      ) : (
+        <Plot title={TEXT.growthTitle} times={times} series={series}>
+          <p>{TEXT.growthText((size ?? 0).toLocaleString(), points.length)}</p>
+          <details>
+            <summary>{TEXT.growthTable}</summary>
+            <Table
+              caption={TEXT.growthTitle}
+              items={thinned(points, ROWS)}
+              keyOf={({ at, size: entries }) => `${at} ${entries}`}
+              columns={[
+                { title: TEXT.time, isHeader: true, cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
+                { title: TEXT.size, cell: ({ size: entries }) => entries.toLocaleString() },
+              ]}
+            />
+          </details>
+        </Plot>
+      )}
+    </Section>
+  );
+}
+
+interface Point {
+  readonly at: number;
+  readonly size: number;
+}
+
+/** Entry n was stored when the log had n entries before it; what was imported may have been logged in another order. */
+function pointsOf(changes: api.ChangePage['items']): Point[] {
+  const points: Point[] = [];
+  for (const change of changes) {
+    const at = Date.parse(timeOf(change));
+    const last = points.at(-1);
+    if (last === undefined || at >= last.at) points.push({ at, size: change.log_index + 1 });
+  }
+  return points;
+}
+
+function timeOf(change: api.ChangePage['items'][number]): string {
+  switch (change.type) {
+    case 'snapshot.created':
+    case 'grant.created':
+      return change.created_at;
+    case 'grant.changed':
+    case 'tenant.owner_changed':
+      return change.changed_at;
+    case 'grant.revoked':
+      return change.revoked_at;
+    case 'subject.erased':
+      return change.erased_at;
+  }
+}
+
+/** So many of them at equal steps, the last one included. */
+function thinned<T>(items: readonly T[], count: number): T[] {
+  if (items.length <= count) return [...items];
+  const step = (items.length - 1) / (count - 1);
+  return Array.from({ length: count }, (_, index) => items[Math.round(index * step)]).filter(
+    (item) => item !== undefined,
+  );
+}
+
+function Keys({ keys }: { keys: api.LogKeys }) {
+  const policy = policyTextOf(keys);
+  return (
+    <div className={styles.keys}>
+      <p>{TEXT.keysText}</p>
+      <Table
+        caption={TEXT.key}
+        items={keys.vkeys}
+        keyOf={({ vkey }) => vkey}
+        columns={[
+          { title: TEXT.key, isHeader: true, cell: ({ vkey }) => <Key vkey={vkey} /> },
+          { title: TEXT.from, cell: ({ from }) => <Time at={from} /> },
+          { title: TEXT.until, cell: ({ until }) => (until === null ? TEXT.stillSigns : <Time at={until} />) },
+        ]}
+      />
+      {keys.witnesses.length === 0 ? (
+        <Notice tone="warn">{TEXT.noWitnesses}</Notice>
+      ) : (
+        <>
+          <Table
+            caption={TEXT.witnesses}
+            items={keys.witnesses}
+            keyOf={({ vkey }) => vkey}
+            columns={[{ title: TEXT.witnesses, isHeader: true, cell: ({ vkey }) => <Key vkey={vkey} /> }]}
+          />
+          <p>{TEXT.quorum(keys.quorum, keys.witnesses.length)}</p>
+        </>
+      )}
+      <details>
+        <summary>{TEXT.policy}</summary>
+        <pre className={styles.note}>{policy}</pre>
+      </details>
+      <div>
+        <Copy text={policy} label={TEXT.copyPolicy} />
+      </div>
+    </div>
+  );
+}
+
+function Key({ vkey }: { vkey: string }) {
+  return (
+    <span className={styles.key}>
+      <code>{vkey}</code> <Copy text={vkey} />
+    </span>
+  );
 }

@@ -1,0 +1,29 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@iss/domain/pure';
+import { serve } from '../../app/worker-side.ts';
+import { content } from '../proof/steps.ts';
+import { type Comparison, comparisonOf } from './comparison.ts';
+
+/** Two versions of a subject as they were answered, each as JSON. */
+export interface CompareJob {
+  readonly subjectType: string;
+  readonly subjectId: string;
+  readonly from: { readonly version: number; readonly json: string };
+  readonly to: { readonly version: number; readonly json: string };
+}
+
+/** What differs; or why one of the versions must not be believed. */
+export type Compared =
+  { readonly is: 'compared'; readonly comparison: Comparison } | { readonly is: 'refused'; readonly why: string };
+
+serve<CompareJob, never, Compared>(async (job) => {
+  const envelopes: JsonObject[] = [];
+  for (const { version, json } of [job.from, job.to]) {
+    const snapshot: JsonValue = JSON.parse(json);
+    const { state, why } = content({ ...job, snapshot, version });
+    const envelope = isJsonObject(snapshot) ? snapshot['envelope'] : undefined;
+    if (state !== 'holds' || !isJsonObject(envelope)) return { is: 'refused', why };
+    envelopes.push(envelope);
+  }
+  const [from = {}, to = {}] = envelopes;
+  return { is: 'compared', comparison: comparisonOf(from, to) };
+});

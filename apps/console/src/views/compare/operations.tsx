@@ -1,0 +1,93 @@
+import { useMemo, useRef } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { TEXT } from '../../text/compare.ts';
+import { Button } from '../../ui/button.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { download } from '../../ui/download.ts';
+import ui from '../../ui/ui.module.css';
+import type { Comparison } from './comparison.ts';
+import { Kind, otherPlace } from './sides.tsx';
+import styles from './compare.module.css';
+
+const ROW_HEIGHT = 44;
+const MAX_VALUE = 500;
+
+/** The same as a JSON Patch (RFC 6902): applied in this order, it makes the version after of the one before. */
+export function Operations({ comparison, name }: { comparison: Comparison; name: string }) {
+  const { changes } = comparison;
+  const patch = useMemo(
+    () =>
+      JSON.stringify(
+        changes.map(({ op, path, value }) => ({ op, path, ...(value === undefined ? {} : { value }) })),
+        null,
+        2,
+      ),
+    [changes],
+  );
+  const frame = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: changes.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 15,
+  });
+  return (
+    <>
+      <div className={ui.pageHead}>
+        <p className={styles.counts}>{TEXT.counts(changes.length)}</p>
+        <div className={ui.actions}>
+          <Copy text={patch} label={TEXT.copyOps} />
+          <Button small onClick={() => download(name, 'application/json-patch+json', [patch, '\n'])}>
+            {TEXT.takeOps}
+          </Button>
+        </div>
+      </div>
+      <div
+        ref={frame}
+        className={styles.ops}
+        tabIndex={0}
+        role="table"
+        aria-label={TEXT.opsLabel}
+        aria-rowcount={changes.length + 1}
+      >
+        <div role="row" className={styles.opsHead} aria-rowindex={1}>
+          {[TEXT.operation, TEXT.path, TEXT.value].map((title) => (
+            <span role="columnheader" key={title}>
+              {title}
+            </span>
+          ))}
+        </div>
+        <div role="rowgroup" className={styles.space} style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map(({ index, start, key }) => {
+            const change = changes[index];
+            if (change === undefined) return null;
+            const other = otherPlace(comparison, change);
+            const value = change.value === undefined ? '' : JSON.stringify(change.value);
+            return (
+              <div
+                key={key}
+                ref={rows.measureElement}
+                data-index={index}
+                role="row"
+                aria-rowindex={index + 2}
+                className={styles.op}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <span role="cell">
+                  <code>{change.op}</code> {change.movedWith !== null && <Kind change={change} />}
+                </span>
+                <span role="cell">
+                  <code>{change.path}</code>
+                  {other !== null && <div className={styles.quiet}>{other}</div>}
+                </span>
+                <span role="cell">
+                  <code>{value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)} …` : value}</code>
+                </span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </>
+  );
+}
