@@ -133,12 +133,15 @@ function identityOf(options: Options, context: CommandContext): Identity {
     async source({ refused }) {
       const { refresh, accessToken } = current;
       if (refresh === null || (refused === null && !expiresSoon(accessToken))) return accessToken;
-      // Another process may have made it anew meanwhile.
-      const stored = profiles.read(name) ?? current;
-      if (stored.accessToken !== accessToken) return (current = stored).accessToken;
-      current = { ...current, ...(await refreshed(refresh)) };
-      profiles.write(name, current);
-      return current.accessToken;
+      return profiles.exclusively(async () => {
+        // Another process may have made it anew meanwhile.
+        current = profiles.read(name) ?? current;
+        if (current.accessToken === accessToken) {
+          current = { ...current, ...(await refreshed(current.refresh ?? refresh)) };
+          profiles.write(name, current);
+        }
+        return current.accessToken;
+      });
     },
   };
 }

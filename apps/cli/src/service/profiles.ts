@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, UsageError } from '../command';
 import { systemCode } from '../files';
 import { Members } from '@identity-state/client/bundle';
@@ -15,6 +16,9 @@ export interface Profile {
 }
 
 const FILE = 'profiles.json';
+/** Longer than any issuer is waited for. */
+const LOCKED_MS = 30_000;
+const LOCK_PAUSE_MS = 20;
 export const DEFAULT_PROFILE = 'default';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -48,6 +52,34 @@ export class Profiles {
     if (!profiles.delete(requireName(name))) return false;
     this.replace(profiles);
     return true;
+  }
+
+  /**
+   * Does something that no other process does meanwhile: a refresh token is good once, and its second use ends the sign-in.
+   * Where another one did not come to its end, it is waited for as long as an issuer may take.
+   */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const lock = `${this.file}.lock`;
+    const endsAt = Date.now() + LOCKED_MS;
+    while (!this.take(lock)) {
+      if (Date.now() > endsAt) rmSync(lock, { force: true });
+      else await pause(LOCK_PAUSE_MS);
+    }
+    try {
+      return await work();
+    } finally {
+      rmSync(lock, { force: true });
+    }
+  }
+
+  private take(lock: string): boolean {
+    try {
+      writeFileSync(lock, '', { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (systemCode(error) === 'EEXIST') return false;
+      throw new Failure(`${lock} cannot be written (${systemCode(error) ?? String(error)}).`);
+    }
   }
 
   private all(): Map<string, Profile> {
