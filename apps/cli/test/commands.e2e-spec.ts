@@ -283,6 +283,32 @@ it('an import goes on where kill -9 ended it, and ends with the same counts and 
   expect(existsSync('pits.ndjson.iss-import')).toBe(false);
 });
 
+it.each([
+  ['share harbour lender', /^--scopes is missing/],
+  ['share harbour lender --scopes all --until tomorrow', /^--until takes a moment/],
+  ['who harbour --at 2026-13-45', /^--at takes a moment/],
+  ['grants harbour --held', /^--held lists/],
+  ['requests --status open', /^--status takes one of pending/],
+  ['changes --type snapshot', /^--type takes one of snapshot.created/],
+  ['export harbour --proofs --policy policy', /iss verify does/],
+  ['import missing.ndjson', /^missing.ndjson cannot be read \(ENOENT\)/],
+  ['listen', /^--forward-to is missing/],
+  ['listen --forward-to localhost:8080', /^--forward-to takes a URL/],
+  ['listen --forward-to http://localhost --events update.applied', /update.applied is not forwarded/],
+  ['hooks create http://localhost --events update', /there is no event update/],
+  ['hooks change wsub_1', /^What is to change/],
+  ['hooks change wsub_1 --enable --disable', /^Name one/],
+  ['deliveries wsub_1 --status sent', /^--status takes one of pending/],
+  ['redeliver wsub_1', /^Name one: DELIVERY, or the period/],
+  ['redeliver wsub_1 --status dead', /name --from T/],
+])('says how it is called: iss %s', async (words, sentence) => {
+  expect(await run(`iss ${words}`)).toMatchObject({
+    exitCode: 2,
+    printed: '',
+    complaint: expect.stringMatching(sentence),
+  });
+});
+
 it('says why a receiver did not take an event', async () => {
   const { printed } = await run(`iss hooks create http://127.0.0.1:${await freePort()}/ --events grant.created --json`);
   const { webhook_subscription: hook } = JSON.parse(printed);

@@ -9,6 +9,8 @@ import { BEGINNING, type ImportState, type Place } from './import-state';
 /** Bytes of a line: more than any deployment takes. */
 const MAX_LINE = 64_000_000;
 const MAX_DEPTH = 640;
+/** Lines that wait for a result: a batch, and so many that are empty or no JSON. */
+const MAX_WAITING = 20_000;
 
 /** A line that has no result yet, and where the file is behind it. */
 interface Waiting {
@@ -91,6 +93,10 @@ export async function importArchive(
       const refusal = one.text === '' ? null : whyNoJson(one.line, one.text);
       const next: Waiting = { ...one, isSent: one.text !== '' && refusal === null, refusal };
       waiting.push(next);
+      if (waiting.length > MAX_WAITING)
+        throw new UsageError(
+          `${archive}: too many lines before line ${one.line} are empty or no JSON. Is it an archive?`,
+        );
       if (!next.isSent) continue;
       sent.push(next);
       yield one.text;
