@@ -53,7 +53,10 @@ async function propose(scene: Scene, user: string, { path, subject }: World, ver
   const { status, body } = await scene.api(user, 'POST', `${path}/updates`, {
     subject_id: subject,
     base_snapshot_version: version,
-    patch_ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: name }],
+    patch_ops: [
+      { op: 'replace', path: '/attributes/legal/legal_name', value: name },
+      { op: 'add', path: '/attributes/statement', value: 'A line of many.\n'.repeat(60) },
+    ],
   });
   expect(status).toBe(201);
   return String(body.update_id);
@@ -198,14 +201,14 @@ withConsole('proposals', (scene) => {
     expect((await scene.api(reader, 'POST', `${path}/updates/${stale}/withdraw`)).status).toBe(403);
     expect(await accessibilityFindings(reading)).toEqual([]);
     await scene.go(reading, `/t/${tenant}/proposals?status=proposed`);
-    const rows = reading.getByRole('table').getByRole('row');
+    const rows = reading.getByRole('table', { name: 'Proposals, newest first' }).getByRole('row');
     await rows.nth(1).waitFor();
     const listed = await scene.api(reader, 'GET', `/v1/tenants/${tenant}/entity-state-updates?status=proposed`);
     expect(await rows.count()).toBe(1 + listed.body.items.length);
     expect(await accessibilityFindings(reading)).toEqual([]);
 
     const page = await scene.open(owner, `${view}/proposals/${stale}`);
-    await page.getByText('the proposal changes this too').waitFor();
+    await page.getByText('the proposal changes this too').first().waitFor();
     expect(await page.getByRole('button', { name: 'Apply' }).count()).toBe(0);
     await page.getByRole('button', { name: `Make it anew on version ${version + 1}` }).click();
     await page.getByText('Changed there too').waitFor();

@@ -19,6 +19,7 @@ import styles from './proposals.module.css';
 
 const SHOWN_STEPS = 200;
 const SHOWN_TEXT = 2_000;
+const LONG_TEXT = 150;
 const FIT_TONES: Readonly<Record<Fit, Tone>> = {
   current: 'good',
   carried: 'warn',
@@ -97,8 +98,13 @@ function Value({ value, side }: { value: JsonValue | undefined; side: 'added' | 
     );
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  // What is long scrolls, by keyboard too.
+  const frame =
+    text.length > LONG_TEXT || text.includes('\n')
+      ? { tabIndex: 0, role: 'group', 'aria-label': side === 'added' ? TEXT.becomes : TEXT.was }
+      : {};
   return (
-    <pre className={styles.changed} data-side={side}>
+    <pre className={styles.changed} data-side={side} {...frame}>
       {text.length > SHOWN_TEXT ? `${text.slice(0, SHOWN_TEXT)}…` : text}
     </pre>
   );
