@@ -83,6 +83,7 @@ withConsole('proposals', (scene) => {
     await page.getByLabel('employees', { exact: true }).fill('1x');
     await page.getByText('This is no number').waitFor();
     await page.getByLabel('employees', { exact: true }).fill('13');
+    await patchOf(page).filter({ hasText: '/attributes/employees' }).waitFor();
     expect(await patchOf(page).count()).toBe(4);
     expect(await accessibilityFindings(page)).toEqual([]);
 
