@@ -24,6 +24,7 @@ const PARTS = {
   memory: async (bench: Bench) => (await import('./scenarios/memory.ts')).memory(bench),
   log: async (bench: Bench) => (await import('./scenarios/log.ts')).log(bench),
   client: async (bench: Bench) => (await import('./scenarios/client.ts')).client(bench),
+  console: async (bench: Bench) => (await import('./scenarios/console.ts')).consolePage(bench),
   hostile: async (bench: Bench) => (await import('./scenarios/hostile.ts')).hostile(bench),
 } as const satisfies Record<string, (bench: Bench) => Promise<Outcome>>;
 type Part = keyof typeof PARTS;

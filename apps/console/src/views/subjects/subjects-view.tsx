@@ -68,6 +68,7 @@ function Tab({ of, children }: { of: 'granted' | undefined; children: ReactNode 
       search={changed({ find, of }, {})}
       className={ui.tab}
       activeProps={{}}
+      activeOptions={{ exact: true }}
       aria-current={(now === 'granted') === (of === 'granted') ? 'page' : undefined}
     >
       {children}

@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { repositoryRoot } from '../../../tools/root.ts';
+import { waitFor } from '../../../tools/testing/wait-for.ts';
+import { accessibilityFindings, withConsole } from './testing/scene.ts';
+
+/** Every view as somebody of the world sees it; docs/console.md shows these pictures. */
+const VIEWS: readonly { name: string; user: string; view: string }[] = [
+  { name: 'subjects', user: 'alice', view: '/t/acme/subjects' },
+  { name: 'attributes', user: 'alice', view: '/t/acme/subjects/organization/kestrel-analytics' },
+  { name: 'timeline', user: 'alice', view: '/t/acme/subjects/organization/northgate-components/timeline' },
+  { name: 'compare', user: 'alice', view: '/t/acme/subjects/organization/kestrel-analytics/compare?from=30&to=35' },
+  { name: 'proof', user: 'alice', view: '/t/acme/subjects/organization/kestrel-analytics/proof' },
+  { name: 'proposals', user: 'alice', view: '/t/acme/proposals' },
+  { name: 'proposal-new', user: 'alice', view: '/t/acme/subjects/organization/kestrel-analytics/proposals/new' },
+  { name: 'sharing', user: 'alice', view: '/t/acme/sharing' },
+  { name: 'subject-sharing', user: 'alice', view: '/t/acme/subjects/organization/kestrel-analytics/sharing' },
+  { name: 'webhooks', user: 'alice', view: '/t/acme/webhooks' },
+  { name: 'tenant', user: 'alice', view: '/t/acme/tenant' },
+  { name: 'log', user: 'alice', view: '/t/acme/log' },
+  { name: 'requests', user: 'bob', view: '/t/beta/requests' },
+  { name: 'granted', user: 'bob', view: '/t/beta/subjects?of=granted' },
+  { name: 'verify', user: 'bob', view: '/verify' },
+];
+const FOLDER = join(repositoryRoot, 'docs', 'images');
+const isWriting = process.env['UPDATE_SCREENSHOTS'] === 'true';
+const SIZE = { width: 1280, height: 860 };
+/** As `waitFor` looks, some 300 ms. */
+const SAME_LOOKS = 10;
+const NARROW = { width: 360, height: 800 };
+
+withConsole('every view', (scene) => {
+  const pictureOf = (name: string): string => join(FOLDER, `console-${name}.png`);
+
+  /** All that it asks for is there, and nothing comes any more. */
+  async function settled(page: Page): Promise<void> {
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    let before = '';
+    let same = 0;
+    const isStill = async (): Promise<boolean> => {
+      const now = await page.getByRole('main').innerText();
+      same = now === before && !now.includes('Loading …') ? same + 1 : 0;
+      before = now;
+      return same === SAME_LOOKS;
+    };
+    await waitFor(isStill, { deadlineMs: 15_000, what: `all of ${page.url()}` });
+  }
+
+  it.each([
+    ['alice', 'light', SIZE],
+    ['bob', 'light', SIZE],
+    ['alice', 'dark', NARROW],
+    ['bob', 'dark', NARROW],
+  ] as const)(
+    'of %s, %s, %j: nothing fails, nothing is too wide, nothing that axe finds',
+    async (user, colorScheme, viewport) => {
+      const views = VIEWS.filter((one) => one.user === user);
+      const page = await scene.open(user, views[0]?.view ?? '', { viewport, colorScheme });
+      const found: Record<string, string[]> = {};
+      for (const { name, view } of views) {
+        await scene.go(page, view);
+        await settled(page);
+        if (isWriting && colorScheme === 'light') {
+          mkdirSync(FOLDER, { recursive: true });
+          await page.screenshot({ path: pictureOf(name) });
+        }
+        const alerts = await page.getByRole('alert').allInnerTexts();
+        const width = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+        const tooWide = (await page.evaluate(width)) === true ? ['too wide'] : [];
+        const all = [...alerts, ...tooWide, ...(await accessibilityFindings(page))];
+        if (all.length > 0) found[name] = all;
+      }
+      expect(found).toEqual({});
+      expect(scene.faults()).toEqual([]);
+    },
+  );
+
+  it('docs/console.md shows a picture of each (npm run docs:console takes them)', () => {
+    const text = readFileSync(join(repositoryRoot, 'docs/console.md'), 'utf8');
+    const missing = VIEWS.filter(
+      ({ name }) => !existsSync(pictureOf(name)) || !text.includes(`images/console-${name}.png`),
+    );
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { CONSOLE_DIST } from '../../console/console.ts';
+import { findBrowser } from '../../testing/browser.ts';
+import { SUBJECT_TYPE } from '../flows.ts';
+import { figure } from '../measure.ts';
+import type { Line, Outcome } from '../run.ts';
+import { largeEnvelope } from './documents.ts';
+import { seedHistories } from './histories.ts';
+import { type Bench, call, OWNER } from './scenario.ts';
+
+/** Whom the gateway takes everybody for that asks no token. */
+const PRINCIPAL = 'oidc:local#dev';
+const FIRST_VIEW_MS = 1_000;
+const FIRST_VIEW_BYTES = 180 * 1024;
+const LONG_TASK_MS = 100;
+const VISITS = { quick: 5, full: 15 };
+const VERSIONS = 10_000;
+/** About a megabyte. */
+const OFFICERS = 5_500;
+const WHEELS = 40;
+const PAGES_FOR_MEMORY = 300;
+
+/** The console in Chromium, on a gateway that asks no token: how soon it is of use, what scrolling costs, what it costs the gateway. */
+export async function consolePage(bench: Bench): Promise<Outcome> {
+  const executablePath = findBrowser();
+  if (executablePath === undefined) throw new Error('No Chromium is on the PATH.');
+  const { effort, owner, stage } = bench;
+  const member = `/v1/tenants/${OWNER}/members/${encodeURIComponent(PRINCIPAL)}`;
+  await call(bench, owner, 'PUT', member, { role: 'tenant_admin' });
+  const [long, large] = [`console-long-${randomUUID()}`, `console-large-${randomUUID()}`];
+  await seedHistories(bench, [long], VERSIONS);
+  await call(bench, owner, 'POST', `/v1/tenants/${OWNER}/entity-states`, largeSubject(large));
+
+  const gateway = await stage.startGateway({ AUTH_MODE: 'disabled', OIDC_ISSUER: '', OIDC_PROJECT_ID: '' });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const root = `http://127.0.0.1:${gateway.port}/console/t/${OWNER}/subjects`;
+    const subject = (id: string, view: string): string => `${root}/${SUBJECT_TYPE}/${id}${view}`;
+    const before = gateway.rssMiB();
+    for (let page = 0; page < PAGES_FOR_MEMORY; page++) await (await fetch(root)).arrayBuffer();
+    const after = gateway.rssMiB();
+    const visits = await firstViews(browser, root, effort.quick ? VISITS.quick : VISITS.full);
+    const lines: Line[] = [
+      {
+        id: 'console-first-view',
+        what: 'Console: address to rows, files kept by the browser',
+        figure: figure(visits.times),
+        unit: 'ms',
+        target: { most: FIRST_VIEW_MS },
+      },
+      {
+        id: 'console-first-view-bytes',
+        what: 'Console: files of the first view, gzip',
+        figure: figure([visits.bytes]),
+        unit: 'bytes',
+        target: { most: FIRST_VIEW_BYTES },
+      },
+      {
+        id: 'console-memory',
+        what: `Gateway memory that ${PAGES_FOR_MEMORY} loads of the page add`,
+        figure: figure([Math.max(0, after - before)]),
+        unit: 'MiB',
+      },
+    ];
+    for (const [id, what, address] of [
+      ['console-timeline', `Console: longest task, timeline of ${VERSIONS.toLocaleString('en')} versions`, subject(long, '/timeline')],
+      ['console-large', 'Console: longest task, attributes of a 1 MB envelope', subject(large, '')],
+      ['console-compare', 'Console: longest task, compare of version 1 and 10,000', subject(long, `/compare?from=1&to=${VERSIONS}`)],
+    ] as const) {
+      lines.push({ id, what, figure: figure([await longestTask(browser, address)]), unit: 'ms', target: { most: LONG_TASK_MS } });
+    }
+    return { lines };
+  } finally {
+    await browser.close();
+    await gateway.stop();
+  }
+}
+
+function largeSubject(subjectId: string): unknown {
+  const now = new Date().toISOString();
+  return {
+    envelope_version: 'entity_state_envelope_v1',
+    snapshot_id: randomUUID(),
+    snapshot_version: 1,
+    generated_at: now,
+    subject: { subject_type: SUBJECT_TYPE, subject_id: subjectId },
+    attributes: { register: largeEnvelope(OFFICERS, { changed: false }) },
+    evidence: [],
+    audit: { created_by: 'importer', created_at: now, source: 'bench' },
+  };
+}
+
+/** The first visit fills the browser's cache, and is not counted. */
+async function firstViews(browser: Browser, address: string, count: number): Promise<{ times: number[]; bytes: number }> {
+  const context = await browser.newContext();
+  try {
+    const times: number[] = [];
+    let bytes = 0;
+    for (let visit = 0; visit <= count; visit++) {
+      const page = await context.newPage();
+      await page.goto(address, { waitUntil: 'commit' });
+      await page.getByRole('table').first().getByRole('link').first().waitFor();
+      const tookMs: number = await page.evaluate('performance.now()');
+      if (visit > 0) times.push(tookMs);
+      bytes = await bytesOf(page);
+      await page.close();
+    }
+    return { times, bytes };
+  } finally {
+    await context.close();
+  }
+}
+
+async function bytesOf(page: Page): Promise<number> {
+  const names: string[] = await page.evaluate(
+    `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((name) => name.includes('/assets/'))`,
+  );
+  return names
+    .map((name) => readFileSync(join(CONSOLE_DIST, `${name.replace(/^\/console\//, '')}.gz`)).length)
+    .reduce((sum, size) => sum + size, 0);
+}
+
+/** While a view is opened and what scrolls in it is scrolled through. */
+async function longestTask(browser: Browser, address: string): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  try {
+    await context.addInitScript(
+      `globalThis.longest = 0; new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, duration); }).observe({ type: 'longtask', buffered: true });`,
+    );
+    const page = await context.newPage();
+    await page.goto(address);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    // The feed's stream stays open, so that the network is never idle.
+    await page.waitForFunction(`!document.querySelector('main').innerText.includes('Loading …')`);
+    await page.mouse.move(640, 600);
+    for (let wheel = 0; wheel < WHEELS; wheel++) {
+      await page.mouse.wheel(0, 600);
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+    }
+    return await page.evaluate('globalThis.longest');
+  } finally {
+    await context.close();
+  }
+}
