@@ -100,6 +100,14 @@ withConsole('sharing', (scene) => {
 
     await row.getByRole('button', { name: /^Proof/ }).click();
     await dialog.getByText(/is in the tree of/).waitFor();
+    await page.route('**/log-proof?*', async (route) => {
+      const response = await route.fetch();
+      const proof = await response.json();
+      await route.fulfill({ response, json: { ...proof, entry: proof.entry.replace(bank, owner) } });
+    });
+    await dialog.getByLabel('Fact').selectOption('changed');
+    await dialog.getByText(/does not lead from the entry/).waitFor();
+    await page.unroute('**/log-proof?*');
     await page.keyboard.press('Escape');
     await row.getByRole('button', { name: /^Revoke/ }).click();
     const question = page.getByRole('alertdialog');

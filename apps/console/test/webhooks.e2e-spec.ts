@@ -134,7 +134,7 @@ withConsole('webhooks', (scene) => {
     const page = await scene.open('alice', '/t/acme/webhooks');
     await page
       .getByRole('row', { name: /fails-billing/ })
-      .getByText(/failed|waiting/)
+      .getByText(/failed|tried again|waiting/)
       .waitFor();
     await page
       .getByRole('row', { name: /former-crm/ })

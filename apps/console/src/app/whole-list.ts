@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { Query } from '@identity-state/client';
 import { useList } from './api.ts';
 
@@ -20,4 +20,21 @@ export function useWholeList<T>(
     if (goesOn && !isFetching) void fetchNextPage();
   }, [goesOn, isFetching, fetchNextPage]);
   return { ...list, isWhole: data !== undefined && !hasNextPage };
+}
+
+const ROWS = 50;
+
+/** What stands in a table of a list that is held whole: its first rows, and more of them on request. */
+export function useRows<T>(list: ReturnType<typeof useList<T>>, items: readonly T[] = list.items): typeof list {
+  const [count, setCount] = useState(ROWS);
+  const hasMore = count < items.length;
+  return {
+    ...list,
+    items: items.slice(0, count),
+    hasNextPage: hasMore || list.hasNextPage,
+    fetchNextPage: async (options) => {
+      setCount(count + ROWS);
+      return hasMore ? list : list.fetchNextPage(options);
+    },
+  };
 }

@@ -52,6 +52,7 @@ export const TEXT = {
   allSubjects: 'All subjects',
   allSubjectsNote: 'Those of now and those to come',
   mayRead: 'May read',
+  everything: 'Everything',
   until: 'Until',
   noEnd: 'No end',
   purpose: 'Purpose',

@@ -62,10 +62,11 @@ export const TEXT = {
   noneText:
     'A subscription sends the events of this tenant to an address of yours, each signed with a secret of its own.',
   create: 'Subscribe',
-  healthOf: (succeeded: number, failed: number, waiting: number) =>
+  healthOf: (succeeded: number, failed: number, retried: number, waiting: number) =>
     [
       `${COUNT.format(succeeded)} arrived`,
       ...(failed === 0 ? [] : [`${COUNT.format(failed)} failed`]),
+      ...(retried === 0 ? [] : [`${COUNT.format(retried)} tried again`]),
       ...(waiting === 0 ? [] : [`${COUNT.format(waiting)} waiting`]),
     ].join(', '),
   nothingSent: 'nothing sent yet',
@@ -136,6 +137,7 @@ export const TEXT = {
   ms: (ms: number) => `${MILLISECONDS.format(ms)} ms`,
   noAnswer: 'no answer',
   statuses: { pending: 'Waiting', succeeded: 'Arrived', dead: 'Failed', skipped: 'Not sent' },
+  retried: 'Tried again',
   skipped: {
     subscription_inactive: 'The subscription was disabled or ended.',
     no_grant: 'The tenant may no longer read the subject.',

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
@@ -7,7 +7,7 @@ export interface Series {
   /** A custom property of `base.css`: `--accent`. */
   readonly colour: string;
   readonly values: readonly (number | null)[];
-  readonly kind?: 'line' | 'bars';
+  readonly kind?: 'line' | 'bars' | 'points';
 }
 
 export interface PlotProps {
@@ -27,10 +27,14 @@ const LONE = 300;
 
 /** A canvas as wide as its place. Loaded when something is plotted. */
 export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps, 'children'>) {
+  // Drawn anew when a figure is another one, not with each array that holds the same.
+  const text = JSON.stringify([times, series]);
+  const figures = useMemo(() => ({ times, series }), [text]);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
+    const { times, series } = figures;
     const style = getComputedStyle(element);
     const colour = (name: string): string => style.getPropertyValue(name);
     // Custom properties are not computed: the canvas is told what `light-dark` gives.
@@ -66,7 +70,9 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
             stroke: resolved(name),
             ...(kind === 'bars' && bars !== undefined
               ? { fill: resolved(name), width: 0, paths: bars, points: { show: false } }
-              : { width: 2 }),
+              : kind === 'points'
+                ? { paths: () => null, points: { show: true, size: 6, width: 0, fill: resolved(name) } }
+                : { width: 2 }),
           })),
         ],
       },
@@ -79,6 +85,6 @@ export default function Chart({ times, series, height = HEIGHT }: Omit<PlotProps
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, height]);
+  }, [figures, height]);
   return <div ref={place} aria-hidden="true" />;
 }

@@ -1,9 +1,10 @@
 import type { api } from '@identity-state/client';
 import { TEXT } from '../../text/sharing.ts';
+import { Hash } from '../../ui/hash.tsx';
 import { Plot } from '../../ui/plot.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { SubjectOf } from './grant-table.tsx';
+import { SubjectOf, Word } from './grant-table.tsx';
 import styles from './sharing.module.css';
 
 export type Disclosure = api.Disclosure;
@@ -69,14 +70,14 @@ export function disclosureColumns(of: 'subject' | { readonly tenantId: string })
   return [
     { title: TEXT.day, isHeader: true, cell: ({ first_at: at }) => <Time at={at} /> },
     ...(of === 'subject'
-      ? [{ title: TEXT.tenant, cell: ({ grantee_tenant_id: tenant }: Disclosure) => tenant }]
+      ? [{ title: TEXT.tenant, cell: ({ grantee_tenant_id: tenant }: Disclosure) => <Word>{tenant}</Word> }]
       : [
           {
             title: TEXT.subject,
             cell: (item: Disclosure) => <SubjectOf tenantId={of.tenantId} of={item} />,
           },
         ]),
-    { title: TEXT.reader, cell: ({ principal_id: principal }) => principal },
+    { title: TEXT.reader, cell: ({ principal_id: principal }) => <Word>{principal}</Word> },
     {
       title: TEXT.versions,
       cell: ({ from_version: from, to_version: to }) => (from === to ? from : `${from} – ${to}`),
@@ -84,7 +85,7 @@ export function disclosureColumns(of: 'subject' | { readonly tenantId: string })
     { title: TEXT.via, cell: ({ via }) => TEXT.vias[via] },
     {
       title: TEXT.request,
-      cell: ({ request_id: id }) => <code className={styles.quiet}>{id}</code>,
+      cell: ({ request_id: id }) => <Hash value={id} length={8} />,
     },
   ];
 }

@@ -7,15 +7,28 @@ import { Badge, type Tone } from '../../ui/state.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangeGrant, GrantProof, RevokeGrant } from './grant-dialogs.tsx';
-import { type Grant, type GrantStatus, isOnAll, type Scope, statusOf } from './grants.ts';
+import { type Grant, type GrantStatus, isOnAll, namesOf, SCOPE_NAMES, type Scope, statusOf } from './grants.ts';
 import styles from './sharing.module.css';
 
 const TONES: Readonly<Record<GrantStatus, Tone>> = { live: 'good', expiring: 'warn', expired: 'plain', revoked: 'bad' };
 
 /** Nearer than this, the hour matters. */
 const HOURS_COUNT_MS = 3 * 86_400_000;
+const SHORT = 32;
+
+/** What is short stands on one line; an id may have 512 characters, and breaks. */
+export function Word({ children }: { children: string }) {
+  return children.length > SHORT ? children : <span className={styles.word}>{children}</span>;
+}
 
 export function Scopes({ scopes }: { scopes: readonly Scope[] }) {
+  if (scopes.length === SCOPE_NAMES.length) {
+    return (
+      <span title={namesOf(scopes)}>
+        <Badge tone="accent">{TEXT.everything}</Badge>
+      </span>
+    );
+  }
   return (
     <span className={styles.row}>
       {scopes.map((scope) => (
@@ -41,7 +54,7 @@ export function SubjectOf({ tenantId, of }: { tenantId: string; of: Pick<Grant, 
       to="/t/$tenantId/subjects/$subjectType/$subjectId/sharing"
       params={{ tenantId, subjectType: of.subject_type, subjectId: of.subject_id }}
     >
-      {of.subject_id}
+      <Word>{of.subject_id}</Word>
     </Link>
   );
 }

@@ -6,7 +6,7 @@ import { FilterField } from '../../ui/filter-field.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { Scopes, Until } from './grant-table.tsx';
+import { Scopes, Until, Word } from './grant-table.tsx';
 import styles from './sharing.module.css';
 
 /** Subjects of others that the tenant may read. */
@@ -50,7 +50,7 @@ export function Held({ tenantId }: { tenantId: string }) {
             isHeader: true,
             cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
               <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
-                {subjectId}
+                <Word>{subjectId}</Word>
               </Link>
             ),
           },

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useWholeList } from '../../app/whole-list.ts';
+import { useRows, useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from '../../text/sharing.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -71,6 +71,14 @@ function Issued({ tenantId }: { tenantId: string }) {
   const set = (change: Partial<typeof search>): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const { items } = list;
+  const fits = items.filter(
+    (grant) =>
+      hasStatus(grant, search.status) &&
+      grant.grantee_tenant_id.startsWith(search.grantee ?? '') &&
+      (search.on === undefined || isOnAll(grant) === (search.on === 'all')) &&
+      (search.find === undefined || grant.subject_id.toLowerCase().includes(search.find.toLowerCase())),
+  );
+  const rows = useRows(list, fits);
   if (list.isPending && list.error === null) return <Loading />;
   if (items.length === 0 && list.error === null) {
     return (
@@ -79,13 +87,6 @@ function Issued({ tenantId }: { tenantId: string }) {
       </Empty>
     );
   }
-  const fits = items.filter(
-    (grant) =>
-      hasStatus(grant, search.status) &&
-      grant.grantee_tenant_id.startsWith(search.grantee ?? '') &&
-      (search.on === undefined || isOnAll(grant) === (search.on === 'all')) &&
-      (search.find === undefined || grant.subject_id.toLowerCase().includes(search.find.toLowerCase())),
-  );
   return (
     <>
       {list.error !== null && <Problem error={list.error} retry={() => void list.refetch()} />}
@@ -146,9 +147,9 @@ function Issued({ tenantId }: { tenantId: string }) {
           </Button>
         </Empty>
       ) : (
-        <GrantTable tenantId={tenantId} grants={fits} caption={TEXT.caption} changes={[tenantPath(tenantId)]} />
+        <GrantTable tenantId={tenantId} grants={rows.items} caption={TEXT.caption} changes={[tenantPath(tenantId)]} />
       )}
-      <More list={list} />
+      <More list={rows} />
     </>
   );
 }

@@ -1,17 +1,17 @@
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { type SubjectAddress, useSubject } from '../../app/address.ts';
 import { tenantPath, useGet } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useWholeList } from '../../app/whole-list.ts';
+import { useRows, useWholeList } from '../../app/whole-list.ts';
 import { TEXT } from '../../text/sharing.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Answer, Empty, Loading, Notice } from '../../ui/state.tsx';
-import { ListTable, Table } from '../../ui/table.tsx';
+import { ListTable, More, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { Access } from './access.tsx';
 import {
@@ -89,7 +89,7 @@ function Own({ subject }: { subject: SubjectAddress }) {
               })
             }
           />
-          <Did subject={subject} />
+          <Did path={subject.path} />
         </>
       ) : (
         <Notice>{TEXT.adminOnly}</Notice>
@@ -113,6 +113,7 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
   const live = grants.filter(({ status }) => status === 'active');
   const over = grants.filter(({ status }) => status !== 'active');
   const shown = isAll ? [...live, ...over] : live;
+  const rows = useRows(list, shown);
   return (
     <Section
       title={TEXT.who}
@@ -134,11 +135,12 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
           {shown.length > 0 && (
             <GrantTable
               tenantId={tenantId}
-              grants={shown}
+              grants={rows.items}
               caption={TEXT.subjectCaption}
               changes={[tenantPath(tenantId)]}
             />
           )}
+          <More list={rows} />
           {grants.length === 0 && (
             <Empty title={TEXT.noneOn}>
               <p>{TEXT.noneOnText}</p>
@@ -150,8 +152,11 @@ function Who({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boolean }
   );
 }
 
-function Did({ subject }: { subject: SubjectAddress }) {
-  const { from, to, grantee } = useSearch({ from: ROUTE });
+/** The slider above moves through addresses; what was disclosed stays as it is. */
+const Did = memo(function Did({ path }: { path: string }) {
+  const from = useSearch({ from: ROUTE, select: (search) => search.from });
+  const to = useSearch({ from: ROUTE, select: (search) => search.to });
+  const grantee = useSearch({ from: ROUTE, select: (search) => search.grantee });
   const navigate = useNavigate({ from: '/t/$tenantId/subjects/$subjectType/$subjectId/sharing' });
   const query = {
     ...(from === undefined ? {} : { from }),
@@ -159,9 +164,10 @@ function Did({ subject }: { subject: SubjectAddress }) {
     ...(grantee === undefined || grantee === '' ? {} : { grantee_tenant_id: grantee }),
     limit: 200,
   };
-  const list = useWholeList<Disclosure>(`${subject.path}/disclosures`, query, MOST_DISCLOSURES);
+  const list = useWholeList<Disclosure>(`${path}/disclosures`, query, MOST_DISCLOSURES);
   const set = (change: { from?: string; to?: string; grantee?: string }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const rows = useRows(list);
   const isFiltered = Object.keys(query).length > 1;
   return (
     <Section title={TEXT.did}>
@@ -175,7 +181,7 @@ function Did({ subject }: { subject: SubjectAddress }) {
         {list.items.length > 0 && <DisclosurePlot items={list.items} isWhole={list.isWhole} />}
         <ListTable
           caption={TEXT.disclosuresCaption}
-          list={list}
+          list={rows}
           keyOf={keyOfDisclosure}
           columns={disclosureColumns('subject')}
           empty={
@@ -187,7 +193,7 @@ function Did({ subject }: { subject: SubjectAddress }) {
       </div>
     </Section>
   );
-}
+});
 
 /** A subject of another tenant: what this one may read of it. */
 function Foreign({ subject, owner }: { subject: SubjectAddress; owner: string }) {

@@ -5,11 +5,13 @@ import { tenantPath, useList } from '../../app/api.ts';
 import { ACTIONS, TEXT } from '../../text/tenant.ts';
 import { Select } from '../../ui/field.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
+import { Hash } from '../../ui/hash.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
+import { Word } from '../sharing/grant-table.tsx';
 import styles from './tenant.module.css';
 
 type AuditRecord = api.AuditRecord;
@@ -85,11 +87,12 @@ export function AuditTable({
         { title: WORDS.action, cell: ({ action }) => ACTIONS[action] },
         {
           title: WORDS.who,
-          cell: ({ principal_id: id }) => id ?? <span className={styles.quiet}>{WORDS.service}</span>,
+          cell: ({ principal_id: id }) =>
+            id === null ? <span className={styles.quiet}>{WORDS.service}</span> : <Word>{id}</Word>,
         },
         { title: WORDS.on, cell: ({ target }) => <Target of={target} /> },
         { title: WORDS.changed, cell: ({ details }) => <Changes of={details} /> },
-        { title: WORDS.request, cell: ({ request_id: id }) => <code className={styles.quiet}>{id}</code> },
+        { title: WORDS.request, cell: ({ request_id: id }) => id !== null && <Hash value={id} length={8} /> },
       ]}
     />
   );

@@ -11,7 +11,8 @@ import { Answer, Badge } from '../../ui/state.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { DELIVERY_TONES, isSuccess, subscriptionPath } from './webhooks.ts';
+import { DeliveryStatus } from './webhooks-view.tsx';
+import { isSuccess, subscriptionPath } from './webhooks.ts';
 import styles from './webhooks.module.css';
 
 /** One delivery: what was sent, each attempt, what came back; and to send it again. */
@@ -44,8 +45,7 @@ export function DeliveryDialog({
                 </dd>
                 <dt>{TEXT.status}</dt>
                 <dd>
-                  <Badge tone={DELIVERY_TONES[data.status]}>{TEXT.statuses[data.status]}</Badge>{' '}
-                  {data.skipped_reason !== null && TEXT.skipped[data.skipped_reason]}
+                  <DeliveryStatus of={data} /> {data.skipped_reason !== null && TEXT.skipped[data.skipped_reason]}
                 </dd>
                 <dt>{TEXT.made}</dt>
                 <dd>

@@ -54,7 +54,7 @@ export function DeliveryPlots({ deliveries, isWhole }: { deliveries: readonly De
         <Plot
           title={TEXT.latencyPlot}
           times={latency.times}
-          series={[{ label: TEXT.milliseconds, colour: '--accent', values: latency.values }]}
+          series={[{ label: TEXT.milliseconds, colour: '--accent', values: latency.values, kind: 'points' }]}
         >
           <p className={styles.quiet}>{TEXT.latencySaid(quantile(0.5), quantile(0.95), quantile(1))}</p>
         </Plot>

@@ -4,7 +4,7 @@ import type { api } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { useAction, useGet, useInvalidate } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { useWholeList } from '../../app/whole-list.ts';
+import { useRows, useWholeList } from '../../app/whole-list.ts';
 import { EVENTS, TEXT } from '../../text/webhooks.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -20,10 +20,9 @@ import { DeliveryDialog } from './delivery-dialog.tsx';
 import { DeliveryPlots } from './delivery-plots.tsx';
 import { Replay } from './replay.tsx';
 import { ChangeSubscription, DisableSubscription, EndSubscription, RotateSecret } from './subscription-dialogs.tsx';
-import { SubscriptionStatus } from './webhooks-view.tsx';
+import { DeliveryStatus, SubscriptionStatus } from './webhooks-view.tsx';
 import {
   type Delivery,
-  DELIVERY_TONES,
   isSuccess,
   lastAttempt,
   type Subscription,
@@ -217,6 +216,7 @@ function Deliveries({ subscriptionId }: { subscriptionId: string }) {
     const timer = setTimeout(() => void invalidate(subscriptionPath(subscriptionId)), delay);
     return () => clearTimeout(timer);
   }, [dueAt, answeredAt, subscriptionId]);
+  const rows = useRows(list);
   const isFiltered = Object.keys(query).length > 0;
   return (
     <Section title={TEXT.deliveries}>
@@ -243,7 +243,7 @@ function Deliveries({ subscriptionId }: { subscriptionId: string }) {
         <DeliveryPlots deliveries={list.items} isWhole={list.isWhole} />
         <ListTable
           caption={TEXT.deliveriesCaption}
-          list={list}
+          list={rows}
           keyOf={({ delivery_id: id }) => id}
           empty={
             <Empty title={isFiltered ? TEXT.noneFits : TEXT.noDeliveries}>
@@ -255,7 +255,7 @@ function Deliveries({ subscriptionId }: { subscriptionId: string }) {
             { title: TEXT.type, cell: ({ event_type: type }) => <code>{type}</code> },
             {
               title: TEXT.status,
-              cell: ({ status }) => <Badge tone={DELIVERY_TONES[status]}>{TEXT.statuses[status]}</Badge>,
+              cell: (item) => <DeliveryStatus of={item} />,
             },
             { title: TEXT.attempts, cell: ({ attempt_count: count }) => count },
             { title: TEXT.answer, cell: (item) => <LastAnswer of={item} /> },

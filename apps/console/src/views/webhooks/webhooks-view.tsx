@@ -11,7 +11,7 @@ import { Badge, Empty } from '../../ui/state.tsx';
 import { ListTable } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CreateSubscription } from './subscription-dialogs.tsx';
-import { type Subscription, subscriptionPath, SUBSCRIPTIONS } from './webhooks.ts';
+import { DELIVERY_TONES, isRetried, type Subscription, subscriptionPath, SUBSCRIPTIONS } from './webhooks.ts';
 import styles from './webhooks.module.css';
 
 /** So many subscriptions are asked how they do at once. */
@@ -89,14 +89,15 @@ function Health({ id }: { id: string }) {
   if (items.length === 0) return <span className={styles.quiet}>{TEXT.nothingSent}</span>;
   const count = (...wanted: api.Delivery['status'][]): number =>
     items.filter(({ status }) => wanted.includes(status)).length;
+  const retried = items.filter(isRetried).length;
   return (
     <>
       <span className={styles.strip} aria-hidden="true">
-        {items.toReversed().map(({ delivery_id: key, status }) => (
-          <i key={key} data-status={status} />
+        {items.toReversed().map((delivery) => (
+          <i key={delivery.delivery_id} data-status={isRetried(delivery) ? 'dead' : delivery.status} />
         ))}
       </span>
-      {TEXT.healthOf(count('succeeded'), count('dead', 'skipped'), count('pending'))}
+      {TEXT.healthOf(count('succeeded'), count('dead', 'skipped'), retried, count('pending') - retried)}
     </>
   );
 }
@@ -106,4 +107,9 @@ function LastSuccess({ id }: { id: string }) {
   if (data === undefined) return null;
   const at = data.items[0]?.finished_at ?? null;
   return at === null ? <span className={styles.quiet}>{TEXT.never}</span> : <Time at={at} />;
+}
+
+export function DeliveryStatus({ of }: { of: api.Delivery }) {
+  if (isRetried(of)) return <Badge tone="warn">{TEXT.retried}</Badge>;
+  return <Badge tone={DELIVERY_TONES[of.status]}>{TEXT.statuses[of.status]}</Badge>;
 }

@@ -24,6 +24,11 @@ export function isSuccess({ status_code: code }: Attempt): boolean {
   return code !== null && code >= 200 && code < 300;
 }
 
+/** It waits for its next attempt, since one failed. */
+export function isRetried({ status, attempts }: Delivery): boolean {
+  return status === 'pending' && attempts.length > 0;
+}
+
 export function lastAttempt({ attempts }: Delivery): Attempt | undefined {
   return attempts[attempts.length - 1];
 }
