@@ -13,6 +13,7 @@ import ui from '../../ui/ui.module.css';
 import styles from './sharing.module.css';
 
 const WORDS = TEXT.proving;
+const WAIT_SECONDS = 10;
 
 /** What the transparency log has of a fact, with the path from the entry to the checkpoint computed here. */
 export function LogProofDialog({
@@ -29,7 +30,9 @@ export function LogProofDialog({
   children?: ReactNode;
   onClose: () => void;
 }) {
-  const proof = useGet<api.LogProof>(path, query);
+  // What was written a moment ago is waited for.
+  const asked = { ...query, wait: WAIT_SECONDS };
+  const proof = useGet<api.LogProof>(path, asked);
   return (
     <Dialog title={WORDS.title} isOpen onClose={onClose}>
       <div className={styles.stack}>
@@ -47,7 +50,7 @@ export function LogProofDialog({
         </Answer>
       </div>
       <div className={ui.dialogFoot}>
-        <CopyCurl call={{ method: 'GET', path, query }} />
+        <CopyCurl call={{ method: 'GET', path, query: asked }} />
         <Link to="/t/$tenantId/log" params={{ tenantId }}>
           {WORDS.toLog}
         </Link>
