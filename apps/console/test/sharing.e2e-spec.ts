@@ -77,11 +77,11 @@ withConsole('sharing', (scene) => {
     await page.route('**/grants', (route) =>
       route.request().method() === 'POST' ? route.fulfill({ status: 500, body: '' }) : route.continue(),
     );
-    await page.keyboard.press('Enter');
+    await dialog.getByLabel('What for').press('Enter');
     await dialog.getByRole('alert').waitFor();
     expect(await dialog.getByLabel('What for').inputValue()).toBe('Audit');
     await page.unroute('**/grants');
-    await page.keyboard.press('Enter');
+    await dialog.getByLabel('What for').press('Enter');
     await dialog.getByText('One grant was made.').waitFor();
     await page.keyboard.press('Escape');
     const row = page.getByRole('row').filter({ hasText: 'third' });
