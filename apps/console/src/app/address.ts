@@ -18,6 +18,8 @@ export interface SubjectAddress {
   readonly path: string;
   /** `/v1/subjects/{subject_type}/{subject_id}` */
   readonly globalPath: string;
+  /** The address of its view, of which the others' begin: `/t/{tenant_id}/subjects/{subject_type}/{subject_id}` */
+  readonly view: string;
   /** For links to views of the subject. */
   readonly params: { readonly tenantId: string; readonly subjectType: string; readonly subjectId: string };
 }
@@ -32,6 +34,7 @@ export function useSubject(): SubjectAddress {
     params,
     subjectType: isSubjectType(subjectType) ? subjectType : 'entity',
     path: tenantPath(tenantId, 'subjects', subjectType, subjectId),
+    view: pathOf('t', tenantId, 'subjects', subjectType, subjectId),
     globalPath: pathOf('v1', 'subjects', subjectType, subjectId),
   };
 }

@@ -1,4 +1,14 @@
-import { type CSSProperties, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  memo,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import styles from './virtual-table.module.css';
 
@@ -16,6 +26,7 @@ interface VirtualTableProps<T> {
   caption: string;
   columns: readonly VirtualColumn<T>[];
   items: readonly T[];
+  /** The same function each time. */
   keyOf: (item: T) => string;
   /** How high a row is, about. */
   rowHeight: number;
@@ -27,20 +38,21 @@ interface VirtualTableProps<T> {
 export function VirtualTable<T>({ caption, columns, items, keyOf, rowHeight, onShown }: VirtualTableProps<T>) {
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  // What stands above may grow and shrink.
-  useLayoutEffect(() => {
-    const place = body.current?.getBoundingClientRect().top ?? 0;
-    setTop(Math.round(place + window.scrollY));
-  });
+  // Rows are placed anew again and again while they are measured: their keys are made once.
+  const keys = useMemo(() => items.map(keyOf), [items, keyOf]);
+  const getItemKey = useCallback((index: number) => keys[index] ?? index, [keys]);
   const rows = useWindowVirtualizer({
     count: items.length,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 8,
     scrollMargin: top,
-    getItemKey: (index) => {
-      const item = items[index];
-      return item === undefined ? index : keyOf(item);
-    },
+    getItemKey,
+  });
+  // What stands above may grow and shrink, but does not while the page scrolls.
+  useLayoutEffect(() => {
+    if (rows.isScrolling) return;
+    const place = body.current?.getBoundingClientRect().top ?? 0;
+    setTop(Math.round(place + window.scrollY));
   });
   const shown = rows.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;

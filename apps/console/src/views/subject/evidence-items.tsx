@@ -22,15 +22,7 @@ interface Item extends api.Evidence {
 export function EvidenceItems({ envelope }: { envelope: Envelope }) {
   const items = useMemo(() => itemsOf(envelope), [envelope]);
   if (items.length === 0) return <NoEvidence version={envelope.snapshot_version} />;
-  return (
-    <VirtualTable
-      caption={TEXT.evidenceCaption}
-      columns={COLUMNS}
-      items={items}
-      keyOf={({ place }) => String(place)}
-      rowHeight={90}
-    />
-  );
+  return <VirtualTable caption={TEXT.evidenceCaption} columns={COLUMNS} items={items} keyOf={placeOf} rowHeight={90} />;
 }
 
 function NoEvidence({ version }: { version: number }) {
@@ -56,6 +48,10 @@ function NoEvidence({ version }: { version: number }) {
       )}
     </Empty>
   );
+}
+
+function placeOf({ place }: Item): string {
+  return String(place);
 }
 
 /** A reference is of the item that has its id and type. */

@@ -1,5 +1,5 @@
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api, Snapshot } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { changed } from '../../app/search.ts';
@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { Badge, Empty, type Tone } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/virtual-table.tsx';
@@ -66,7 +67,7 @@ export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasPro
           caption={TEXT.caption}
           columns={columns}
           items={rows}
-          keyOf={({ path }) => path}
+          keyOf={pathOf}
           rowHeight={62}
           onShown={onShown}
         />
@@ -148,7 +149,7 @@ function Filter({
 }
 
 function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
-  const { params } = useSubject();
+  const { view } = useSubject();
   return useMemo((): readonly VirtualColumn<Row>[] => {
     const attribute: VirtualColumn<Row> = {
       title: TEXT.attribute,
@@ -168,7 +169,7 @@ function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
       {
         title: TEXT.since,
         width: 'minmax(0, 1fr)',
-        cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Since proved={proved} params={params} />),
+        cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Since proved={proved} view={view} />),
       },
       {
         title: TEXT.backing,
@@ -176,7 +177,11 @@ function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
         cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Backing proved={proved} />),
       },
     ];
-  }, [hasProvenance, params]);
+  }, [hasProvenance, view]);
+}
+
+function pathOf({ path }: Leaf): string {
+  return path;
 }
 
 function Path({ path }: { path: string }) {
@@ -206,16 +211,14 @@ function Value({ row: { value, proved } }: { row: Row }) {
 
 function Since({
   proved: { since_version: version, since, changed_by: by },
-  params,
+  view,
 }: {
   proved: api.ProvedLeaf;
-  params: ReturnType<typeof useSubject>['params'];
+  view: string;
 }) {
   return (
     <span className={styles.since} title={TEXT.storedOn(since.recorded_at)}>
-      <Link to={SUBJECT} params={params} search={{ version: String(version) }}>
-        {TEXT.sinceVersion(version)}
-      </Link>{' '}
+      <RowLink to={`${view}?version=${version}`}>{TEXT.sinceVersion(version)}</RowLink>{' '}
       <Time at={since.effective_at} dayOnly />
       {by !== null && <span className={styles.quiet}>{`${TEXT.by} ${by}`}</span>}
     </span>

@@ -1,13 +1,15 @@
 import { memo, useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useSubject } from '../../app/address.ts';
 import { changed } from '../../app/search.ts';
+import { BASE } from '../../app/settings.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { Answer, Badge, Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/virtual-table.tsx';
@@ -118,13 +120,7 @@ const OnAxis = memo(function OnAxis({ happenings }: { happenings: readonly Happe
           <p>{TEXT.nothingText}</p>
         </Empty>
       ) : (
-        <VirtualTable
-          caption={TEXT.table}
-          columns={COLUMNS}
-          items={rows}
-          keyOf={({ kind, key }) => `${kind} ${key}`}
-          rowHeight={40}
-        />
+        <VirtualTable caption={TEXT.table} columns={COLUMNS} items={rows} keyOf={keyOf} rowHeight={40} />
       )}
     </>
   );
@@ -198,51 +194,31 @@ function Controls({ range, whole, onRange }: { range: Range; whole: Range; onRan
 }
 
 function useOpen(): (happening: Happening) => void {
-  const navigate = useNavigate();
-  const { params } = useSubject();
-  return useCallback(
-    ({ link }) => {
-      switch (link.view) {
-        case 'version':
-          return void navigate({ to: SUBJECT, params, search: { version: link.version } });
-        case 'proposal':
-          return void navigate({
-            to: `${SUBJECT}/proposals/$updateId`,
-            params: { ...params, updateId: link.updateId },
-          });
-        case 'sharing':
-          return void navigate({ to: `${SUBJECT}/sharing`, params });
-        case 'requests':
-          return void navigate({ to: `${SUBJECT}/requests`, params });
-      }
-    },
-    [navigate, params],
-  );
+  const { history } = useRouter();
+  const { view } = useSubject();
+  return useCallback(({ link }) => history.push(BASE + view + placeOf(link)), [history, view]);
 }
 
 function HappeningLink({ happening: { link, title } }: { happening: Happening }) {
-  const { params } = useSubject();
+  const { view } = useSubject();
+  return <RowLink to={view + placeOf(link)}>{title}</RowLink>;
+}
+
+/** Behind the address of the subject. */
+function placeOf(link: Happening['link']): string {
   switch (link.view) {
     case 'version':
-      return (
-        <Link to={SUBJECT} params={params} search={{ version: link.version }}>
-          {title}
-        </Link>
-      );
+      return `?version=${link.version}`;
     case 'proposal':
-      return (
-        <Link to={`${SUBJECT}/proposals/$updateId`} params={{ ...params, updateId: link.updateId }}>
-          {title}
-        </Link>
-      );
+      return `/proposals/${link.updateId}`;
     case 'sharing':
     case 'requests':
-      return (
-        <Link to={`${SUBJECT}/${link.view}`} params={params}>
-          {title}
-        </Link>
-      );
+      return `/${link.view}`;
   }
+}
+
+function keyOf({ kind, key }: Happening): string {
+  return `${kind} ${key}`;
 }
 
 const COLUMNS: readonly VirtualColumn<Happening>[] = [
