@@ -57,7 +57,6 @@ export const TEXT = {
   noEnd: 'No end',
   purpose: 'Purpose',
   noPurpose: 'not said',
-  made: 'Made',
   by: 'By',
   actions: 'Actions',
   change: 'Change',

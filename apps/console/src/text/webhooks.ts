@@ -62,10 +62,11 @@ export const TEXT = {
   noneText:
     'A subscription sends the events of this tenant to an address of yours, each signed with a secret of its own.',
   create: 'Subscribe',
-  healthOf: (succeeded: number, failed: number, retried: number, waiting: number) =>
+  healthOf: (succeeded: number, failed: number, unsent: number, retried: number, waiting: number) =>
     [
       `${COUNT.format(succeeded)} arrived`,
       ...(failed === 0 ? [] : [`${COUNT.format(failed)} failed`]),
+      ...(unsent === 0 ? [] : [`${COUNT.format(unsent)} not sent`]),
       ...(retried === 0 ? [] : [`${COUNT.format(retried)} tried again`]),
       ...(waiting === 0 ? [] : [`${COUNT.format(waiting)} waiting`]),
     ].join(', '),

@@ -93,7 +93,6 @@ export function GrantTable({
       title: TEXT.purpose,
       cell: ({ purpose }) => purpose ?? <span className={styles.quiet}>{TEXT.noPurpose}</span>,
     },
-    { title: TEXT.made, cell: ({ created_at: at }) => <Time at={at} dayOnly /> },
     {
       title: TEXT.actions,
       cell: (grant) => {

@@ -87,8 +87,7 @@ function Health({ id }: { id: string }) {
   if (data === undefined) return null;
   const { items } = data;
   if (items.length === 0) return <span className={styles.quiet}>{TEXT.nothingSent}</span>;
-  const count = (...wanted: api.Delivery['status'][]): number =>
-    items.filter(({ status }) => wanted.includes(status)).length;
+  const count = (wanted: api.Delivery['status']): number => items.filter(({ status }) => status === wanted).length;
   const retried = items.filter(isRetried).length;
   return (
     <>
@@ -97,7 +96,7 @@ function Health({ id }: { id: string }) {
           <i key={delivery.delivery_id} data-status={isRetried(delivery) ? 'dead' : delivery.status} />
         ))}
       </span>
-      {TEXT.healthOf(count('succeeded'), count('dead', 'skipped'), retried, count('pending') - retried)}
+      {TEXT.healthOf(count('succeeded'), count('dead'), count('skipped'), retried, count('pending') - retried)}
     </>
   );
 }
