@@ -230,7 +230,8 @@ describe('read-only, with the rights of another user, and with the roles and sec
         { deadlineMs: 60_000, what: `the ${command} of the image` },
       );
       if (command === 'gateway') {
-        for (const page of ['/docs', '/docs/errors', '/docs/webhooks', '/console']) expect((await answer(page)).status).toBe(200);
+        for (const page of ['/docs', '/docs/errors', '/docs/webhooks', '/console'])
+          expect((await answer(page)).status).toBe(200);
         expect(await (await answer('/v1/meta')).text()).toContain('c0ffee');
       }
     } finally {
