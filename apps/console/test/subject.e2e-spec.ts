@@ -44,6 +44,17 @@ withConsole('the view of a subject', (scene) => {
   });
   afterEach(() => expect(scene.faults()).toEqual([]));
 
+  it('leads from a value without evidence that fits to where it is mended', async () => {
+    const page = await scene.open(OWNER, `${view}?status=missing`);
+    await page.getByRole('link', { name: 'Mend it' }).first().click();
+    await page.waitForURL('**/proposals/new?path=%2Fattributes%2Fcontact%2Fphone');
+    await page
+      .locator(':focus')
+      .and(page.getByLabel('phone', { exact: true }))
+      .waitFor();
+    expect(scene.faults()).toEqual([]);
+  });
+
   it('shows each value of the API with since when, by whom and what backs it, verified here, filtered by the address', async () => {
     const page = await scene.open(OWNER, view);
     await page.getByText('Verified here').waitFor();

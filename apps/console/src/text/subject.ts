@@ -119,6 +119,8 @@ export const TEXT = {
   captured: 'captured',
   retrieved: 'retrieved',
   dangling: 'is not there',
+  mend: 'Mend it',
+  askFor: 'Ask the owner for a newer one',
   notYet: '…',
   differs: 'The service says another value than the verified content',
   noLineage: 'Since when a value stands, and from what evidence, is told to those with whom the lineage is shared.',

@@ -2,7 +2,9 @@ import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { api, Snapshot } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
+import { useMay } from '../../app/rights.ts';
 import { changed } from '../../app/search.ts';
+import { useSubjectAccess } from '../../app/subject-access.ts';
 import { TEXT } from '../../text/subject.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -150,6 +152,7 @@ function Filter({
 
 function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
   const { view } = useSubject();
+  const remedy = useRemedy();
   return useMemo((): readonly VirtualColumn<Row>[] => {
     const attribute: VirtualColumn<Row> = {
       title: TEXT.attribute,
@@ -174,14 +177,44 @@ function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
       {
         title: TEXT.backing,
         width: 'minmax(0, 1.6fr)',
-        cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Backing proved={proved} />),
+        cell: ({ proved }) =>
+          proved === undefined ? (
+            TEXT.notYet
+          ) : (
+            <>
+              <Backing proved={proved} />
+              {proved.evidence_status !== 'current' && remedy !== null && (
+                <RowLink to={remedy.to + encodeURIComponent(proved.path)}>{remedy.text}</RowLink>
+              )}
+            </>
+          ),
       },
     ];
-  }, [hasProvenance, view]);
+  }, [hasProvenance, view, remedy]);
 }
 
 function pathOf({ path }: Leaf): string {
   return path;
+}
+
+/** Where whoever reads this goes about a value whose evidence does not fit: proposes it anew, or asks the owner to. */
+interface Remedy {
+  readonly text: string;
+  /** Before the value's path. */
+  readonly to: string;
+}
+
+function useRemedy(): Remedy | null {
+  const { tenantId, view } = useSubject();
+  const may = useMay(tenantId);
+  const isOwner = useSubjectAccess().data?.isOwner;
+  const mayPropose = may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
+  const mayAsk = may('POST /v1/subjects/{subject_type}/{subject_id}/refresh-requests');
+  return useMemo(() => {
+    if (isOwner === true && mayPropose) return { text: TEXT.mend, to: `${view}/proposals/new?path=` };
+    if (isOwner === false && mayAsk) return { text: TEXT.askFor, to: `${view}/requests?ask=yes&path=` };
+    return null;
+  }, [view, isOwner, mayPropose, mayAsk]);
 }
 
 function Path({ path }: { path: string }) {
