@@ -38,6 +38,8 @@ const PAGE = 200;
 /** All beside the versions, as far as the caller may see it. */
 export function useOthers(access: SubjectAccess): {
   items: readonly Happening[];
+  /** Whether grants and disclosures are among what may be seen. */
+  isAdmin: boolean;
   isCut: boolean;
   errors: readonly Error[];
 } {
@@ -64,6 +66,7 @@ export function useOthers(access: SubjectAccess): {
   );
   return {
     items,
+    isAdmin,
     isCut: all.some(({ data }) => data?.length === MOST),
     errors: all.flatMap(({ error }) => (error === null ? [] : [error])),
   };

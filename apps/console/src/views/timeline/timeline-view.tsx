@@ -60,7 +60,7 @@ function Timeline({ access }: { access: SubjectAccess }) {
         <Problem key={index} error={error} retry={() => void read.refetch()} />
       ))}
       <OnAxis happenings={happenings} />
-      <Remarks access={access} versions={versions} isShared={isShared} isCut={others.isCut} />
+      <Remarks access={access} versions={versions} isShared={isShared} others={others} />
     </Page>
   );
 }
@@ -69,19 +69,19 @@ function Remarks({
   access,
   versions,
   isShared,
-  isCut,
+  others: { isAdmin, isCut },
 }: {
   access: SubjectAccess;
   versions: Versions;
   isShared: boolean;
-  isCut: boolean;
+  others: Pick<ReturnType<typeof useOthers>, 'isAdmin' | 'isCut'>;
 }) {
   const count = versions.items.length;
   const remarks = [
     ...(isShared && !versions.isRead && count > 0 ? [TEXT.loading(count)] : []),
     ...(count === MOST_VERSIONS ? [TEXT.cut(count)] : []),
     ...(isCut ? [TEXT.others(MOST)] : []),
-    ...(access.isOwner ? [] : [TEXT.ofOwner]),
+    ...(access.isOwner ? (isAdmin ? [] : [TEXT.notShown]) : [TEXT.ofOwner]),
     ...(isShared ? [] : [TEXT.latestOnly]),
   ];
   return (
