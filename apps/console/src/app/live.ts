@@ -49,9 +49,7 @@ export function useLiveChanges(tenantId: string): void {
         .tenant(tenantId)
         .changes({ follow: true, signal: end.signal, ...(after < 0 ? {} : { after }) });
       for await (const change of feed) {
-        queries.setQueryData<readonly Change[]>(recentKey(tenantId), (before = []) =>
-          [change, ...before].slice(0, KEPT),
-        );
+        queries.setQueryData<readonly Change[]>(recentKey(tenantId), (before = []) => withNewest(before, change));
         // What was logged before the page was opened is on the page already.
         if (change.log_index >= size) await changed(change);
       }
@@ -60,6 +58,17 @@ export function useLiveChanges(tenantId: string): void {
     follow().catch(() => undefined);
     return () => end.abort();
   }, [client, queries, tenantId, state]);
+}
+
+/** Of what goes on with one subject, as an import does, the newest stands for all. */
+function withNewest(before: readonly Change[], change: Change): readonly Change[] {
+  const [newest, ...older] = before;
+  const goesOn =
+    newest?.type === 'snapshot.created' &&
+    change.type === 'snapshot.created' &&
+    newest.subject_type === change.subject_type &&
+    newest.subject_id === change.subject_id;
+  return [change, ...(goesOn ? older : before)].slice(0, KEPT);
 }
 
 /** The second line of a checkpoint (C2SP tlog-checkpoint). */
