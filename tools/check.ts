@@ -23,7 +23,12 @@ const stages: string[][][][] = [
       ['tsc', '-p', 'tsconfig.test.json'],
     ],
   ],
-  [[['node', 'tools/run.mjs', 'test']]],
+  [
+    [
+      ['node', 'tools/run.mjs', 'test'],
+      ['node', 'tools/run.mjs', 'test', 'apps/console'],
+    ],
+  ],
 ];
 
 interface Outcome {

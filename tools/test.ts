@@ -8,7 +8,10 @@ import { startTestServices } from './testing/services.ts';
 /** Two cores of their own need a quarter of it. What hangs is not waited for; whoever asks for more (FAULT_KILLS, FAULT_SECONDS) gives it more time too. */
 const MINUTES = Number(process.env['TEST_MINUTES'] ?? 20);
 
-/** `npm test`: every Jest project, against one PostgreSQL and one Redis. Further arguments go to Jest. */
+/** The console's suites take a browser and minutes of their own: `npm run test:console` runs them, and CI both. */
+const WITHOUT_CONSOLE = ['--ignoreProjects', 'console'];
+
+/** `npm test`: every Jest project but the console, against one PostgreSQL and one Redis. Arguments go to Jest, for any project. */
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 let stopServices = async (): Promise<void> => undefined;
@@ -27,7 +30,8 @@ try {
 async function runJest(): Promise<number> {
   const jest = join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js');
   // In a group of its own: Jest's workers would outlive it.
-  const child = spawn(process.execPath, [jest, ...process.argv.slice(2)], {
+  const words = process.argv.slice(2);
+  const child = spawn(process.execPath, [jest, ...(words.length === 0 ? WITHOUT_CONSOLE : words)], {
     cwd: repositoryRoot,
     stdio: 'inherit',
     detached: process.platform !== 'win32',

