@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { CONSOLE_DIST } from '../../console/console.ts';
 import { findBrowser } from '../../testing/browser.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 import { SUBJECT_TYPE } from '../flows.ts';
 import { figure } from '../measure.ts';
 import type { Line, Outcome } from '../run.ts';
@@ -21,6 +22,7 @@ const VERSIONS = 10_000;
 /** About a megabyte. */
 const OFFICERS = 5_500;
 const WHEELS = 40;
+const READY_MS = 30_000;
 const PAGES_FOR_MEMORY = 300;
 
 /** The console in Chromium, on a gateway that asks no token: how soon it is of use, what scrolling costs, what it costs the gateway. */
@@ -134,7 +136,14 @@ async function longestTask(browser: Browser, address: string): Promise<number> {
     await page.goto(address);
     await page.getByRole('heading', { level: 1 }).waitFor();
     // The feed's stream stays open, so that the network is never idle.
-    await page.waitForFunction(`!document.querySelector('main').innerText.includes('Loading …')`);
+    let before = '';
+    const isStill = async (): Promise<boolean> => {
+      const now = await page.getByRole('main').innerText();
+      const isSame = now === before && !now.includes('Loading …');
+      before = now;
+      return isSame;
+    };
+    await waitFor(isStill, { deadlineMs: READY_MS, what: `all of ${address}` });
     await page.mouse.move(640, 600);
     for (let wheel = 0; wheel < WHEELS; wheel++) {
       await page.mouse.wheel(0, 600);

@@ -29,10 +29,6 @@ const TONES: Readonly<Record<Status, Tone>> = { current: 'good', carried: 'warn'
 const MARKS: Readonly<Record<Status, string>> = { current: '✓', carried: '↷', missing: '✗', none: '–' };
 const STATUSES: readonly Status[] = ['current', 'carried', 'missing', 'none'];
 
-interface Row extends Leaf {
-  readonly proved: api.ProvedLeaf | undefined;
-}
-
 /** Each value of the verified content, and since when and from what evidence the service says that it stands. */
 export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasProvenance: boolean }) {
   const { envelope, snapshot_version: version } = snapshot;
@@ -41,15 +37,18 @@ export function Values({ snapshot, hasProvenance }: { snapshot: Snapshot; hasPro
   const { status, find: typed = '' } = useSearch({ from: ADDRESS });
   const find = useDeferredValue(typed).toLowerCase();
   const { byPath } = provenance;
-  const rows = useMemo(() => {
+  const found = useMemo(() => {
     const fits = ({ path, value }: Leaf): boolean =>
-      find === '' || path.toLowerCase().includes(find) || String(value).toLowerCase().includes(find);
-    return leaves
-      .filter(fits)
-      .map((leaf): Row => ({ ...leaf, proved: byPath.get(leaf.path) }))
-      .filter(({ proved }) => status === undefined || proved?.evidence_status === status);
-  }, [leaves, byPath, find, status]);
-  const columns = useColumns(hasProvenance);
+      path.toLowerCase().includes(find) || String(value).toLowerCase().includes(find);
+    return find === '' ? leaves : leaves.filter(fits);
+  }, [leaves, find]);
+  // What provenance says is looked up where it is shown: of a large envelope it comes in many pages.
+  const statusOf = status === undefined ? null : byPath;
+  const rows = useMemo(
+    () => (statusOf === null ? found : found.filter(({ path }) => statusOf.get(path)?.evidence_status === status)),
+    [found, statusOf, status],
+  );
+  const columns = useColumns(hasProvenance, byPath);
   // Without a filter rows are the leaves, in the order in which the service tells of them.
   const { reach } = provenance;
   const isFiltered = find !== '' || status !== undefined;
@@ -150,20 +149,20 @@ function Filter({
   );
 }
 
-function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
+function useColumns(hasProvenance: boolean, byPath: KnownProvenance['byPath']): readonly VirtualColumn<Leaf>[] {
   const { view } = useSubject();
   const remedy = useRemedy();
-  return useMemo((): readonly VirtualColumn<Row>[] => {
-    const attribute: VirtualColumn<Row> = {
+  return useMemo((): readonly VirtualColumn<Leaf>[] => {
+    const attribute: VirtualColumn<Leaf> = {
       title: TEXT.attribute,
       width: 'minmax(0, 1fr)',
       isHeader: true,
       cell: ({ path }) => <Path path={path} />,
     };
-    const value: VirtualColumn<Row> = {
+    const value: VirtualColumn<Leaf> = {
       title: TEXT.value,
       width: 'minmax(0, 1.2fr)',
-      cell: (row) => <Value row={row} />,
+      cell: (leaf) => <Value leaf={leaf} proved={byPath.get(leaf.path)} />,
     };
     if (!hasProvenance) return [attribute, value];
     return [
@@ -172,25 +171,28 @@ function useColumns(hasProvenance: boolean): readonly VirtualColumn<Row>[] {
       {
         title: TEXT.since,
         width: 'minmax(0, 1fr)',
-        cell: ({ proved }) => (proved === undefined ? TEXT.notYet : <Since proved={proved} view={view} />),
+        cell: ({ path }) => {
+          const proved = byPath.get(path);
+          return proved === undefined ? TEXT.notYet : <Since proved={proved} view={view} />;
+        },
       },
       {
         title: TEXT.backing,
         width: 'minmax(0, 1.6fr)',
-        cell: ({ proved }) =>
-          proved === undefined ? (
-            TEXT.notYet
-          ) : (
+        cell: ({ path }) => {
+          const proved = byPath.get(path);
+          if (proved === undefined) return TEXT.notYet;
+          const isMended = proved.evidence_status === 'current' || remedy === null;
+          return (
             <>
               <Backing proved={proved} />
-              {proved.evidence_status !== 'current' && remedy !== null && (
-                <RowLink to={remedy.to + encodeURIComponent(proved.path)}>{remedy.text}</RowLink>
-              )}
+              {!isMended && <RowLink to={remedy.to + encodeURIComponent(path)}>{remedy.text}</RowLink>}
             </>
-          ),
+          );
+        },
       },
     ];
-  }, [hasProvenance, view, remedy]);
+  }, [hasProvenance, byPath, view, remedy]);
 }
 
 function pathOf({ path }: Leaf): string {
@@ -229,7 +231,7 @@ function Path({ path }: { path: string }) {
   );
 }
 
-function Value({ row: { value, proved } }: { row: Row }) {
+function Value({ leaf: { value }, proved }: { leaf: Leaf; proved: api.ProvedLeaf | undefined }) {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const differs = proved !== undefined && JSON.stringify(proved.value) !== JSON.stringify(value);
   return (
