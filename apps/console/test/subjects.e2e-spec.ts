@@ -95,7 +95,7 @@ withConsole('the view of subjects', (scene) => {
     });
     const page = await scene.open('bob', '/t/beta/subjects?of=granted');
     const row = page.getByRole('row').filter({ hasText: tenantId });
-    await row.getByText('read_latest').waitFor();
+    await row.getByText('Latest', { exact: true }).waitFor();
     await scene.go(page, '/t/beta/subjects?find=Northern');
     await page
       .getByRole('region', { name: 'Shared with us' })

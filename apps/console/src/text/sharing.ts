@@ -1,23 +1,24 @@
 import type { api } from '@identity-state/client';
+import { SCOPE_NAMES } from './scopes.ts';
 
 type Scope = api.Grant['scopes'][number];
 
 /** What each scope lets a grantee read, in a sentence. */
 export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
   read_latest: {
-    name: 'Latest',
+    name: SCOPE_NAMES.read_latest,
     lets: 'The latest version with its attributes and evidence, and to be found by name and identifier.',
   },
   read_lineage: {
-    name: 'Lineage',
+    name: SCOPE_NAMES.read_lineage,
     lets: 'Every version there was and will be: history, where each value comes from, chain proof, export.',
   },
   read_snapshot_by_id: {
-    name: 'By id',
+    name: SCOPE_NAMES.read_snapshot_by_id,
     lets: 'A single version whose number or id is known, with its proof; no list of versions.',
   },
   read_diff: {
-    name: 'Differences',
+    name: SCOPE_NAMES.read_diff,
     lets: 'What changed between two versions, with the values before and after.',
   },
 };

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api, SubjectType } from '@identity-state/client';
 import { useSubjectName } from '../../app/subject-name.ts';
+import { SCOPE_NAMES } from '../../text/scopes.ts';
 import { TEXT } from '../../text/subjects.ts';
 import { Badge } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -48,12 +49,12 @@ export function grantedColumns(tenantId: string): readonly Column<api.Accessible
       cell: ({ scopes }) => (
         <span className={styles.badges}>
           {scopes.map((scope) => (
-            <Badge key={scope}>{scope}</Badge>
+            <Badge key={scope}>{SCOPE_NAMES[scope]}</Badge>
           ))}
         </span>
       ),
     },
-    { title: TEXT.until, cell: ({ expires_at: end }) => (end === null ? TEXT.noEnd : <Time at={end} />) },
+    { title: TEXT.until, cell: ({ expires_at: end }) => (end === null ? TEXT.noEnd : <Time at={end} dayOnly />) },
   ];
 }
 

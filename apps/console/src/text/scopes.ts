@@ -1,0 +1,9 @@
+import type { api } from '@identity-state/client';
+
+/** What a grant lets its grantee read, in a word or two. */
+export const SCOPE_NAMES = {
+  read_latest: 'Latest',
+  read_lineage: 'Lineage',
+  read_snapshot_by_id: 'By id',
+  read_diff: 'Differences',
+} as const satisfies Record<api.Grant['scopes'][number], string>;
