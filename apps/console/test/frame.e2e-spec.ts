@@ -14,7 +14,7 @@ withConsole('the frame', (scene) => {
 
   it('signs in at the issuer, comes back to where it was asked from, and signs out', async () => {
     const page = await scene.open('alice', '/t/acme/subjects?type=organization');
-    expect(await page.getByLabel('Tenant').inputValue()).toBe('acme');
+    expect(await page.getByLabel('Tenant', { exact: true }).inputValue()).toBe('acme');
     await page.getByRole('link', { name: 'acme-corp', exact: true }).first().waitFor();
     // In memory only: nothing of the token is left where another page could find it.
     const stored = 'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)])';
