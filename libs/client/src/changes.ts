@@ -18,6 +18,22 @@ export interface ChangesOptions extends CallOptions {
   verify?: Verify | undefined;
 }
 
+/** When it happened, by the service's clock. */
+export function momentOfChange(change: Change): string {
+  switch (change.type) {
+    case 'snapshot.created':
+    case 'grant.created':
+      return change.created_at;
+    case 'grant.changed':
+    case 'tenant.owner_changed':
+      return change.changed_at;
+    case 'grant.revoked':
+      return change.revoked_at;
+    case 'subject.erased':
+      return change.erased_at;
+  }
+}
+
 const LIMIT = 500;
 const MAX_PAUSE_MS = 10_000;
 

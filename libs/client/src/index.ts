@@ -7,7 +7,7 @@ export { IdentityState, type IdentityStateOptions, type RawRequest } from './ide
 export { type SubjectFilter, Tenant } from './tenant.ts';
 export { type AsOf, type ChangeOptions, Subject } from './subject.ts';
 export type { HistoryOptions } from './history.ts';
-export type { ChangesOptions } from './changes.ts';
+export { type ChangesOptions, momentOfChange } from './changes.ts';
 export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './import.ts';
 export {
   type CreatedSubscription,

@@ -1,8 +1,8 @@
-import type { Change } from '@identity-state/client';
+import { type Change, momentOfChange } from '@identity-state/client';
 import { type Command, hasFlag, numberOf, textOf } from '../command';
 import { JSON_OPTION, MAX_LIMIT, type Style, styleOf } from '../output';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
-import { CHANGE_TYPES, changeText, changeTypeOf, momentOfChange } from '../service/change-text';
+import { CHANGE_TYPES, changeText, changeTypeOf } from '../service/change-text';
 import { untilEnded } from '../service/until-ended';
 
 const TYPE_WIDTH = Math.max(...CHANGE_TYPES.map((type) => type.length));

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { api, Change, Tenant } from '@identity-state/client';
+import { type api, type Change, momentOfChange, type Tenant } from '@identity-state/client';
 import { buildEventBody, type EventData, eventIdOf, grantData, snapshotCreatedData } from '@iss/domain';
 import { Failure } from '../command';
-import { momentOfChange } from '../service/change-text';
 
 /** An event as a receiver gets it. */
 export interface ForwardedEvent {

@@ -2,22 +2,6 @@ import type { Change, ChangeType } from '@identity-state/client';
 import { UsageError } from '../command';
 import { visible } from '../visible';
 
-/** When it happened. */
-export function momentOfChange(change: Change): string {
-  switch (change.type) {
-    case 'snapshot.created':
-    case 'grant.created':
-      return change.created_at;
-    case 'grant.changed':
-    case 'tenant.owner_changed':
-      return change.changed_at;
-    case 'grant.revoked':
-      return change.revoked_at;
-    case 'subject.erased':
-      return change.erased_at;
-  }
-}
-
 /** What a change of the feed is about, in a line. */
 export function changeText(change: Change): string {
   switch (change.type) {

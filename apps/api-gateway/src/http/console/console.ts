@@ -4,7 +4,6 @@ import type { INestApplication } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { LOGGER, type Logger } from '@iss/platform';
 import type { GatewaySettings } from '../../settings';
-import { AnonymousRequests } from '../limits/anonymous-requests';
 
 /** What the build made of `apps/console`, seen from here as source and as built alike. */
 const FOLDER = join(__dirname, '../../../../../apps/console/dist');
@@ -38,7 +37,8 @@ function contentSecurityPolicy({ auth }: GatewaySettings): string {
 
 /**
  * Serves the console at `/console`: its files as they were built, hashed and for ever, the page for every address of a
- * view, and `settings.json`, by which the page knows who signs in. `CONSOLE=off` switches it off.
+ * view, and `settings.json`, by which the page knows who signs in. None of it counts by address, as little as probes do: an office of
+ * people signs in from one. `CONSOLE=off` switches it off.
  */
 export function setUpConsole(app: INestApplication, settings: GatewaySettings): void {
   if (!settings.console.isOn) return;
@@ -49,7 +49,6 @@ export function setUpConsole(app: INestApplication, settings: GatewaySettings): 
       .warn(`There is no console: ${FOLDER} is empty. npm run build makes it; CONSOLE=off expects none.`);
     return;
   }
-  const anonymous = app.get(AnonymousRequests);
   const policy = contentSecurityPolicy(settings);
   const { clientId, scope } = settings.console;
   const { mode, issuer } = settings.auth;
@@ -62,7 +61,6 @@ export function setUpConsole(app: INestApplication, settings: GatewaySettings): 
       const name = request.path.slice(1);
       return files.has(name) ? sendBuilt(files, name, request, response) : next();
     }
-    anonymous.count(request, response);
     if (request.path === SETTINGS_PATH) {
       response.setHeader('Cache-Control', 'no-store');
       return void response.json(pageSettings);

@@ -1,9 +1,9 @@
-import { useMemo, useRef } from 'react';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo } from 'react';
 import { TEXT } from '../../text/compare.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
+import { FramedTable } from '../../ui/framed-table.tsx';
 import ui from '../../ui/ui.module.css';
 import type { Comparison } from './comparison.ts';
 import { Kind, otherPlace } from './sides.tsx';
@@ -24,13 +24,6 @@ export function Operations({ comparison, name }: { comparison: Comparison; name:
       ),
     [changes],
   );
-  const frame = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({
-    count: changes.length,
-    getScrollElement: () => frame.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 15,
-  });
   return (
     <>
       <div className={ui.pageHead}>
@@ -42,52 +35,34 @@ export function Operations({ comparison, name }: { comparison: Comparison; name:
           </Button>
         </div>
       </div>
-      <div
-        ref={frame}
-        className={styles.ops}
-        tabIndex={0}
-        role="table"
-        aria-label={TEXT.opsLabel}
-        aria-rowcount={changes.length + 1}
+      <FramedTable
+        label={TEXT.opsLabel}
+        titles={[TEXT.operation, TEXT.path, TEXT.value]}
+        count={changes.length}
+        rowHeight={ROW_HEIGHT}
+        styles={{ frame: styles.ops, head: styles.opsHead, space: styles.space, row: styles.op }}
       >
-        <div role="row" className={styles.opsHead} aria-rowindex={1}>
-          {[TEXT.operation, TEXT.path, TEXT.value].map((title) => (
-            <span role="columnheader" key={title}>
-              {title}
-            </span>
-          ))}
-        </div>
-        <div role="rowgroup" className={styles.space} style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map(({ index, start, key }) => {
-            const change = changes[index];
-            if (change === undefined) return null;
-            const other = otherPlace(comparison, change);
-            const value = change.value === undefined ? '' : JSON.stringify(change.value);
-            return (
-              <div
-                key={key}
-                ref={rows.measureElement}
-                data-index={index}
-                role="row"
-                aria-rowindex={index + 2}
-                className={styles.op}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                <span role="cell">
-                  <code>{change.op}</code> {change.movedWith !== null && <Kind change={change} />}
-                </span>
-                <span role="cell">
-                  <code>{change.path}</code>
-                  {other !== null && <div className={styles.quiet}>{other}</div>}
-                </span>
-                <span role="cell">
-                  <code>{value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)} …` : value}</code>
-                </span>
-              </div>
-            );
-          })}
-        </div>
-      </div>
+        {(index) => {
+          const change = changes[index];
+          if (change === undefined) return null;
+          const other = otherPlace(comparison, change);
+          const value = change.value === undefined ? '' : JSON.stringify(change.value);
+          return (
+            <>
+              <span role="cell">
+                <code>{change.op}</code> {change.movedWith !== null && <Kind change={change} />}
+              </span>
+              <span role="cell">
+                <code>{change.path}</code>
+                {other !== null && <div className={styles.quiet}>{other}</div>}
+              </span>
+              <span role="cell">
+                <code>{value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)} …` : value}</code>
+              </span>
+            </>
+          );
+        }}
+      </FramedTable>
     </>
   );
 }

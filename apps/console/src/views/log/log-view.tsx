@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { api } from '@identity-state/client';
+import { type api, momentOfChange } from '@identity-state/client';
 import { encodeBase64 } from '@iss/tlog';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useGet } from '../../app/api.ts';
@@ -196,26 +196,11 @@ interface Point {
 function pointsOf(changes: api.ChangePage['items']): Point[] {
   const points: Point[] = [];
   for (const change of changes) {
-    const at = Date.parse(timeOf(change));
+    const at = Date.parse(momentOfChange(change));
     const last = points.at(-1);
     if (last === undefined || at >= last.at) points.push({ at, size: change.log_index + 1 });
   }
   return points;
-}
-
-function timeOf(change: api.ChangePage['items'][number]): string {
-  switch (change.type) {
-    case 'snapshot.created':
-    case 'grant.created':
-      return change.created_at;
-    case 'grant.changed':
-    case 'tenant.owner_changed':
-      return change.changed_at;
-    case 'grant.revoked':
-      return change.revoked_at;
-    case 'subject.erased':
-      return change.erased_at;
-  }
 }
 
 /** So many of them at equal steps, the last one included. */

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { api, Change } from '@identity-state/client';
+import { type api, type Change, momentOfChange } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { tenantPath, useList } from '../../app/api.ts';
 import { useRecentChanges } from '../../app/live.ts';
@@ -71,7 +71,7 @@ function Recent() {
             <li key={change.log_index}>
               <ChangedSubject tenantId={tenantId} change={change} />
               <span className={styles.what}>
-                {TEXT.changes[change.type]} {detailOf(change)} · <Time at={momentOf(change)} />
+                {TEXT.changes[change.type]} {detailOf(change)} · <Time at={momentOfChange(change)} />
               </span>
             </li>
           ))}
@@ -98,20 +98,5 @@ function detailOf(change: Change): string {
     case 'tenant.owner_changed':
     case 'subject.erased':
       return '';
-  }
-}
-
-function momentOf(change: Change): string {
-  switch (change.type) {
-    case 'snapshot.created':
-    case 'grant.created':
-      return change.created_at;
-    case 'grant.changed':
-    case 'tenant.owner_changed':
-      return change.changed_at;
-    case 'grant.revoked':
-      return change.revoked_at;
-    case 'subject.erased':
-      return change.erased_at;
   }
 }

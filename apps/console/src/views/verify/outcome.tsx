@@ -1,9 +1,8 @@
-import { useRef } from 'react';
-import { useVirtualizer } from '@tanstack/react-virtual';
 import type { ProvedVersion } from '@identity-state/client/bundle';
 import { TEXT } from '../../text/verify.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
+import { FramedTable } from '../../ui/framed-table.tsx';
 import { Hash } from '../../ui/hash.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -110,51 +109,22 @@ const ROW_HEIGHT = 40;
 
 /** Every version of a bundle with what became of it, of any number. */
 function Lines({ verification: { versions, outcome } }: { verification: Verification }) {
-  const frame = useRef<HTMLDivElement>(null);
   const refused = outcome === null || outcome.is === 'proved' || outcome.line === null ? null : outcome;
   const count = versions.length + (refused === null ? 0 : 1);
-  const rows = useVirtualizer({
-    count,
-    getScrollElement: () => frame.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 10,
-  });
   return (
     <Section title={TEXT.lines}>
-      <div
-        ref={frame}
-        className={styles.lines}
-        tabIndex={0}
-        role="table"
-        aria-label={TEXT.lines}
-        aria-rowcount={count + 1}
+      <FramedTable
+        label={TEXT.lines}
+        titles={[TEXT.version, TEXT.outcome, TEXT.written, TEXT.entryAt, TEXT.hash]}
+        count={count}
+        rowHeight={ROW_HEIGHT}
+        styles={{ frame: styles.lines, head: styles.head, space: styles.space, row: styles.row }}
       >
-        <div role="row" className={styles.head} aria-rowindex={1}>
-          {[TEXT.version, TEXT.outcome, TEXT.written, TEXT.entryAt, TEXT.hash].map((title) => (
-            <span role="columnheader" key={title}>
-              {title}
-            </span>
-          ))}
-        </div>
-        <div role="rowgroup" className={styles.space} style={{ height: rows.getTotalSize() }}>
-          {rows.getVirtualItems().map(({ index, start, key }) => {
-            const version = versions[index];
-            return (
-              <div
-                key={key}
-                ref={rows.measureElement}
-                data-index={index}
-                role="row"
-                aria-rowindex={index + 2}
-                className={styles.row}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                {version === undefined ? <RefusedLine number={index + 1} /> : <Line version={version} />}
-              </div>
-            );
-          })}
-        </div>
-      </div>
+        {(index) => {
+          const version = versions[index];
+          return version === undefined ? <RefusedLine number={index + 1} /> : <Line version={version} />;
+        }}
+      </FramedTable>
     </Section>
   );
 }

@@ -1,0 +1,50 @@
+import { type ReactNode, useRef } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+
+interface FramedTableProps {
+  label: string;
+  titles: readonly string[];
+  count: number;
+  /** How high a row is, about. */
+  rowHeight: number;
+  styles: Readonly<Record<'frame' | 'head' | 'space' | 'row', string | undefined>>;
+  /** The cells of a row, each with the role `cell`. */
+  children: (index: number) => ReactNode;
+}
+
+/** A table of any length in a frame of its own, which scrolls: only what is in sight is in it. */
+export function FramedTable({ label, titles, count, rowHeight, styles, children }: FramedTableProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count,
+    getScrollElement: () => frame.current,
+    estimateSize: () => rowHeight,
+    overscan: 15,
+  });
+  return (
+    <div ref={frame} className={styles.frame} tabIndex={0} role="table" aria-label={label} aria-rowcount={count + 1}>
+      <div role="row" className={styles.head} aria-rowindex={1}>
+        {titles.map((title) => (
+          <span role="columnheader" key={title}>
+            {title}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" className={styles.space} style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start, key }) => (
+          <div
+            key={key}
+            ref={rows.measureElement}
+            data-index={index}
+            role="row"
+            aria-rowindex={index + 2}
+            className={styles.row}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            {children(index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
